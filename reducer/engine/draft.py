@@ -1,0 +1,274 @@
+"""A return while steps work on it: takes away what operations choose, keeps the laws, remembers what went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reducer import marks
+from reducer.engine.cut import Scan, head_end, tail_start
+from reducer.engine.thin import GONE, emptied, thin
+from reducer.entities import TYPES, Entity, scanner
+from reducer.values import MAX_DEPTH, Unreducible, is_media, shown
+
+_LEAVES = frozenset({int, float, bool, type(None)})
+NOTHING: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Kept:
+    """What a list kept of the list that arrived, and by which step. Holding `new` keeps its id from being given again."""
+
+    new: list[Any]
+    origin: Any
+    indexes: Sequence[int]
+    prior: marks.Mark | None
+    step: int
+    parent: Kept | None
+
+
+@dataclass(slots=True)
+class Cut:
+    """How much of a text is left at its start and end, and by which step; entities of the types `always` are mentioned in any case."""
+
+    new: str
+    head: int
+    tail: int
+    step: int
+    always: frozenset[str] = NOTHING
+
+
+class Draft:
+    """One return between arrival and result. Made anew for each pass and used by one thread.
+
+    `policies` says for each step which entity types in what it takes away are owed.
+    """
+
+    __slots__ = ("_depth", "_entities", "_scan", "_step", "all_keys", "heads", "lists", "marked", "objects", "policies", "root", "texts", "traced")
+
+    def __init__(self, root: Any, scan: Scan, all_keys: bool, policies: Sequence[frozenset[str]], blind: Collection[int]) -> None:
+        self.root = root
+        self.heads = [root]
+        self.all_keys = all_keys
+        self.policies = policies
+        self.traced = any(policy and step not in blind for step, policy in enumerate(policies))
+        self.lists: dict[int, Kept] = {}
+        self.objects: dict[int, tuple[Any, Any, int]] = {}
+        self.texts: dict[int, Cut] = {}
+        self.marked = False
+        self._scan = scan
+        self._step = 0
+        self._entities: dict[str, tuple[Entity, ...]] = {}
+        self._depth = 0
+
+    def start(self, step: int, root: Any) -> None:
+        """Begin a step on `root`."""
+        self._step = step
+        self.root = root
+        self.heads = [root]
+
+    # --- what operations ask for
+
+    def take_items(self, items: Any, indexes: Sequence[int]) -> Any:
+        """Keep the items at `indexes`, in order; media always, and of a root list at least one item."""
+        opened = shown(items)
+        if not _LEAVES.issuperset(map(type, opened)):
+            media = [index for index, item in enumerate(opened) if type(item) is not str and is_media(item)]
+            if media:
+                indexes = sorted({*indexes, *media})
+        if not indexes and opened and self._is_root(items):
+            indexes = (0,)
+        return items if len(indexes) == len(opened) else self.taken(items, indexes)
+
+    def taken(self, items: Any, indexes: Sequence[int], prior: marks.Mark | None = None) -> list[Any]:
+        """Make the list of the items at `indexes` and remember which they are."""
+        opened = shown(items)
+        new = [opened[index] for index in indexes]
+        parent = self.lists.get(id(items))
+        if parent is None:
+            self.lists[id(new)] = Kept(new, items, indexes, prior, self._step, None)
+        else:
+            composed = [parent.indexes[index] for index in indexes]
+            self.lists[id(new)] = Kept(new, parent.origin, composed, parent.prior, self._step, parent)
+        if opened and type(opened[0]) is str:
+            self.marked = True
+        self._heir(items, new)
+        return new
+
+    def note(self, new: Any, old: Any) -> None:
+        """Remember that `new` stands for `old`, key by key or item by item."""
+        if type(new) is list:
+            kept = self.lists.get(id(old))
+            if kept is None:
+                self.lists[id(new)] = Kept(new, old, range(len(new)), None, self._step, None)
+            else:
+                self.lists[id(new)] = Kept(new, kept.origin, kept.indexes, kept.prior, self._step, kept)
+        elif self.traced:
+            self.objects[id(new)] = (new, old, self._step)
+        self._heir(old, new)
+
+    def take_keys(self, value: Any, names: Collection[str]) -> Any:
+        """Keep the keys in `names` and those of media; at the root, and with `keys: all`, the others with an empty value."""
+        opened = shown(value)
+        if self.all_keys or self._is_root(value):
+            new = {key: item if key in names else emptied(item) for key, item in opened.items()}
+            if all(item is new[key] for key, item in opened.items()):
+                return value
+        else:
+            new = {key: item for key, item in opened.items() if key in names or (type(item) not in _LEAVES and is_media(item))}
+            if len(new) == len(opened):
+                return value
+        self.note(new, value)
+        return new
+
+    def put(self, value: Any, name: str, item: Any) -> Any:
+        """Put `item` in the place of what stands at key `name`."""
+        new = {**shown(value), name: item}
+        self.note(new, value)
+        return new
+
+    def replace(self, value: Any, change: Callable[[Any], Any]) -> Any:
+        """Put `change` of every value of an object, or of every item of a list, in its place; numbers and the like are not asked about."""
+        kind = type(value)
+        if kind in _LEAVES or kind is str:
+            return value
+        opened = shown(value)
+        kind = type(opened)
+        if kind not in (dict, list) or is_media(opened):
+            return value
+        if self._depth >= MAX_DEPTH:
+            raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+        self._depth += 1
+        pairs: Iterable[tuple[Any, Any]] = opened.items() if kind is dict else enumerate(opened)
+        new: Any = None
+        for key, item in pairs:
+            if type(item) in _LEAVES:
+                continue
+            changed = change(item)
+            if changed is not item:
+                if new is None:
+                    new = opened.copy()
+                new[key] = changed
+        self._depth -= 1
+        if new is None:
+            return value
+        self.note(new, value)
+        return new
+
+    def cut(self, text: str, head: int, tail: int) -> str:
+        """Keep at most `head` characters at the start and `tail` at the end with a mark between; the same text if that would not be shorter."""
+        if marks.read(text, head, tail, self.reads) is not None:
+            return text
+        everything = scanner(frozenset(TYPES))
+        # A text that was cut before, by an earlier step or with larger numbers: its mark counts on.
+        earlier = marks.read(text, len(text), tail, self.reads)
+        if earlier is None:
+            end = head_end(text, head, everything) if head else 0
+            start = max(end, tail_start(text, tail, everything) if tail else len(text))
+            count = start - end
+        else:
+            start = len(text) - earlier.tail
+            end = earlier.head if earlier.head <= head else head_end(text, head, everything) if head else 0
+            count = earlier.mark.count + earlier.head - end
+        if not count:
+            return text
+        new = marks.write(text[:end], marks.Mark(count, "characters"), text[start:])
+        return text if len(new) >= len(text) else self._cut_to(new, end, len(text) - start)
+
+    def extract(self, value: Any, types: frozenset[str]) -> Any:
+        """Keep only what holds entities of `types`; of a text without any a mark, if that is shorter."""
+
+        def pick(text: str) -> Any:
+            if marks.read_alone(text, self.reads) is not None:
+                return text
+            mentions = tuple(dict.fromkeys(entity.value for entity in self.entities(text) if entity.type in types))
+            return self._alone(text, mentions, types) if mentions else GONE
+
+        def holds(key: str) -> bool:
+            return any(entity.type in types for entity in self.entities(key))
+
+        left = thin(value, pick, holds, self)
+        if left is not GONE:
+            return left
+        if type(value) is str:
+            return self._alone(value, (), types)
+        return self.take_items(value, ()) if type(value) is list else self.take_keys(value, ())
+
+    def _alone(self, text: str, mentions: tuple[str, ...], types: frozenset[str]) -> str:
+        new = str(marks.Mark(len(text), "characters", mentions)) if text else text
+        return text if len(new) >= len(text) else self._cut_to(new, 0, 0, types)
+
+    def _cut_to(self, new: str, head: int, tail: int, always: frozenset[str] = NOTHING) -> str:
+        self.texts[id(new)] = Cut(new, head, tail, self._step, always)
+        self.marked = True
+        return new
+
+    # --- what the engine asks for
+
+    def entities(self, text: str) -> tuple[Entity, ...]:
+        """Scan a text once."""
+        found = self._entities.get(text)
+        if found is None:
+            found = self._entities[text] = tuple(self._scan(text))
+        return found
+
+    def reads(self, value: str) -> bool:
+        """Tell whether a whole text reads as one entity."""
+        size = len(value)
+        return any(entity.start == 0 and entity.end == size for entity in self._scan(value))
+
+    def aligned(self, old: Any, new: Any) -> Iterator[tuple[Any, Any, Any, frozenset[str]]]:
+        """Give for every key or index of `old`, the value that arrived, what stands for it in `new` (`GONE` where nothing does) and what is owed for it."""
+        if type(old) is dict:
+            for key, item in old.items():
+                left = new.get(key, GONE)
+                yield key, item, left, NOTHING if left is item else self._owed_key(new, key)
+            return
+        kept = self.lists.get(id(new))
+        if kept is None:
+            same = len(new) == len(old)
+            for index, item in enumerate(old):
+                yield index, item, new[index] if same else GONE, self._everything()
+            return
+        position = {index: number for number, index in enumerate(kept.indexes)}
+        earlier = [(set(version.indexes), version.step) for version in _versions(kept)] if self.traced else []
+        for index, item in enumerate(old):
+            number = position.get(index)
+            if number is not None:
+                yield index, item, new[number], self._everything()
+            elif kept.prior is None or index < len(old) - 1:
+                step = next((step for indexes, step in earlier if index not in indexes), None)
+                yield index, item, GONE, NOTHING if step is None else self.policies[step]
+
+    def _everything(self) -> frozenset[str]:
+        return NOTHING.union(*self.policies) if self.traced else NOTHING
+
+    def _owed_key(self, new: Any, key: str) -> frozenset[str]:
+        if not self.traced:
+            return NOTHING
+        version = self.objects.get(id(new))
+        while version is not None:
+            current, before, step = version
+            # A value that arrived as a model or tuple is opened anew each time: only its presence can be compared.
+            if shown(before).get(key, GONE) is not current.get(key, GONE):
+                return self.policies[step]
+            version = self.objects.get(id(before))
+        return self._everything()
+
+    def _is_root(self, value: Any) -> bool:
+        return any(value is head for head in self.heads)
+
+    def _heir(self, old: Any, new: Any) -> None:
+        if self._is_root(old):
+            self.heads.append(new)
+
+
+def _versions(kept: Kept) -> list[Kept]:
+    """The versions of a list from its arrival on."""
+    versions = []
+    version: Kept | None = kept
+    while version is not None:
+        versions.append(version)
+        version = version.parent
+    return versions[::-1]

@@ -1,0 +1,153 @@
+"""Fold a text into bytes that the finders read: one byte a character, defanging undone, with the way back to the text.
+
+In the folded bytes 0x01 is a dot that was written defanged (`[.]`, `(dot)`, a full-width dot): it counts as a dot, and as evidence that
+somebody meant a host. Every character that is not ASCII is 0x80, so no emoji makes the text four bytes a character.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from typing import NamedTuple
+
+_SAME = {"‐": "-", "‑": "-", "－": "-", "﹣": "-", "：": ":", "﹕": ":", "／": "/", "＠": "@"}  # U+2011 is set in CVE numbers
+_WIDE_DOTS = "．。｡․﹒"
+_WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9])[{_WIDE_DOTS}](?=[A-Za-z0-9])")
+_INVISIBLE = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
+_NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
+_BLANKED = bytes.maketrans(b"\x01\x02\x03", b"   ")
+
+# All brackets read as square ones, so that the patterns start with one literal: `re` finds that at 1,000 MB/s, a set of four at 150.
+_BRACKETS = bytes.maketrans(b"({<)}>\x03", b"[[[]]]\x03")
+_OPEN = re.compile(
+    rb"""\[ (?=[ .:@/\-\\\]dDaA]) (?:
+      [ ]? \\? (?: \. | (?P<dot>[dD][oO][tT]) ) \\? [ ]? \]
+    | (?<=[A-Za-z0-9]\[) \. (?P<tail> (?:[A-Za-z0-9-]{1,63} \.){0,3} [A-Za-z]{2,24} ) \]
+    | (?<=[A-Za-z0-9]\[) \. (?P<open> (?=[A-Za-z0-9]) )
+    | [ ]? (?P<at> @ | [aA][tT] ) \\? [ ]? \]
+    | (?P<same> : /{0,2} | / | - ) \\? \]
+    | (?P<void> \] ) (?=://)
+    )""",
+    re.VERBOSE,
+)
+_CLOSE = re.compile(rb"\.\](?=[A-Za-z0-9])")
+_ESCAPE = re.compile(rb"\\(?:(?<=[A-Za-z0-9/=&?.-]\\)([._-])(?=[A-Za-z0-9])|(/))")
+_HIDDEN = re.compile(rb"\x03+")
+
+
+class Folded(NamedTuple):
+    """Where folded bytes differ from their text: the replaced pieces, by position in the bytes and in the text."""
+
+    new_start: list[int]
+    new_end: list[int]
+    old_start: list[int]
+    old_end: list[int]
+
+    def start(self, at: int) -> int:
+        """Give the character of the text at which an entity starts whose first byte is `at`."""
+        k = bisect_right(self.new_start, at) - 1
+        if k < 0:
+            return at
+        if at < self.new_end[k]:
+            return self.old_start[k] + (at - self.new_start[k])
+        return self.old_end[k] + at - self.new_end[k]
+
+    def end(self, at: int) -> int:
+        """Give the character of the text before which an entity ends whose last byte is before `at`."""
+        k = bisect_left(self.new_start, at) - 1
+        if k < 0:
+            return at
+        if at < self.new_end[k]:
+            return self.old_start[k] + (at - self.new_start[k])
+        return self.old_end[k] + at - self.new_end[k]
+
+
+def fold(text: str) -> tuple[bytes, Folded | None]:
+    """Give the folded bytes of a text, and a `Folded` if positions in them differ from those in the text."""
+    data = text.encode() if text.isascii() else _ascii(text)
+    if text.isascii() and (1 in data or 2 in data or 3 in data):
+        data = data.translate(_BLANKED)
+    pieces = _pieces(data)
+    return _replace(data, pieces) if pieces else (data, None)
+
+
+def _ascii(text: str) -> bytes:
+    for old, new in _SAME.items():
+        if old in text:
+            text = text.replace(old, new)
+    for control in "\x01\x02\x03":
+        if control in text:
+            text = text.replace(control, " ")
+    # `?` is what the codec writes for all it cannot: the real ones step aside first.
+    data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
+    marks = [(m.start(), 1) for m in _WIDE_DOT.finditer(text)] if any(c in text for c in _WIDE_DOTS) else []
+    marks += [(m.start(), 3) for m in _INVISIBLE.finditer(text)]
+    if not marks:
+        return data
+    changed = bytearray(data)
+    for at, byte in marks:
+        changed[at] = byte
+    return bytes(changed)
+
+
+def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
+    """Give what to replace: start, end, by what."""
+    pieces: list[tuple[int, int, bytes]] = []
+    square = None
+    if 91 in data or 40 in data or 123 in data or 60 in data:
+        square = data.translate(_BRACKETS)
+        for m in _OPEN.finditer(square):
+            start, end = m.span()
+            kind = m.lastgroup
+            if kind is None or kind == "dot":
+                new = b"\x01"
+            elif kind == "open":
+                if data[start] != 91:
+                    continue
+                new = b"\x01"
+            elif kind == "tail":
+                if data[start] != 91:
+                    continue
+                new = b"\x01" + m["tail"]
+            elif kind == "at":
+                new = b"@"
+            else:
+                new = m["same"] if kind == "same" else b""
+            if data[start - 1 : start] == b"\\":
+                start -= 1
+            if kind in ("dot", "at", None) and data[start - 1 : start] == b" " == data[end : end + 1]:
+                # `bob [at] evil [dot] com`: the blanks belong to it when there is one on either side.
+                if data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum():
+                    start -= 1
+                    end += 1
+            pieces.append((start, end, new))
+    if 93 in data:
+        if square is None:
+            square = data
+        pieces += [(m.start(), m.start() + 2, b"\x01") for m in _CLOSE.finditer(data) if data[m.start() - 1 : m.start()].isalnum()]
+    if 92 in data:
+        pieces += [(m.start(), m.end(), m[1] or m[2]) for m in _ESCAPE.finditer(data)]
+    if 3 in data:
+        pieces += [(m.start(), m.end(), b"") for m in _HIDDEN.finditer(data)]
+    pieces.sort()
+    return pieces
+
+
+def _replace(data: bytes, pieces: list[tuple[int, int, bytes]]) -> tuple[bytes, Folded | None]:
+    out: list[bytes] = []
+    folded = Folded([], [], [], [])
+    done = at = 0
+    for start, end, new in pieces:
+        if start < done:
+            continue
+        out.append(data[done:start])
+        out.append(new)
+        at += start - done
+        folded.old_start.append(start)
+        folded.old_end.append(end)
+        folded.new_start.append(at)
+        at += len(new)
+        folded.new_end.append(at)
+        done = end
+    out.append(data[done:])
+    return b"".join(out), folded

@@ -1,0 +1,36 @@
+"""`compact`: leave out what says nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from reducer.op import Draft, Example, Op
+from reducer.values import shown
+
+
+class Compact(Op):
+    """Leave out the keys that hold null, an empty text, list or object; items of lists stay. A return that is JSON text is written without blanks."""
+
+    accepts = frozenset({list, dict})
+    examples = (
+        Example(
+            "keys without a value",
+            {"path": "host", "compact": True},
+            {"host": {"name": "gw", "owner": None, "tags": [], "os": {"family": ""}, "ports": [22, None]}},
+            {"host": {"name": "gw", "ports": [22, None]}},
+        ),
+        Example("a number, even zero, says something", {"compact": True}, [{"hits": 0, "up": False}], [{"hits": 0, "up": False}]),
+    )
+
+    compact: Literal[True]
+
+    def apply(self, value: Any, draft: Draft) -> Any:
+        def walk(value: Any) -> Any:
+            value = draft.replace(value, walk)
+            opened = shown(value)
+            if type(opened) is not dict:
+                return value
+            full = [key for key, item in opened.items() if item is not None and item != "" and item != [] and item != {}]
+            return value if len(full) == len(opened) else draft.take_keys(value, full)
+
+        return walk(value)

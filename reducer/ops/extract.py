@@ -1,0 +1,36 @@
+"""`extract`: keep only the entities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reducer.entities import expand
+from reducer.op import Chain, Draft, EntityTypes, Example, Op
+
+
+class Extract(Op):
+    """Keep only what holds entities of these types: of a text a mark that mentions them, of a list or object the items and keys on the way to them."""
+
+    accepts = frozenset({str, list, dict})
+    examples = (
+        Example(
+            "a text",
+            {"extract": ["cve"]},
+            "The group has been seen to exploit CVE-2024-3400 against appliances that face the internet.",
+            "…[91 more characters; mentions CVE-2024-3400]",
+        ),
+        Example(
+            "an object: only the keys on the way",
+            {"path": "report", "extract": ["ip"]},
+            {"report": {"title": "Weekly", "hosts": ["gateway", "192.0.2.7"]}},
+            {"report": {"hosts": ["192.0.2.7"]}},
+        ),
+    )
+
+    extract: EntityTypes
+
+    def apply(self, value: Any, draft: Draft) -> Any:
+        return draft.extract(value, expand(self.extract))
+
+    def takes(self, chain: Chain) -> bool:
+        return True

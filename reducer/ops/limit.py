@@ -1,0 +1,83 @@
+"""`limit`: keep the top N items of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from reducer.op import Amount, Chain, Condition, Draft, Example, Op
+from reducer.values import shown
+
+
+class Limit(Op):
+    """Keep the first `limit` items, or the first by `sort_by`, and besides all for which `always_keep` holds."""
+
+    accepts = frozenset({list})
+    examples = (
+        Example("the first two", {"limit": 2}, [1, 2, 3], [1, 2]),
+        Example("both ends", {"limit": {"head": 1, "tail": 1}}, [1, 2, 3], [1, 3]),
+        Example(
+            "the two newest, in the order they came in",
+            {"limit": 2, "sort_by": "seen"},
+            [{"seen": "2024-01-02"}, {"seen": "2023-05-01"}, {"seen": "2024-03-01"}],
+            [{"seen": "2024-01-02"}, {"seen": "2024-03-01"}],
+        ),
+        Example(
+            "the lowest, and whatever is of high risk",
+            {"limit": 1, "sort_by": "rank", "order": "asc", "always_keep": "risk == 'high'"},
+            [{"rank": 1, "risk": "low"}, {"rank": 2, "risk": "low"}, {"rank": 3, "risk": "high"}],
+            [{"rank": 1, "risk": "low"}, {"rank": 3, "risk": "high"}],
+        ),
+    )
+
+    limit: Amount
+    sort_by: Condition | None = None
+    order: Literal["asc", "desc"] = "desc"
+    always_keep: Condition | None = None
+
+    def apply(self, value: list[Any], draft: Draft) -> list[Any]:
+        head, tail, count = self.limit.head, self.limit.tail, len(value)
+        if count <= head + tail:
+            return value
+        if self.sort_by is None:
+            chosen: Iterable[int] = (*range(head), *range(count - tail, count))
+        else:
+            ranked = self._ranked(value)
+            chosen = (*ranked[:head], *ranked[count - tail :])
+        if self.always_keep is not None:
+            holds = self.always_keep.holds
+            chosen = {*chosen, *(index for index, item in enumerate(value) if holds(item))}
+        return draft.take_items(value, sorted(chosen))
+
+    def shortens(self) -> Iterable[Chain]:
+        return ((),)
+
+    def reads(self) -> Iterable[tuple[Chain, Chain]]:
+        for expression in (self.sort_by, self.always_keep):
+            if expression is not None:
+                yield from (((), chain) for chain in expression.reads)
+
+    def _ranked(self, items: list[Any]) -> Sequence[int]:
+        assert self.sort_by is not None
+        name = self.sort_by.simple_field
+        values: list[Any] = []
+        for item in items:
+            value = item.get(name) if name is not None and type(item) is dict else self.sort_by.evaluate(item)
+            values.append(value)
+        kinds = set(map(type, values))
+        descending = self.order == "desc"
+        # One kind of value, as in real data: compared as they are, at C speed.
+        if kinds == {str} or kinds == {int}:
+            return sorted(range(len(items)), key=values.__getitem__, reverse=descending)
+        keys = [_rank(value) for value in values]
+        with_value = [index for index, key in enumerate(keys) if key is not None]
+        without = [index for index, key in enumerate(keys) if key is None]
+        return [*sorted(with_value, key=keys.__getitem__, reverse=descending), *without]
+
+
+def _rank(value: Any) -> tuple[bool, Any] | None:
+    """Order numbers (and booleans) before texts; anything else is no sort value."""
+    value = shown(value)
+    if isinstance(value, (int, float)):
+        return (False, value)
+    return (True, value) if type(value) is str else None

@@ -1,0 +1,47 @@
+"""`truncate`: cut long texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reducer.op import Amount, Chain, Draft, Example, Op
+
+
+class Truncate(Op):
+    """Cut a text, or every text under the place, to so many characters; a mark says how many more there were."""
+
+    accepts = frozenset({str, list, dict})
+    cuts_blindly = True
+    examples = (
+        Example(
+            "a long text",
+            {"truncate": 20},
+            "Traffic to the site went up last night, and again this morning.",
+            "Traffic to the site …[44 more characters]",
+        ),
+        Example("a short one stays", {"path": "note", "truncate": 20}, {"note": "Traffic went up."}, {"note": "Traffic went up."}),
+        Example(
+            "what was cut keeps its indicators",
+            {"path": "note", "truncate": 10, "preserve": ["ipv4"]},
+            {"note": "Beacons went out to 192.0.2.77 every ninety seconds through the whole of last night."},
+            {"note": "Beacons …[77 more characters; mentions 192.0.2.77]"},
+        ),
+    )
+
+    truncate: Amount
+
+    def apply(self, value: Any, draft: Draft) -> Any:
+        head, tail = self.truncate.head, self.truncate.tail
+        bound = head + tail
+        cut = draft.cut
+
+        def walk(value: Any) -> Any:
+            if type(value) is str:
+                return value if len(value) <= bound else cut(value, head, tail)
+            return draft.replace(value, walk)
+
+        return walk(value)
+
+    def takes(self, chain: Chain) -> bool:
+        # Deeper texts may or may not be long enough to be cut: what happens there is seen after the pass.
+        return chain == ()

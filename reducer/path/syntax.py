@@ -1,0 +1,139 @@
+"""JMESPath text to jmespath's own syntax tree, and every way in which a text can be wrong, with its column."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias, cast
+
+from jmespath.functions import Functions
+from jmespath.parser import Parser
+
+from .mistakes import syntax_problem
+from .tokens import PathError, Token, is_call, shortened, tokenize
+
+Node: TypeAlias = dict[str, Any]
+"""A node of jmespath's tree: `type`, `children`, and for some `value`."""
+
+MAX_CHARS = 10_000
+"""The longest expression: jmespath's lexer takes about a second for a million characters."""
+
+MAX_NESTING = 100
+"""The deepest syntax tree: evaluation takes one to three stack frames a level, so that it fits any caller's stack."""
+
+
+def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
+    """Parse a JMESPath expression: gives jmespath's tree (shared, never to be changed) and the tokens without the final `eof`.
+
+    Functions are checked here too (name, number of arguments, `&`), as jmespath finds out only when it calls them.
+    Raises `PathError` for anything that is no expression, and nothing else.
+    """
+    if len(text) > MAX_CHARS:
+        raise PathError(f"the expression is longer than {MAX_CHARS:,} characters", MAX_CHARS + 1)
+    # A literal such as `high` is accepted by jmespath with a warning, which a caller may have turned into an error.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = cast(Node, Parser().parse(text).parsed)
+            tokens = tokenize(text)
+        except RecursionError:
+            raise _too_deep() from None
+        except Exception as error:  # jmespath lets ValueError of int() and the like through
+            raise syntax_problem(text, error) from None
+    if _nesting(tree) > MAX_NESTING:
+        raise _too_deep()
+    _check_calls(tree, tokens)
+    if any(node["type"] == "slice" and node["children"][2] == 0 for node in walk(tree)):
+        steps = [token for before, token in zip(tokens, tokens[1:], strict=False) if before.type == "colon" and token.value == 0]
+        raise steps[-1].problem("the step of a slice cannot be 0")
+    return tree, tokens
+
+
+def _too_deep() -> PathError:
+    return PathError(f"the expression is nested deeper than {MAX_NESTING} levels")
+
+
+def children(node: Node) -> Sequence[Node]:
+    """Give the nodes below `node` in the order of the text."""
+    below: list[Node] = [child for child in node["children"] if isinstance(child, dict)]
+    if node["type"] == "filter_projection":
+        left, right, condition = below
+        return [left, condition, right]
+    return below
+
+
+def _nesting(tree: Node) -> int:
+    depth, level = 0, [tree]
+    while level:
+        depth += 1
+        # `a || b || c` is a chain to the left in the tree, one level to its reader and to the evaluation.
+        level = [child for node in level for child in _unchained(node)]
+    return depth
+
+
+def operands(node: Node) -> list[Node]:
+    """Give the operands of a chain of one operator, `a || b || c`, left to right."""
+    found: list[Node] = []
+    left = node
+    while left["type"] == node["type"]:
+        found.append(left["children"][1])
+        left = left["children"][0]
+    return [left, *reversed(found)]
+
+
+def _unchained(node: Node) -> Sequence[Node]:
+    return operands(node) if node["type"] in ("or_expression", "and_expression") else children(node)
+
+
+def walk(tree: Node) -> Iterator[Node]:
+    """Give every node in the order of the text, a node before those below it."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(children(node)))
+
+
+def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
+    names = [token for position, token in enumerate(tokens) if is_call(tokens, position)]
+    calls = [node for node in walk(tree) if node["type"] == "function_expression"]
+    if len(names) != len(calls):  # `(length)(x)` is a call for jmespath's parser
+        raise PathError("a function is called by its bare name, as in `length(tags)`")
+    arguments = 0
+    for call, token in zip(calls, names, strict=True):
+        _check_call(call, token)
+        arguments += sum(child["type"] == "expref" for child in call["children"])
+    exprefs = [token for token in tokens if token.type == "expref"]
+    if len(exprefs) > arguments:
+        raise exprefs[0].problem(
+            "`&` stands before an argument of a function only", "for «and» write `&&`; for a function `sort_by(items, &name)`"
+        )
+
+
+_SPOKEN = {"not": "write `!(...)` for «not»", "and": "write `a && b`", "or": "write `a || b`", "count": "write `length(...)`"}
+
+
+def _check_call(call: Node, token: Token) -> None:
+    name, given = call["value"], call["children"]
+    known: dict[str, Any] = Functions.FUNCTION_TABLE
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1, 0.6)
+        guess = f"did you mean `{near[0]}()`?" if near else f"JMESPath has: {', '.join(sorted(known))}"
+        raise token.problem(f"unknown function `{shortened(name)}()`", _SPOKEN.get(name, guess))
+    signature = known[name]["signature"]
+    least, variadic = len(signature), bool(signature and signature[-1].get("variadic"))
+    if len(given) < least or (len(given) > least and not variadic):
+        plural = "" if least == 1 else "s"
+        more = "at least " if variadic else ""
+        raise token.problem(f"`{name}()` takes {more}{least} argument{plural}, not {len(given)}")
+    for position, argument in enumerate(given):
+        wanted = "expref" in signature[min(position, least - 1)]["types"]
+        if wanted and argument["type"] != "expref":
+            raise token.problem(f"argument {position + 1} of `{name}()` is an expression with `&`", f"write `{_example(name)}`")
+        if argument["type"] == "expref" and not wanted:
+            raise token.problem(f"argument {position + 1} of `{name}()` is a value, without `&`", "leave out the `&`")
+
+
+def _example(name: str) -> str:
+    return "map(&name, items)" if name == "map" else f"{name}(items, &name)"

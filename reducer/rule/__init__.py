@@ -1,0 +1,6 @@
+"""Rules: read from files, checked as a whole, compiled."""
+
+from reducer.rule.model import Expect, Given, Rule, Ruleset, Step, Test, When
+from reducer.rule.read import KEY_TYPES, check_rules, compile_rules, read_rules
+
+__all__ = ["KEY_TYPES", "Expect", "Given", "Rule", "Ruleset", "Step", "Test", "When", "check_rules", "compile_rules", "read_rules"]

@@ -1,0 +1,81 @@
+"""Which rule a tool has: its exact name, else the most literal glob, else `*`."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from reducer.rule.model import Rule
+
+_WILD = re.compile(r"[*?\[]")
+_CLASS = re.compile(r"\[!?\]?[^\]]*\]")
+
+
+def is_glob(name: str) -> bool:
+    """Tell whether a tool name holds `*`, `?` or `[`."""
+    return _WILD.search(name) is not None
+
+
+def is_dead(glob: str) -> bool:
+    """Tell whether a glob can match nothing that it seems to mean: a `[` that no `]` closes."""
+    return "[" in _CLASS.sub("", glob)
+
+
+def meet(a: str, b: str) -> bool:
+    """Tell whether two globs can match one name; a character class counts as any character."""
+    left, right = _tokens(a), _tokens(b)
+    reached = {0}
+    reached = _skip(right, reached)
+    for token in left:
+        following: set[int] = set()
+        if token == "*":
+            # From each place in the other glob on, everything further can be passed.
+            following = set(range(min(reached), len(right) + 1)) if reached else set()
+        else:
+            for place in reached:
+                if place < len(right):
+                    other = right[place]
+                    if other == "*":
+                        following.add(place)
+                    elif token == other or "?" in (token, other):
+                        following.add(place + 1)
+        reached = _skip(right, following)
+    return len(right) in reached
+
+
+def _tokens(glob: str) -> list[str]:
+    return list(_CLASS.sub("?", glob))
+
+
+def _skip(tokens: list[str], reached: set[int]) -> set[int]:
+    grown = set(reached)
+    for place in reached:
+        while place < len(tokens) and tokens[place] == "*":
+            place += 1
+            grown.add(place)
+    return grown
+
+
+def rule_chooser(rules: Iterable[Rule]) -> Callable[[str], Rule | None]:
+    """Compile rules to the function that gives the rule for a tool name; its answers are remembered, 4096 names at most."""
+    exact: dict[str, Rule] = {}
+    globs: list[tuple[tuple[int, int, str], re.Pattern[str], Rule]] = []
+    for rule in rules:
+        for name in rule.tools:
+            if is_glob(name):
+                literal = _CLASS.sub("", name).replace("*", "").replace("?", "")
+                head = _WILD.split(name)[0]
+                globs.append(((-len(literal), -len(head), name), re.compile(fnmatch.translate(name)), rule))
+            else:
+                exact[name] = rule
+    globs.sort(key=lambda entry: entry[0])
+
+    @lru_cache(maxsize=4096)
+    def rule_for(tool: str) -> Rule | None:
+        if tool in exact:
+            return exact[tool]
+        return next((rule for _, pattern, rule in globs if pattern.match(tool)), None)
+
+    return rule_for

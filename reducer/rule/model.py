@@ -1,0 +1,152 @@
+"""What a rule file says, as data: checked models of its keys, and the compiled rule that the engine runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from reducer.errors import Location, Problem
+from reducer.op import Condition, EntityTypes, Names, Op, Place
+from reducer.path import Path
+
+
+class Model(BaseModel):
+    """A mapping of a rule file: no key but its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True)
+
+
+class When(Model):
+    """A gate, judged on the return as it arrived: it has at least `min_chars` characters, and `where` holds."""
+
+    min_chars: int | None = Field(None, ge=1)
+    where: Condition | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> When:
+        if self.min_chars is None and self.where is None:
+            raise ValueError("expected `min_chars` or `where`")
+        return self
+
+
+class Given(Model):
+    """What an inline test starts from: exactly one of a value, a text, and a JSON file beside the rule file."""
+
+    json_: Any = Field(None, alias="json")
+    text: str | None = None
+    file: str | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Given:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("expected exactly one of `json`, `text`, `file`")
+        return self
+
+
+def _share(value: Any) -> Any:
+    if type(value) is str and value.endswith("%") and value[:-1].strip().replace(".", "", 1).isdigit():
+        return float(value[:-1]) / 100
+    raise PydanticCustomError("share", "expected a share such as 80%")
+
+
+class Expect(Model):
+    """What an inline test expects of the result."""
+
+    unchanged: bool | None = None
+    equals: Any = None
+    contains: Names | None = None
+    not_contains: Names | None = None
+    max_chars: int | None = Field(None, ge=0)
+    min_reduction: Annotated[float, BeforeValidator(_share)] | None = None
+    values: dict[str, Any] | None = None
+    preserves: EntityTypes | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Expect:
+        if not self.model_fields_set:
+            raise ValueError("expected at least one expectation")
+        return self
+
+
+class Test(Model):
+    """An inline test: a name, what is given, what is expected."""
+
+    __test__ = False
+
+    name: str = Field(min_length=1)
+    given: Given
+    expect: Expect
+
+
+class StepKeys(Model):
+    """The keys that every step may have beside those of its operation."""
+
+    path: Place | None = None
+    when: When | None = None
+    preserve: EntityTypes | None = None
+
+
+class RuleFile(Model):
+    """The keys of a rule file; the steps are read by their operations."""
+
+    version: Literal[1]
+    tool: Names
+    description: str = ""
+    when: When | None = None
+    keys: Literal["all"] | None = None
+    steps: Annotated[list[Any], Field(min_length=1)] | None = None
+    preserve: EntityTypes | None = None
+    max_chars: int | None = Field(None, ge=1)
+    tests: list[Any] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One compiled step: `number` counts from 1; `owes` are the types preserved in what it takes away."""
+
+    number: int
+    path: Path
+    op: Op
+    when: When | None
+    owes: frozenset[str]
+    location: Location
+
+    @property
+    def name(self) -> str:
+        """Name the step for people: its verb and its place."""
+        return f"{self.op.verb()} {self.path.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One compiled rule: `types` are all entity types that it scans for, `proven` says that its form alone makes it a fixed point."""
+
+    file: str
+    tools: tuple[str, ...]
+    description: str
+    when: When | None
+    all_keys: bool
+    steps: tuple[Step, ...]
+    max_chars: int | None
+    ladder_owes: frozenset[str]
+    types: frozenset[str]
+    proven: bool
+    tests: tuple[Test, ...]
+
+    @property
+    def name(self) -> str:
+        """Name the rule for people: its first tool name or glob."""
+        return self.tools[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruleset:
+    """Rules ready to run: `rule_for` gives the one for a tool name or None; `warnings` do not stop them."""
+
+    rules: tuple[Rule, ...]
+    rule_for: Callable[[str], Rule | None]
+    warnings: tuple[Problem, ...] = ()

@@ -1,0 +1,107 @@
+"""What pydantic finds wrong with a rule file, in the words of rule files and at their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from typing import Any, Literal, Protocol
+
+from pydantic import ValidationError
+
+from reducer.errors import Problem
+from reducer.source import Tree, locate, problem_at
+
+_EXPECTED = {
+    "string_type": "expected a text",
+    "int_type": "expected a whole number",
+    "bool_type": "expected true or false",
+    "list_type": "expected a list",
+    "tuple_type": "expected a text or a list of texts",
+    "dict_type": "expected a mapping of keys to values",
+    "model_type": "expected a mapping of keys to values",
+    "model_attributes_type": "expected a mapping of keys to values",
+    "too_short": "expected at least one",
+    "string_too_short": "expected a text that is not empty",
+}
+_KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping", type(None): "nothing"}
+
+
+Place = tuple[str | int, ...]
+"""Keys and list indexes from the root of a rule file."""
+
+
+class Report(Protocol):
+    """Notes a problem at a node."""
+
+    def __call__(
+        self,
+        node: Tree,
+        message: str,
+        help: str = "",
+        *,
+        offset: int | None = None,
+        width: int | None = None,
+        severity: Literal["error", "warning"] = "error",
+    ) -> None: ...
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Suggest the nearest known word, or list all."""
+    known = list(known)
+    found = get_close_matches(word, known, 1)
+    return f"did you mean `{found[0]}`?" if found else f"expected one of {', '.join(f'`{name}`' for name in known)}"
+
+
+def reporter(text: str | bytes, file: str, found: list[Problem]) -> Report:
+    """Make the function that notes problems of one file in `found`."""
+
+    def report(
+        node: Tree,
+        message: str,
+        help: str = "",
+        *,
+        offset: int | None = None,
+        width: int | None = None,
+        severity: Literal["error", "warning"] = "error",
+    ) -> None:
+        found.append(problem_at(text, file, node, message, help, offset=offset, width=width, severity=severity))
+
+    return report
+
+
+def report_all(report: Report, error: ValidationError, tree: Tree, place: Place, known: Callable[[Place], Iterable[str]]) -> None:
+    """Note every finding of `error`, raised for the part of `tree` at `place`, one for each place; `known` gives the keys that a part may have."""
+    seen: set[tuple[str | int, ...]] = set()
+    for entry in error.errors(include_url=False, include_input=True):
+        keys = tuple(_steps(entry["loc"]))
+        if keys in seen:
+            continue
+        seen.add(keys)
+        kind, context, value = entry["type"], entry.get("ctx", {}), entry["input"]
+        node = locate(tree, (*place, *keys))
+        if kind == "extra_forbidden":
+            word = str(keys[-1])
+            report(locate(tree, (*place, *keys), key=True), f"unknown key `{word}`", near(word, known(keys[:-1])))
+        elif kind == "missing":
+            report(locate(tree, (*place, *keys[:-1]), key=True), f"`{keys[-1]}` is missing")
+        elif kind == "path":
+            report(node, context["message"], context["help"], offset=context["column"] - 1, width=context["width"])
+        elif kind == "entity_type":
+            report(node, entry["msg"], context["help"])
+        elif kind == "literal_error":
+            report(node, f"expected {context['expected']}, not {_said(value)}")
+        elif kind in ("greater_than_equal", "greater_than"):
+            report(node, f"expected at least {context.get('ge', context.get('gt'))}, not {value}")
+        elif kind in _EXPECTED:
+            report(node, f"{_EXPECTED[kind]}, not {_KINDS.get(type(value), 'this')}" if kind.endswith("_type") else _EXPECTED[kind])
+        else:
+            report(node, entry["msg"].removeprefix("Value error, "))
+
+
+def _steps(loc: Iterable[str | int]) -> Iterator[str | int]:
+    # Unions name their branches in between, such as `literal[True]` or `function-before[...]`.
+    return (step for step in loc if type(step) is int or not ("[" in str(step) and str(step).endswith("]")))
+
+
+def _said(value: Any) -> str:
+    return f"`{value}`" if type(value) in (str, int, float) else _KINDS.get(type(value), "this")

@@ -1,0 +1,217 @@
+"""Rule files read: every problem of every file found in one run, then compiled rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from reducer.entities import expand
+from reducer.errors import Location, Problem, RuleError
+from reducer.op import Amount, Op
+from reducer.ops import operations
+from reducer.path import compile_path
+from reducer.rule.choose import is_dead, is_glob, meet, rule_chooser
+from reducer.rule.form import conflicts, is_proven
+from reducer.rule.model import Expect, Given, Model, Rule, RuleFile, Ruleset, Step, StepKeys, Test, When
+from reducer.rule.problems import Report, near, report_all, reporter
+from reducer.source import Mapping as MappingNode
+from reducer.source import Sequence as SequenceNode
+from reducer.source import Tree, locate, parse, plain
+
+KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
+"""What a blind cut keeps by default: the identifiers an analyst would look for again."""
+_STRUCTURAL = frozenset({"limit", "keep", "drop"})
+_MODELS: Mapping[str, type[Model] | type[Amount]] = {"when": When, "given": Given, "expect": Expect, "limit": Amount, "truncate": Amount}
+_SUFFIXES = (".yaml", ".yml")
+
+
+def read_rules(*sources: FilePath | str) -> Ruleset:
+    """Read rule files, and all `.yaml` and `.yml` files of folders, into a ruleset.
+
+    Raises `RuleError` with every error of every file; OSError for what cannot be opened.
+    """
+    ruleset, problems = check_rules(*sources)
+    errors = tuple(problem for problem in problems if problem.severity == "error")
+    if ruleset is None or errors:
+        raise RuleError(errors)
+    return ruleset
+
+
+def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Problem, ...]]:
+    """Read rule files and give the ruleset, None when there are errors, with all errors and warnings in the order of files and lines."""
+    files = [file for source in sources for file in _files(FilePath(source))]
+    if not files:
+        names = ", ".join(str(source) for source in sources)
+        problem = Problem(Location(names, 1, 1), "no rule files here", "expected files that end in .yaml or .yml")
+        return None, (problem,)
+    return compile_rules((str(file), file.read_bytes()) for file in files)
+
+
+def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | None, tuple[Problem, ...]]:
+    """Compile rule texts, each with the name of its file, as `check_rules` does."""
+    rules: list[Rule] = []
+    problems: list[Problem] = []
+    tools: dict[str, Location] = {}
+    verbs = operations()
+    for file, text in texts:
+        tree, found = parse(text, file)
+        problems += found
+        if tree is None:
+            continue
+        noted: list[Problem] = []
+        rule = _rule(tree, file, reporter(text, file, noted), verbs)
+        # A broken key was reported where YAML was read: it would only be reported again for what it is not.
+        known = {problem.location for problem in found}
+        noted = [problem for problem in noted if problem.location not in known]
+        _tool_names(tree, text, file, tools, noted)
+        problems += sorted(noted, key=lambda problem: problem.location)
+        if rule is not None:
+            rules.append(rule)
+    if any(problem.severity == "error" for problem in problems):
+        return None, tuple(problems)
+    return Ruleset(tuple(rules), rule_chooser(rules), tuple(problems)), tuple(problems)
+
+
+def _files(source: FilePath) -> Iterator[FilePath]:
+    if source.is_dir():
+        yield from sorted(file for file in source.iterdir() if file.suffix in _SUFFIXES and file.is_file())
+    else:
+        yield source
+
+
+def _rule(tree: Tree, file: str, report: Report, verbs: Mapping[str, type[Op]]) -> Rule | None:
+    if not isinstance(tree, MappingNode):
+        report(tree, "expected the keys of a rule", "a rule file starts with `version: 1` and `tool:`")
+        return None
+    data = plain(tree)
+    model, sound = RuleFile, True
+    version = data.get("version", 1)
+    if type(version) is int and version != 1:
+        report(locate(tree, ("version",)), f"this reducer reads version 1 of the rule language, not {version}", "write version: 1, or use a newer reducer")
+        data["version"], sound = 1, False
+    checked = _checked(model, data, tree, (), report)
+    steps = list(_steps(tree, data, file, report, verbs)) if type(data.get("steps")) is list else []
+    tests = []
+    if type(data.get("tests")) is list:
+        tests = [_checked(Test, test, tree, ("tests", number), report) for number, test in enumerate(data["tests"])]
+    if checked is None or None in steps or None in tests or not sound:
+        return None
+    if not steps and checked.max_chars is None:
+        report(locate(tree, ("tool",), key=True), "this rule does nothing", "add `steps` or `max_chars`")
+        return None
+    return _compiled(checked, tuple(steps), tuple(tests), tree, file, report)
+
+
+def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...], tree: Tree, file: str, report: Report) -> Rule | None:
+    general = None if checked.preserve is None else expand(checked.preserve)
+    steps = tuple(_step(number, keys, op, location, general) for number, (keys, op, location) in enumerate(parts, 1))
+    sound = True
+    for conflict in conflicts(steps):
+        sound = False
+        node = locate(tree, ("steps", conflict.taker.number - 1, conflict.taker.op.verb()), key=True)
+        who = "itself" if conflict.reader is conflict.taker else f"step {conflict.reader.number} (`{conflict.reader.op.verb()}`)"
+        report(node, f"this takes away `{conflict.read}`, which {who} decides by: applied again, it would choose otherwise", conflict.fix)
+    for step in steps:
+        sound = _checked_indexes(step, steps, tree, report) and sound
+    if not sound:
+        return None
+    ladder = frozenset() if checked.max_chars is None else KEY_TYPES if general is None else general
+    extracted = (expand(getattr(step.op, "extract", ())) for step in steps)
+    types = frozenset[str]().union(ladder, *(step.owes for step in steps), *extracted)
+    structural = frozenset(kind for verb, kind in operations().items() if verb in _STRUCTURAL)
+    proven = is_proven(steps, structural) and checked.max_chars is None
+    return Rule(
+        file, checked.tool, checked.description, checked.when, checked.keys == "all", steps, checked.max_chars, ladder, types, proven, tests
+    )  # fmt: skip
+
+
+def _step(number: int, keys: StepKeys, op: Op, location: Location, general: frozenset[str] | None) -> Step:
+    default = KEY_TYPES if op.cuts_blindly else frozenset[str]()
+    owes = expand(keys.preserve) if keys.preserve is not None else default if general is None else general
+    return Step(number, keys.path or compile_path("@"), op, keys.when, owes, location)
+
+
+def _checked_indexes(step: Step, steps: tuple[Step, ...], tree: Tree, report: Report) -> bool:
+    sound = True
+    for token in step.path.shape:
+        if token[0] in ("slice", "pick") or (token[0] == "index" and token[1] < 0):
+            message = "a place counted from the end, or a slice, moves when a list gets shorter"
+            help = "use an index from 0, or `[*]`, or `limit`"
+        elif token[0] == "index" and any(list(other.op.shortens()) for other in steps):
+            message, help = "an index names another item when a step shortens the list", "use a filter such as `[?name == 'x']`"
+        else:
+            continue
+        sound = False
+        report(locate(tree, ("steps", step.number - 1, "path")), message, help)
+    return sound
+
+
+def _steps(tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: Mapping[str, type[Op]]) -> Iterator[Any]:
+    for number, step in enumerate(data["steps"]):
+        place = ("steps", number)
+        node = locate(tree, place)
+        if type(step) is not dict:
+            report(node, "expected a step: a mapping with one action", f"the actions are {', '.join(f'`{verb}`' for verb in verbs)}")
+            yield None
+            continue
+        actions = [key for key in step if key in verbs]
+        if len(actions) != 1:
+            yield _no_single_action(tree, place, step, actions, verbs, report)
+            continue
+        common = {key: value for key, value in step.items() if key in StepKeys.model_fields}
+        own = {key: value for key, value in step.items() if key not in StepKeys.model_fields}
+        op_type = verbs[actions[0]]
+        keys = _checked(StepKeys, common, tree, place, report)
+        op = _checked(op_type, own, tree, place, report, StepKeys.model_fields)
+        yield None if keys is None or op is None else (keys, op, Location(file, node.line, node.column))
+
+
+def _no_single_action(
+    tree: Tree, place: tuple[str | int, ...], step: dict[str, Any], actions: list[str], verbs: Mapping[str, type[Op]], report: Report
+) -> None:
+    if actions:
+        report(locate(tree, (*place, actions[1]), key=True), f"a second action beside `{actions[0]}`", "write one step for each action")
+        return
+    modifiers = {field for verb in verbs.values() for field in verb.model_fields} | set(StepKeys.model_fields)
+    unknown = [key for key in step if key not in modifiers]
+    if unknown:
+        report(locate(tree, (*place, unknown[0]), key=True), f"unknown key `{unknown[0]}`", near(unknown[0], verbs))
+    else:
+        report(locate(tree, place), "this step has no action", f"expected one of {', '.join(f'`{verb}`' for verb in verbs)}")
+
+
+def _checked(model: Any, data: Any, tree: Tree, place: tuple[str | int, ...], report: Report, more: Iterable[str] = ()) -> Any:
+    def known(keys: tuple[str | int, ...]) -> list[str]:
+        names = [key for key in keys if type(key) is str]
+        fields = _MODELS[names[-1]].model_fields if names and names[-1] in _MODELS else model.model_fields
+        return [field.alias or name for name, field in fields.items()] + ([] if names else list(more))
+
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        report_all(report, error, tree, place, known)
+        return None
+
+
+def _tool_names(tree: Tree, text: str | bytes, file: str, tools: dict[str, Location], noted: list[Problem]) -> None:
+    report = reporter(text, file, noted)
+    node = locate(tree, ("tool",))
+    items = node.items if isinstance(node, SequenceNode) else (node,)
+    for item in items:
+        name = getattr(item, "value", None)
+        if type(name) is not str or not isinstance(tree, MappingNode):
+            continue
+        here = Location(file, item.line, item.column)
+        if name in tools:
+            report(item, f"the tool `{name}` has a rule already, at {tools[name]}", "one rule for each name or glob")
+            continue
+        if is_glob(name) and is_dead(name):
+            report(item, f"the glob `{name}` can match nothing", "close the `[`, or write `[[]` for a bracket")
+        for other, location in tools.items():
+            if name != "*" != other and is_glob(name) and is_glob(other) and meet(name, other):
+                message = f"the glob `{name}` can match a name that `{other}` at {location} matches too"
+                report(item, message, "the one with more literal characters is used", severity="warning")
+        tools[name] = here

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile("ci", max_examples=200, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Return the folder of the real data beside the checkout; skip the test where it is missing."""
+    folder = (Path(__file__).parents[1] / ".." / "shared" / "data").resolve()
+    if not folder.is_dir():
+        pytest.skip("the real data is not beside the checkout")
+    return folder
