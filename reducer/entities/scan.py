@@ -1,54 +1,52 @@
-"""Put the finders together: one pass of each over the folded bytes of a text."""
+"""Put the finders together: each looks once over the folded bytes of a text, and only if its anchors can be there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import chain
 
-from reducer.entities.entity import Entity
+from reducer.entities.entity import GROUPS, Entity, Found
 from reducer.entities.hosts import MASK, domains, ipv4s
+from reducer.entities.names import finder
 from reducer.entities.refang import fold
-from reducer.entities.tokens import attacks, cves, hashes, ipv6s
-from reducer.entities.web import Found, emails, urls
-
-_HASHES = frozenset({"md5", "sha1", "sha256", "sha512"})
+from reducer.entities.tokens import hashes, ipv6s, numbered
+from reducer.entities.web import emails, urls
 
 
 @lru_cache(maxsize=64)
 def compiled(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
     """Give the scanner for a set of types."""
-    from reducer.entities.names import finder
-
-    want_hash = bool(types & _HASHES)
-    want_host = bool(types & {"ipv4", "ipv6", "domain", "email", "url"})
+    want_hash = not types.isdisjoint(GROUPS["hash"])
+    want_host = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url"))
+    want_four, want_six, want_domain = "ipv4" in types, "ipv6" in types, "domain" in types
+    want_cve, want_attack = "cve" in types, "mitre_attack" in types
     named = finder(types & {"threat_actor", "malware"})
 
     def find(text: str) -> Sequence[Entity]:
         data, folded = fold(text)
         found: list[Found] = []
         if want_host:
-            web = urls(data)
-            if b"@" in data:
-                web = sorted(chain(web, emails(data, web)))
-            mask: bytes | bytearray = data.translate(MASK)
-            if web:
-                mask = bytearray(mask)
-                for start, end, _, _ in web:
-                    mask[start:end] = b" " * (end - start)
+            web = urls(data) if b"://" in data else []
+            if 64 in data:
+                web += emails(data, web)
+                web.sort()
             found += web
-            if "ipv4" in types:
-                found += ipv4s(data, mask)
-            if "domain" in types:
-                found += domains(data, mask)
-            if "ipv6" in types:
+            if 46 in data or folded:
+                mask: bytes | bytearray = data.translate(MASK)
+                if web:
+                    mask = bytearray(mask)
+                    for start, end, _, _ in web:
+                        mask[start:end] = b" " * (end - start)
+                if want_four:
+                    found += ipv4s(data, mask)
+                if want_domain:
+                    found += domains(data, mask)
+            if want_six and 58 in data:
                 found += ipv6s(data, web)
-        if want_hash:
+        if want_hash and len(data) > 31:
             found += hashes(data)
-        if "cve" in types:
-            found += cves(data)
-        if "mitre_attack" in types:
-            found += attacks(data)
+        if want_cve or want_attack:
+            found += numbered(data, want_cve, want_attack)
         entities = []
         for start, end, kind, canonical in found:
             if kind in types:

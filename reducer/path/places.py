@@ -43,6 +43,9 @@ class Many:
 Focus: TypeAlias = One | Many
 
 
+_LISTS = frozenset({"projection", "value_projection", "filter_projection", "flatten"})
+
+
 def _same(then: Lens) -> Lens:
     return then
 
@@ -94,6 +97,8 @@ class Places:
             return _indexed(focus, node["value"])
         if kind == "slice":
             return _sliced(focus, slice(*below))
+        if kind not in _LISTS:
+            raise PathError("the expression makes a new value; a path names places")
         base = self.follow(below[0], focus, above)
         if kind == "flatten":
             return _flattened(base)
@@ -103,8 +108,6 @@ class Places:
         if kind == "filter_projection":
             holds, token = self.condition(below[2], (*above, *shape_of(base)))
             return self._projected(_filtered(base, holds, token), below[1], above)
-        if kind != "projection":
-            raise PathError("the expression makes a new value; a path names places")
         return self._projected(_listed(base), below[1], above)
 
     def _projected(self, base: Many, right: Node, above: Shape) -> Many:

@@ -34,14 +34,13 @@ def _follow(node: Node, inputs: _Chains, seen: _Chains) -> _Chains:
     if kind in ("current", "identity", "index", "slice"):
         return inputs
     if kind in ("subexpression", "index_expression", "pipe", "projection", "flatten"):
-        for child in below:
-            inputs = _follow(child, inputs, seen)
-        return inputs
+        first, *rest = below
+        return _through(rest, _follow(first, inputs, seen), seen)
     if kind == "filter_projection":
         left, right, condition = below
         items = _follow(left, inputs, seen)
         seen.update(_follow(condition, items, seen))
-        return _follow(right, items, seen)
+        return _through([right], items, seen)
     if kind in ("or_expression", "and_expression"):
         found: _Chains = {}
         for child in operands(node):
@@ -55,3 +54,12 @@ def _follow(node: Node, inputs: _Chains, seen: _Chains) -> _Chains:
             continue  # it looks at items of another argument, all of which is in `seen`
         seen.update(_follow(child, inputs, seen))
     return {}
+
+
+def _through(nodes: list[Node], inputs: _Chains, seen: _Chains) -> _Chains:
+    for node in nodes:
+        found = _follow(node, inputs, seen)
+        if not found:
+            seen.update(inputs)  # what is made anew of each item tells at least how many there are
+        inputs = found
+    return inputs

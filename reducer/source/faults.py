@@ -240,7 +240,7 @@ def _structure(lines: Sequence[str], row: int, column: int, opened: tuple[int, i
             return Fault(0, 0, len(lines[0]), "a line that starts with `%` is not for rule files", "take it out")
         return Fault(row, column, 1, "the document ended above; a rule file holds one document")
     if line[start : start + 1] == ":":
-        return Fault(row, start, 1, "a key is missing in front of the colon")
+        return Fault(row, start, 1, "a key is missing here", "write one before the colon")
     if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
         at = start if start <= column else column
         glued = _glued(lines[row - 1], row - 1) if row else None

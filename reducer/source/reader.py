@@ -105,7 +105,9 @@ class _Builder:
     def take(self, event: e.Event) -> None:
         mark: Any = event.start_mark
         end: Any = event.end_mark
-        if isinstance(event, e.DocumentStartEvent):
+        if isinstance(event, e.ScalarEvent):
+            self.put(self.scalar(event))
+        elif isinstance(event, e.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
                 message = "a second document starts here; a rule file holds one"
@@ -120,8 +122,6 @@ class _Builder:
             help = written(self.lines[mark.line], mark.column, raw)[1]
             self.add(mark.line, mark.column, len(raw), "a value cannot start with `*` without quotes", help)
             self.put(Scalar(raw, mark.line + 1, mark.column + 1, len(raw), "plain", raw))
-        elif isinstance(event, e.ScalarEvent):
-            self.put(self.scalar(event))
         elif isinstance(event, (e.SequenceStartEvent, e.MappingStartEvent)):
             if len(self.stack) == MAX_DEPTH:
                 self.add(mark.line, mark.column, 1, f"nested deeper than {MAX_DEPTH} levels")
@@ -167,9 +167,9 @@ class _Builder:
         style = _STYLES.get(event.style, "plain")
         if not raw:
             row, column = self.empty(start)
-            if not self.pure and self.stack and isinstance(self.stack[-1].start, e.MappingStartEvent):
-                if len(self.stack[-1].children) % 2 == 0:
-                    raise _Stop
+            frame = self.stack[-1] if self.stack else None
+            if not self.pure and frame and isinstance(frame.start, e.MappingStartEvent) and len(frame.children) % 2 == 0:
+                raise _Stop
         if style == "plain":
             # The pure parser takes no tab in a plain scalar, libyaml does: a blank is what both can give.
             in_flow = bool(self.stack) and self.stack[-1].start.flow_style
@@ -188,7 +188,7 @@ class _Builder:
             value, message, help = scalars.read(value.replace("\t", " "))
             if message:
                 self.add(start.line, start.column, width, message, help)
-            elif raw:
+            elif raw and "#" in self.lines[end.line if end.line < len(self.lines) else -1]:
                 self.cut(start, raw)
         elif _LONE.search(value):
             # JSON text writes a character past U+FFFF as a pair of escapes.

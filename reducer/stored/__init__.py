@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError
-from reducer.stored.reader import Content, read
-from reducer.values import dump
+from reducer.stored.reader import Content, Found, read
 
 SYNTHESIZED = "pydantic_ai_synthesized_tool_return"
 """The metadata key with which PydanticAI marks a return that it wrote itself, for a call that was never answered."""
 
 
 class Return(NamedTuple):
-    """One tool return of a stored history: `content` is decoded, `start` and `end` bound its JSON in the decoded text."""
+    """One tool return of a stored history."""
 
     tool: str
     call_id: str
     nth: int  # counts from 1 among the returns with this call id: ids come back in later turns
     message: int  # counts from 0
     part: int
-    content: Any
-    start: int
-    end: int
+    at: Content
     untouched: str  # why rules never apply to it; empty for a return that can be reduced
+
+    @property
+    def content(self) -> Any:
+        """The content as plain JSON types."""
+        return self.at.value
 
 
 def reduce_json(data: bytes, reduce: Callable[[str, Any], Any]) -> bytes:
@@ -43,14 +47,15 @@ def reduce_json(data: bytes, reduce: Callable[[str, Any], Any]) -> bytes:
 def returns(data: bytes) -> Iterator[Return]:
     """Give each tool return of a stored history in order, those that are never touched among them. Raises `HistoryError`."""
     seen: dict[str, int] = {}
-    for found in _returns(_decoded(data)):
-        seen[found.call_id] = nth = seen.get(found.call_id, 0) + 1
-        yield found._replace(nth=nth)
+    for found in read(_decoded(data)):
+        tool, call_id = str(found.fields.get("tool_name", "")), str(found.fields.get("tool_call_id", ""))
+        seen[call_id] = nth = seen.get(call_id, 0) + 1
+        yield Return(tool, call_id, nth, max(0, found.message), found.part, found.content, _untouched(found))
 
 
 def splice(data: bytes, changes: Iterable[tuple[Return, Any]]) -> bytes:
     """Write a new content in place of that of each `Return` of `returns(data)`; they come in the order of the history."""
-    return _spliced(data, _decoded(data), changes)
+    return _spliced(data, _decoded(data), ((found.at, new) for found, new in changes))
 
 
 def untouched(tool: object, outcome: object, tool_kind: object, metadata: object) -> str:
@@ -77,64 +82,63 @@ def _decoded(data: bytes) -> str:
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at line {line}, byte {column}") from None
 
 
-def _changes(text: str, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Return, Any]]:
-    for found in _returns(text):
-        if not found.untouched:
-            new = reduce(found.tool, found.content)
-            if new is not found.content:
-                yield found, new
-
-
-def _returns(text: str) -> Iterator[Return]:
+def _changes(text: str, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Content, Any]]:
     for found in read(text):
-        yield _return(*found)
+        if not _untouched(found):
+            content = found.content
+            new = reduce(found.fields["tool_name"], content.value)
+            if new is not content.value:
+                yield content, new
 
 
-def _return(message: int, kind: str, part: int, fields: dict[str, Any], contents: list[Content]) -> Return:
-    tool, call_id = fields.get("tool_name", ""), fields.get("tool_call_id", "")
-    value, start, end, flaw = contents[-1] if contents else (None, 0, 0, "it has no content")
+def _untouched(found: Found) -> str:
+    fields = found.fields
     if fields["part_kind"] != "tool-return":
-        why = "the provider ran the tool"
-    elif kind != "request":
-        why = f"it stands in a {kind}"
-    else:
-        why = untouched(tool, fields.get("outcome"), fields.get("tool_kind"), fields.get("metadata")) or flaw
-    if not why:
-        if len(contents) > 1:
-            why = "it has two contents"
-        elif not isinstance(value, (str, list, dict)):
-            why = "its content is no text, list or object"
-        elif type(value) is str and "content_file_digests" in fields:
-            # PydanticAI writes this key beside every content but texts, numbers, booleans and null.
-            why = "its content is bytes, a date or the like, stored as a text"
-    return Return(str(tool), str(call_id), 1, message, part, value, start, end, why)
+        return "the provider ran the tool"
+    if found.kind != "request":
+        return f"it stands in a {found.kind}"
+    why = untouched(fields.get("tool_name"), fields.get("outcome"), fields.get("tool_kind"), fields.get("metadata"))
+    if why:
+        return why
+    content = found.content
+    if content.flaw:
+        return content.flaw
+    if type(content.value) is str:
+        # PydanticAI writes this key beside every content but texts, numbers, booleans and null.
+        return "its content is bytes, a date or the like, stored as a text" if "content_file_digests" in fields else ""
+    return "" if isinstance(content.value, (list, dict)) else "its content is no text, list or object"
 
 
-def _spliced(data: bytes, text: str, changes: Iterable[tuple[Return, Any]]) -> bytes:
+def _spliced(data: bytes, text: str, changes: Iterable[tuple[Content, Any]]) -> bytes:
     pieces: list[str] = []
     done = 0
-    for found, new in changes:
-        written = _written(new)
+    for content, new in changes:
+        written = encode_basestring(new) if type(new) is str else _written(new)
         # A number such as 1e400 reads as infinity: a content that holds one cannot be written back, so it stays.
-        if written is None or ("Infinity" in written and _overflows(text[found.start : found.end])):
+        if not written or (type(new) is not str and "Infinity" in written and _overflows(text[content.start : content.end])):
             continue
-        pieces += (text[done : found.start], written)
-        done = found.end
+        pieces += (text[done : content.start], written)
+        done = content.end
     if not pieces:
         return data
     pieces.append(text[done:])
-    return "".join(pieces).encode()
+    result = "".join(pieces)
+    try:
+        return result.encode()
+    except UnicodeEncodeError:  # the text itself cannot hold a lone surrogate, only what was written, in a JSON text
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", result).encode()
 
 
-def _written(value: Any) -> str | None:
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+
+
+def _written(value: Any) -> str:
     # to_json spells floats as PydanticAI does (1e-7, not 1e-07) and takes a third of the time; lone surrogates are beyond it.
     try:
         return to_json(value, inf_nan_mode="constants").decode()
     except (PydanticSerializationError, ValueError):
-        try:
-            return dump(value)
-        except ValueError:
-            return None
+        return _encode(value)
 
 
 def _overflows(text: str) -> bool:

@@ -1,0 +1,118 @@
+"""The engine: one tool return in, one out, the same object if nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from reducer.engine.decode import decode
+from reducer.engine.run import StepTrace, passes, run
+from reducer.entities import TYPES, scanner
+from reducer.rule import Rule, Ruleset
+from reducer.values import Unreducible, dump, is_media, shown
+
+__all__ = ["Outcome", "StepTrace", "prepare", "reduce_content", "trace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a rule did to one return: `content` is the result, `steps` what each step did.
+
+    `gated`: the rule's own gate kept it from running. `fault` says why the return stayed as it was although it should have been reduced;
+    `blamed` is the step that would have changed the result again.
+    """
+
+    rule: Rule | None
+    content: Any
+    steps: tuple[StepTrace, ...] = ()
+    gated: bool = False
+    fault: str = ""
+    blamed: StepTrace | None = None
+
+
+def reduce_content(ruleset: Ruleset, tool: str, content: Any) -> Any:
+    """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object, or anything that is stored as one of them.
+
+    The same object comes back if no rule is for the tool or nothing changes. Never raises.
+    """
+    rule = ruleset.rule_for(tool)
+    return content if rule is None else _reduce(rule, content, None).content
+
+
+def prepare(ruleset: Ruleset) -> None:
+    """Build what the rules scan with, so that the first return finds it ready: reducing itself reads no files."""
+    for rule in ruleset.rules:
+        scanner(rule.types)
+        if any(step.op.cuts_blindly for step in rule.steps) or rule.max_chars is not None:
+            scanner(frozenset(TYPES))
+
+
+def trace(ruleset: Ruleset, tool: str, content: Any) -> Outcome:
+    """Reduce one content as `reduce_content` does, and tell what every step did."""
+    rule = ruleset.rule_for(tool)
+    if rule is None:
+        return Outcome(None, content)
+    steps: list[StepTrace] = []
+    return _reduce(rule, content, steps)
+
+
+def _reduce(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome:
+    try:
+        return _attempt(rule, content, steps)
+    except Unreducible as error:
+        return Outcome(rule, content, fault=str(error))
+    except RecursionError:
+        return Outcome(rule, content, fault="deeper than the interpreter goes")
+
+
+def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome:
+    is_text = type(content) is str
+    if is_text and rule.when and rule.when.min_chars and len(content) < rule.when.min_chars:
+        return Outcome(rule, content, gated=True)
+    value = decode(content) if is_text else shown(content)
+    if type(value) not in (str, list, dict) or is_media(value):
+        return Outcome(rule, content)
+    if rule.when is not None and not passes(rule.when, value):
+        return Outcome(rule, content, gated=True)
+    watch = None if steps is None else steps.append
+    result = run(rule, value, watch)
+    done = tuple(steps or ())
+    # What was only taken off and put back, such as a mark, is no change.
+    changed = result is not value and (rule.proven or result != value)
+    if not is_text or type(value) is str:
+        if not changed:
+            return Outcome(rule, content, done)
+        blamed = None if rule.proven else _changed_again(rule, result)
+        return _settled(rule, content, result, done, blamed)
+    if not changed and not any(step.op.writes_compactly for step in rule.steps):
+        return Outcome(rule, content, done)
+    text = dump(result)
+    if len(text) > len(content) or text == content:
+        return Outcome(rule, content, done)
+    return _settled(rule, content, text, done, None if rule.proven else _changed_again(rule, decode(text)))
+
+
+def _settled(rule: Rule, content: Any, result: Any, done: tuple[StepTrace, ...], blamed: StepTrace | None) -> Outcome:
+    if blamed is None:
+        return Outcome(rule, result, done)
+    name = blamed.step.name if blamed.step else "max_chars"
+    return Outcome(rule, content, done, fault=f"a second pass would change the result: `{name}` is to blame", blamed=blamed)
+
+
+def _changed_again(rule: Rule, result: Any) -> StepTrace | None:
+    """Give the step of a second pass that would change a result; None for a fixed point."""
+    result = shown(result)
+    if rule.when is not None and not passes(rule.when, result):
+        return None
+    again = run(rule, result)
+    if again is result or again == result:
+        return None
+    steps: list[StepTrace] = []
+    run(rule, result, steps.append)
+    # A step may take what is put back in the end, as it did in the first pass: the last that changed something has not.
+    return next((step for step in steps if step.after is not step.before), steps[-1])
+
+
+Reduce = Callable[[str, Any], Any]
+"""Reduces the content of one return of a tool; gives the same object if nothing changes."""

@@ -1,0 +1,113 @@
+"""One pass of a rule over one return: gates, steps, ladder, and what is owed at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from reducer import marks
+from reducer.engine.draft import Draft
+from reducer.engine.ladder import RUNGS, descend
+from reducer.engine.settle import settle
+from reducer.entities import scanner
+from reducer.rule import Rule, Step, When
+from reducer.values import chars, is_media, shown
+
+
+@dataclass(frozen=True, slots=True)
+class StepTrace:
+    """What one step did: how many values stood at its place, and the return before and after it. `step` is None for the ladder."""
+
+    step: Step | None
+    ran: bool
+    places: int
+    before: Any
+    after: Any
+
+
+Watch = Callable[[StepTrace], None]
+
+
+def run(rule: Rule, value: Any, watch: Watch | None = None) -> Any:
+    """Apply all steps of `rule` once to `value`, an opened content; the same object if nothing changes. Raises `Unreducible`."""
+    owes = (frozenset[str](), *(step.owes for step in rule.steps), rule.ladder_owes)
+    draft = Draft(value, scanner(rule.types), rule.all_keys, owes, _blind(rule))
+    arrived = current = _without_marks(rule, draft, value)
+    for step in rule.steps:
+        if step.when is not None and not passes(step.when, arrived):
+            if watch is not None:
+                watch(StepTrace(step, False, 0, current, current))
+            continue
+        before = current
+        draft.start(step.number, before)
+        current, places = _apply(step, draft, before, watch is not None)
+        if watch is not None:
+            watch(StepTrace(step, True, places, before, current))
+    result = settle(draft, value, current)
+    if rule.max_chars is None or chars(result, rule.max_chars) <= rule.max_chars:
+        return result
+    before = current
+    for rung in RUNGS:
+        draft.start(len(owes) - 1, current)
+        current = descend(draft, current, rung)
+        result = settle(draft, value, current)
+        if chars(result, rule.max_chars) <= rule.max_chars:
+            break
+    if watch is not None:
+        watch(StepTrace(None, True, 1, before, current))
+    return result
+
+
+def passes(when: When, value: Any) -> bool:
+    """Tell whether a return passes a gate. A gate of 2,000 characters costs no more than counting to 2,000."""
+    if when.min_chars is not None and chars(value, when.min_chars) < when.min_chars:
+        return False
+    return when.where is None or when.where.holds(value)
+
+
+def _blind(rule: Rule) -> frozenset[int]:
+    # What only cuts texts is owed by its marks; items and keys need no tracing for it.
+    return frozenset(step.number for step in rule.steps if step.op.cuts_blindly)
+
+
+def _apply(step: Step, draft: Draft, value: Any, counted: bool) -> tuple[Any, int]:
+    accepts, apply, places = step.op.accepts, step.op.apply, 0
+
+    def inner(place: Any) -> Any:
+        opened = place if type(place) is str else shown(place)
+        if type(opened) not in accepts or is_media(opened):
+            return place
+        if counted:
+            nonlocal places
+            places += 1
+        changed = apply(opened, draft)
+        if changed is opened:
+            return place
+        if opened is not place:
+            draft.note(opened, place)
+        return changed
+
+    return step.path.update(value, inner, draft.note), places
+
+
+def _without_marks(rule: Rule, draft: Draft, value: Any) -> Any:
+    """Take the mark items of an earlier pass from lists where this rule would have put them: no path, count or condition sees them."""
+
+    def bare(place: Any) -> Any:
+        if type(place) is list and len(place) > 1 and type(place[-1]) is str and place[-1].startswith(marks.OPENING):
+            mark = marks.read_item(place[-1], draft.reads)
+            if mark is not None and all(type(item) is str for item in place):
+                return draft.taken(place, range(len(place) - 1), mark)
+        return place
+
+    def everywhere(place: Any) -> Any:
+        return draft.replace(bare(place), everywhere)
+
+    if rule.max_chars is not None:
+        return everywhere(value)
+    for step in rule.steps:
+        for _ in step.op.shortens():
+            value = step.path.update(value, bare, draft.note)
+            break
+    return value

@@ -1,0 +1,84 @@
+"""Expressions and documents that are aimed at each other: few keys, few values, all kinds of steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+KEYS = ["a", "b", "c"]
+key = st.sampled_from(KEYS)
+number = st.sampled_from([0, 1, -1, 2, 5, 0.0, 1.0, 9.1, 10**30])
+text = st.sampled_from(["", "x", "high", "9.1", "5", "é"])
+scalar = st.one_of(st.none(), st.booleans(), number, text)
+
+
+def _containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    record = st.dictionaries(key, inner, max_size=3)
+    return st.one_of(st.lists(inner, max_size=4), record, st.lists(record, max_size=4))
+
+
+value = st.recursive(scalar, _containers, max_leaves=12)
+document = st.one_of(_containers(_containers(value)), _containers(_containers(_containers(scalar))), value)
+
+_end = st.sampled_from(["", "0", "1", "2", "-1", "-2", "5"])
+_step = st.sampled_from(["", ":1", ":2", ":-1", ":-2", ":"])
+slices = st.builds("[{}:{}{}]".format, _end, _end, _step)
+indexes = st.sampled_from(["[0]", "[1]", "[-1]", "[-2]", "[7]"])
+
+
+def literal() -> st.SearchStrategy[str]:
+    return st.sampled_from(
+        ["'high'", "'x'", "''", "`1`", "`0`", "`1.0`", "`true`", "`false`", "`null`", "`[]`", "`{}`", "`[1]`", "`5`", "`\"9.1\"`"]
+    )
+
+
+def _conditions(paths: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    operand = st.one_of(key, paths, literal(), st.just("@"))
+    compared = st.builds("{} {} {}".format, operand, st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), operand)
+    simple = st.one_of(compared, operand)
+    return st.one_of(
+        simple,
+        st.builds("{} && {}".format, simple, simple),
+        st.builds("{} || {}".format, simple, simple),
+        st.builds("!({})".format, simple),
+        st.builds("length(not_null({}, '')) > `1`".format, operand),
+    )
+
+
+def _paths(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    step = st.one_of(
+        st.builds(".{}".format, key),
+        st.sampled_from(["[*]", ".*", "[]"]),
+        indexes,
+        slices,
+        st.builds("[?{}]".format, _conditions(inner)),
+    )
+    start = st.one_of(
+        key, st.sampled_from(["@", "*", "[*]", "[]"]), indexes, slices, st.builds("[?{}]".format, _conditions(inner)), st.builds("({})".format, inner)
+    )
+    chain = st.builds(lambda first, rest: first + "".join(rest), start, st.lists(step, max_size=4))
+    return st.one_of(chain, st.builds("{} | {}".format, chain, chain))
+
+
+path = _paths(_paths(key))
+
+
+def _functions(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    one = st.sampled_from(["length", "keys", "values", "type", "to_array", "to_string", "to_number", "sort", "max", "sum", "abs", "not_null", "reverse"])
+    by = st.sampled_from(["sort_by", "max_by", "min_by"])
+    return st.one_of(
+        st.builds("{}({})".format, one, inner),
+        st.builds("{}({}, &{})".format, by, inner, inner),
+        st.builds("map(&{}, {})".format, inner, inner),
+        st.builds("contains({}, {})".format, inner, inner),
+        st.builds("[{}, {}]".format, inner, inner),
+        st.builds("{{a: {}, x: {}}}".format, inner, inner),
+        st.builds("({}).{{a: {}}}".format, inner, inner),
+        st.builds("({})[*].[{}]".format, inner, inner),
+        st.builds("{} | {}".format, inner, inner),
+    )
+
+
+_expression = st.one_of(path, literal(), _conditions(path))
+expression = st.one_of(_expression, _functions(_expression), _conditions(_functions(path)), _functions(_functions(path)))

@@ -1,0 +1,174 @@
+"""Places and conditions against `jmespath.search`: on the official compliance cases and on generated pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path as File
+from typing import Any
+
+import jmespath
+import pytest
+from hypothesis import assume, event, example, given
+from hypothesis import strategies as st
+from path_strategies import document, expression, path
+
+from reducer.path import PathError, compile_expression, compile_path
+
+COMPLIANCE = json.loads((File(__file__).parent / "compliance.json").read_text(encoding="utf-8"))
+CASES = [
+    pytest.param(group["given"], case, id=f"{group['suite']}-{number}-{case['expression'][:30]}")
+    for number, group in enumerate(COMPLIANCE["groups"])
+    for case in group["cases"]
+]
+RAISED = object()
+
+
+def search(text: str, value: Any) -> Any:
+    try:
+        return jmespath.search(text, value)
+    except Exception:
+        return RAISED
+
+
+def same(a: Any, b: Any) -> bool:
+    """Compare as JSON does: 1 is not true, and 1 is not 1.0."""
+    return type(a) is type(b) and repr(a) == repr(b)
+
+
+def lists_of(node: dict[str, Any], lists: int) -> int:
+    """Count how many lists, made by projections, are around the places in what jmespath gives for `node`."""
+    kind, below = node["type"], node["children"]
+    if kind == "field":
+        return 0
+    if kind in ("current", "identity"):
+        return lists
+    if kind in ("subexpression", "index_expression", "pipe"):
+        for child in below:
+            lists = lists_of(child, lists)
+        return lists
+    if kind == "index":
+        return max(lists - 1, 0)
+    if kind == "slice":
+        return max(lists, 1)
+    base = lists_of(below[0], lists)
+    if kind == "flatten":
+        return max(base - 1, 1)
+    items = 0 if kind == "value_projection" else max(base, 1) - 1
+    return 1 + lists_of(below[1], items)
+
+
+def leaves(result: Any, lists: int) -> list[Any]:
+    if result is None:
+        return []
+    if lists == 0:
+        return [result]
+    return [leaf for item in result for leaf in leaves(item, lists - 1)]
+
+
+def found(text: str, value: Any) -> Any:
+    result = search(text, value)
+    return RAISED if result is RAISED else leaves(result, lists_of(jmespath.compile(text).parsed, 0))
+
+
+@pytest.mark.parametrize(("value", "case"), CASES)
+def test_official_cases_as_expressions(value: Any, case: dict[str, Any]) -> None:
+    if "error" in case:
+        try:
+            assert compile_expression(case["expression"]).evaluate(value) is None
+        except PathError:
+            pass
+    else:
+        condition = compile_expression(case["expression"])
+        assert condition.evaluate(value) == case["result"]
+        assert condition.holds(value) is (case["result"] not in (None, False, "", [], {}) or case["result"] is 0)  # noqa: F632
+
+
+@pytest.mark.parametrize(("value", "case"), CASES)
+def test_official_cases_as_places(value: Any, case: dict[str, Any]) -> None:
+    try:
+        places = compile_path(case["expression"])
+    except PathError:
+        return
+    assert "error" not in case
+    expected = found(case["expression"], value)
+    assert same(places.find(value), expected)
+    assert places.update(value, lambda place: place) is value
+
+
+def test_enough_official_cases_are_paths() -> None:
+    taken = 0
+    for group in COMPLIANCE["groups"]:
+        for case in group["cases"]:
+            try:
+                compile_path(case["expression"])
+            except PathError:
+                continue
+            taken += 1
+    assert taken == 430
+
+
+@given(st.lists(path, min_size=5, max_size=5), st.lists(document, min_size=5, max_size=5))
+@example(["a[0][1:3][0]", "a[0][1:3] | [0]", "a[*][0][1:]"], [{"a": [[None, None, 1, [2, None, 3]]]}])
+@example(["a[*].b[*].c | [1]", "a[*].b[*].c[] | [-1]", "(a[*].b)[1:]"], [{"a": [{"b": None}, {"b": []}, {"b": [{"c": 1}]}]}])
+@example(["[?a > `5`].b", "[?a == '5']"], [[{"a": "9.1", "b": 1}], [{"a": 9.1, "b": 1}, {"a": None, "b": 2}], {"a": 1}])
+@example(["@", "*", "[]", "[*]", "[?@]"], [None, 0, "", [], {}, [None], [[None]], [[[]]], {"a": None}])
+def test_places_are_what_search_finds(texts: list[str], values: list[Any]) -> None:
+    for text in texts:
+        try:
+            places = compile_path(text)
+        except PathError as error:
+            assert "step of a slice" in error.message
+            continue
+        for value in values:
+            expected = found(text, value)
+            if expected is RAISED:  # an item on which a filter raises does not match; jmespath gives up the whole
+                event("jmespath raises")
+                continue
+            event("places" if expected else "no places")
+            assert same(places.find(value), expected), text
+
+
+@given(st.lists(expression, min_size=5, max_size=5), st.lists(document, min_size=5, max_size=5))
+@example(["`1` == `true`", "a == `true`", "a != `1`", "a == `1.0`", "[a] == [`true`]"], [{"a": 1}, {"a": True}, {"a": 1.0}, {}, [1]])
+@example(["a > `5`", "a < 'x'", "!a", "a || `7`", "a && `7`"], [{"a": "9.1"}, {"a": 0}, {"a": True}, {"a": []}, {"a": None}])
+@example(["to_number(a)", "to_string(@)", "sort(a)", "join('', a)"], [{"a": "nan"}, {"a": [10**400, 0.5]}, {"a": ["b", "a"]}])
+def test_expressions_answer_as_search_does(texts: list[str], values: list[Any]) -> None:
+    for text in texts:
+        try:
+            condition = compile_expression(text)
+        except PathError as error:
+            assert "step of a slice" in error.message
+            continue
+        for value in values:
+            result = search(text, value)
+            if result is RAISED:
+                event("jmespath raises")
+                result = None
+            if result != result:
+                result = None  # NaN is stored as null
+            event("null" if result is None else "an answer")
+            assert same(condition.evaluate(value), result), text
+            assert condition.holds(value) is (type(result) in (int, float) or bool(result)), text
+
+
+@given(expression, document)
+def test_an_expression_depends_on_what_it_reads(text: str, value: Any) -> None:
+    try:
+        condition = compile_expression(text)
+    except PathError:
+        assume(False)
+    bare = only_read(value, condition.reads)
+    event("something is not read" if bare != value else "all is read")
+    assert same(condition.evaluate(bare), condition.evaluate(value)), condition.reads
+
+
+def only_read(value: Any, chains: tuple[tuple[str, ...], ...]) -> Any:
+    """Leave out every key that none of the chains leads to or through."""
+    if () in chains:
+        return value
+    if isinstance(value, list):
+        return [only_read(item, chains) for item in value]
+    if isinstance(value, dict):
+        below = {name: tuple(chain[1:] for chain in chains if chain[0] == name) for name in value}
+        return {name: only_read(item, below[name]) for name, item in value.items() if below[name]}
+    return value
