@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
+from pydantic_core import CoreConfig, PydanticSerializationError, SchemaSerializer, to_json
+from pydantic_core.core_schema import any_schema
 
 MAX_DEPTH = 128
-"""Levels of nesting that are looked at. A fixed bound and not the interpreter's own, so that the result does not hang on the caller's stack."""
+"""Levels of nesting that are looked at: a fixed bound and not the interpreter's, so that the caller's stack plays no part."""
 
 PLAIN = frozenset({dict, list, str, int, float, bool, type(None)})
 """The types that JSON text becomes. A value of any other type is looked at as `shown` gives it."""
@@ -63,19 +64,27 @@ def _jsonable(value: Any, shallow: bool) -> Any:
         return {_key(key): item for key, item in value.items()}
     if shallow and type(value) is not str:
         return list(value)
+    if hasattr(value, "__next__"):
+        raise Unreducible(f"a {type(value).__name__} can be read once only")
     try:
-        return to_jsonable_python(value, by_alias=False, bytes_mode="base64", inf_nan_mode="null")
+        return _stored.to_python(value, mode="json")
     except (PydanticSerializationError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise Unreducible(f"a {type(value).__name__} has no JSON form") from error
 
 
 def _key(key: Any) -> str:
-    text = next(iter(to_jsonable_python({key: None}, by_alias=False, bytes_mode="base64", inf_nan_mode="null")))
-    return str(text)
+    return str(next(iter(_stored.to_python({key: None}, mode="json"))))
+
+
+# What PydanticAI's own adapter does with a content: field names unless a model's configuration says `serialize_by_alias`.
+_stored = SchemaSerializer(any_schema(), CoreConfig(ser_json_bytes="base64", ser_json_inf_nan="null"))
 
 
 def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Give `value` with every value in it as stored; the same object where nothing differs. Raises `Unreducible` past `depth` levels."""
+    """Give `value` with every value in it as stored; the same object where nothing differs.
+
+    Raises `Unreducible` past `depth` levels.
+    """
     if depth < 0:
         raise Unreducible(f"deeper than {MAX_DEPTH} levels")
     value = shown(value)
@@ -106,7 +115,9 @@ def dump(value: Any) -> str:
     return text
 
 
-_encode: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False).encode
+_encode: Callable[[Any], str] = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+).encode
 
 
 def chars(value: Any, bound: int | None = None, depth: int = MAX_DEPTH) -> int:
@@ -114,6 +125,8 @@ def chars(value: Any, bound: int | None = None, depth: int = MAX_DEPTH) -> int:
 
     Counting stops once it passes `bound`: the result is then some number above it. Raises `Unreducible` past `depth` levels.
     """
+    if type(value) not in PLAIN:
+        value = shown(value)
     if type(value) is str:
         return len(value)
     return _json_chars(value, float("inf") if bound is None else bound, depth)
@@ -130,6 +143,16 @@ def _text_chars(text: str) -> int:
     return count
 
 
+def _number_chars(value: float) -> int:
+    if value - value != 0:
+        return 4  # null
+    try:
+        text = repr(value)
+    except ValueError as error:
+        raise Unreducible("a number of more digits than Python writes") from error
+    return len(to_json(value)) if "e-0" in text else len(text)  # 1e-07 is shown as 1e-7, 1e-05 as 0.00001
+
+
 def _json_chars(value: Any, bound: float, depth: int) -> int:
     kind = type(value)
     if kind is str:
@@ -137,13 +160,14 @@ def _json_chars(value: Any, bound: float, depth: int) -> int:
     if kind is dict or kind is list:
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        count = max(2, len(value) + 1)
         items = value
         if kind is dict:
-            shown_items = shown(value)
-            for key in shown_items:
+            value = shown(value)
+            items = value.values()
+        count = max(2, len(value) + 1)
+        if kind is dict:
+            for key in value:
                 count += _text_chars(key) + 1
-            items = shown_items.values()
         for item in items:
             count += _text_chars(item) if type(item) is str else _json_chars(item, bound - count, depth - 1)
             if count > bound:
@@ -154,7 +178,7 @@ def _json_chars(value: Any, bound: float, depth: int) -> int:
     if value is False:
         return 5
     if kind is int or kind is float:
-        return len(repr(value)) if value - value == 0 else 4
+        return _number_chars(value)
     opened = shown(value)
     if type(opened) in PLAIN:
         return _json_chars(opened, bound, depth - 1)

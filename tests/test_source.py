@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from reducer import source
@@ -193,7 +193,7 @@ RIGHT: list[tuple[str | bytes, Any]] = [
 ]
 
 
-@pytest.fixture(params=["as installed", "pure"], autouse=True)
+@pytest.fixture(params=["as installed", "pure"], autouse=True, scope="module")
 def loader(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "pure":
@@ -466,8 +466,8 @@ def test_reads_back_what_a_yaml_writer_wrote_in_quotes(
     value: Any, dumper: type[yaml.SafeDumper], flow: bool, unicode: bool
 ) -> None:
     text = yaml.dump(value, Dumper=dumper, default_flow_style=flow, allow_unicode=unicode)
-    if "\ufeff" in text or "\x85" in text or "\u2028" in text or "\u2029" in text:
-        return
+    # PyYAML writes these line separators as they stand; rule files have them as escapes.
+    assume(not {"\ufeff", "\x85", "\u2028", "\u2029"} & set(text))
     tree, problems = parse(text, "r")
     assert problems == ()
     assert tree is not None

@@ -138,6 +138,8 @@ class _Settling:
                 result[key] = value
             elif named:
                 result[key] = emptied(item)
+        if result and self._draft.all_keys and len(result) < len(old):
+            result = {key: result.get(key, emptied(item)) for key, item in old.items()}
         same = len(result) == len(new) and all(value is new[key] for key, value in result.items())
         return new if same else result
 

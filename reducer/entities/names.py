@@ -1,4 +1,8 @@
-"""Find names of threat actors and malware: one automaton over the lower-case text, and the patterns of code names."""
+"""Find names of threat actors and malware: one automaton over the folded text for the names and for the anchors of code names.
+
+Names stand in `names.txt` (`tests/tools/build_names.py` writes it, NOTICE says where they come from). They are compared without
+case, and with `-`, `_` and blank alike; those that are also words, or short, only as they are written in the list.
+"""
 
 from __future__ import annotations
 
@@ -6,71 +10,153 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
+from typing import NamedTuple
 
-import ahocorasick
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from reducer.entities.entity import Entity
+from reducer.entities.entity import Found
 
-_CODE = re.compile(
-    r"\b(?:APT(?:-C-|-Q-|[ -]?)[0-9]{1,3}|UNC[0-9]{3,4}|TA[1-9][0-9]{2,3}|FIN[0-9]{1,2}|(?:Storm|DEV)-[0-9]{4}|UAC-[0-9]{4}|TAG-[0-9]{1,3}"
-    r"|[A-Z][a-z]{2,14} (?:Panda|Bear|Kitten|Spider|Typhoon|Blizzard|Sandstorm|Sleet|Tempest|Buffalo|Chollima|Jackal|Leopard|Tsunami)"
-    r"|[A-Z]{3,14} (?:PANDA|BEAR|KITTEN|SPIDER|CHOLLIMA|BUFFALO|JACKAL|LEOPARD|TIGER))\b"
+_KINDS = {"a": "threat_actor", "m": "malware"}
+_LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
+_SHAPE = bytes(48 if 48 <= c <= 57 else _LOW[c] for c in range(256))
+_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+# Code names: a prefix and a number (digits are `0` in what the automaton reads), or a word and the beast or weather of its family.
+_PREFIXES = (
+    b"apt0", b"apt 0", b"apt c 0", b"apt q 0", b"unc00", b"ta000", b"fin0", b"storm 0000", b"dev 0000", b"uac 0000", b"uat 0000",
+    b"tag 00", b"itg00", b"ta 000", b"cl sta 0000", b"cl cri 0000", b"cl unk 0000", b"utg q 000", b"larva 00000",
+)  # fmt: skip
+_NUMBERED = re.compile(
+    rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC[0-9]{2,4} | TA-?[1-9][0-9]{2,3} | FIN[0-9]{1,2} | (?:Storm|STORM|DEV|Dev)-[0-9]{4}
+    | UA[CT]-[0-9]{4,5} | TAG-[0-9]{2,3} | ITG[0-9]{2} | CL-(?:STA|CRI|UNK)-[0-9]{4} | UTG-Q-[0-9]{3} | Larva-[0-9]{5} )(?![0-9A-Za-z_])""",
+    re.VERBOSE,
 )
-_TYPES = {"a": "threat_actor", "m": "malware"}
+_FAMILIES = (
+    b" panda", b" bear", b" kitten", b" spider", b" chollima", b" buffalo", b" jackal", b" leopard", b" typhoon", b" blizzard",
+    b" sandstorm", b" sleet", b" tempest", b" tsunami",
+)  # fmt: skip
+_FIRST = re.compile(rb"[a-z]{2,14}[A-Z](?![A-Za-z0-9_])|[A-Z]{3,15}(?![A-Za-z0-9_])")  # on the reversed head
+# A panda is a red one, a bear polar; the storms have names of their own.
+_BEASTS = frozenset(
+    b"""a an the this that these every each any some no of in on at and or his her its my your our their one two three many most
+    american andean asian asiatic australian baby bengal big black brown care cave cute dancing fat female giant gold golden great green grey
+    gray grizzly himalayan honey house jumping kodiak koala kungfu little male mama mother orb papa persian polar red siamese
+    sloth small smokey snow spectacled sun super teddy tiny water white wild winter wolf yogi young blue spring summer arctic
+    atlantic pacific indian japanese philippine severe deadly massive historic dust desert after before during when while from with like""".split()
+)
+
+
+class Name(NamedTuple):
+    """What is known of one name: its type, its canonical name, and the spellings that count (None: any)."""
+
+    type: str
+    canonical: bytes
+    spellings: frozenset[bytes] | None
+
+
+class _Names(NamedTuple):
+    automaton: BytesAhoCorasick
+    anchors: tuple[bytes, ...]
+    table: dict[bytes, Name]
 
 
 @lru_cache(maxsize=1)
-def _names() -> tuple[ahocorasick.Automaton, dict[str, tuple[str, frozenset[str] | None]]]:
-    exact: dict[str, set[str]] = {}
-    kinds: dict[str, str] = {}
-    free: set[str] = set()
-    for line in files("reducer.entities").joinpath("names.txt").read_text("utf-8").splitlines():
-        name = line[2:]
-        low = name.lower()
-        kinds[low] = min(kinds.get(low, "z"), line[0])
-        if line[1] == "~":
-            free.add(low)
+def _names() -> _Names:
+    kinds: dict[bytes, str] = {}
+    spellings: dict[bytes, set[bytes]] = {}
+    free: set[bytes] = set()
+    canonical: dict[bytes, bytes] = {}
+    for line in files("reducer.entities").joinpath("names.txt").read_bytes().splitlines():
+        name, _, other = line[2:].partition(b"|")
+        key = name.translate(_LOW)
+        kinds[key] = chr(line[0])
+        canonical.setdefault(key, other or name)
+        if line[1:2] == b"~":
+            free.add(key)
         else:
-            exact.setdefault(low, set()).update((name, name.upper()))
-    table = {low: (_TYPES[kind], None if low in free else frozenset(exact[low])) for low, kind in kinds.items()}
-    automaton = ahocorasick.Automaton(ahocorasick.STORE_LENGTH)
-    for low in table:
-        automaton.add_word(low)
-    automaton.make_automaton()
-    return automaton, table
+            spellings.setdefault(key, set()).add(name)
+    table = {key: Name(_KINDS[kind], canonical[key], None if key in free else frozenset(spellings[key])) for key, kind in kinds.items()}
+    anchors = tuple({*(key.translate(_SHAPE) for key in table), *_PREFIXES, *_FAMILIES})
+    return _Names(BytesAhoCorasick(anchors, implementation=Implementation.ContiguousNFA), anchors, table)
 
 
-def finder(types: frozenset[str]) -> Callable[[str], list[Entity]] | None:
-    """Give the function that finds the names of `types` in a text; None if there are none."""
+def finder(types: frozenset[str]) -> Callable[[bytes], list[Found]] | None:
+    """Give the function that finds the names of `types` in the folded bytes of a text (not yet refanged); None for no types."""
     if not types:
         return None
-    automaton, table = _names()
-    want_actors = "threat_actor" in types
+    automaton, anchors, table = _names()
+    prefixes, families = frozenset(_PREFIXES), frozenset(_FAMILIES)
 
-    def find(text: str) -> list[Entity]:
-        low = text.lower()
-        if len(low) != len(text):
-            low = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-        hits: list[tuple[int, int, str]] = []
-        for last, size in automaton.iter(low):
-            end = last + 1
-            start = end - size
-            if (end < len(low) and (low[end].isalnum() or low[end] == "_")) or (start and (low[start - 1].isalnum() or low[start - 1] == "_")):
+    def find(data: bytes) -> list[Found]:
+        hits = automaton.find_matches_as_indexes(data.translate(_SHAPE), overlapping=True)
+        if not hits:
+            return []
+        found: list[tuple[int, int, str, bytes]] = []
+        size = len(data)
+        for index, start, end in hits:
+            anchor = anchors[index]
+            if anchor in families:
+                if end == size or data[end] not in _WORD:
+                    start = _first(data, start, end)
+                    if start >= 0:
+                        found.append((start, -end, "threat_actor", b""))
                 continue
-            kind, spellings = table[low[start:end]]
-            if spellings is None or text[start:end] in spellings:
-                hits.append((start, -end, kind))
-        if want_actors:
-            hits += [(m.start(), -m.end(), "threat_actor") for m in _CODE.finditer(text)]
-        hits.sort()
-        found = []
-        done = 0
-        for start, minus, kind in hits:
-            if start >= done:
-                done = -minus
-                if kind in types:
-                    value = text[start:done]
-                    found.append(Entity(kind, value, value.lower(), start, done))
-        return found
+            if start and data[start - 1] in _WORD and not _escaped(data, start):
+                continue
+            if anchor in prefixes:
+                m = _NUMBERED.match(data, start)
+                if m:
+                    found.append((start, -m.end(), "threat_actor", b""))
+            if end < size and data[end] in _WORD:
+                continue
+            name = table.get(data[start:end].translate(_LOW))
+            if name is not None and (name.spellings is None or data[start:end] in name.spellings):
+                found.append((start, -end, name.type, name.canonical))
+        return _longest(data, found, types, table)
 
     return find
+
+
+def _escaped(data: bytes, start: int) -> bool:
+    return data[start - 1] in b"nrt" and start > 1 and data[start - 2] == 92
+
+
+def _first(data: bytes, start: int, end: int) -> int:
+    """Give where the word before ` Panda` starts if both are written as a name is; else -1."""
+    family = data[start + 1 : end]
+    m = _FIRST.match(data[max(0, start - 17) : start][::-1])
+    if m is None or data[start : start + 1] != b" ":
+        return -1
+    word = m[0][::-1]
+    if word.lower() in _BEASTS or not (family.isupper() if word.isupper() else family.istitle()):
+        return -1
+    return start - len(word)
+
+
+def _longest(data: bytes, hits: list[tuple[int, int, str, bytes]], types: frozenset[str], table: dict[bytes, Name]) -> list[Found]:
+    """Give of overlapping names the first and longest, without those in addresses and paths."""
+    hits.sort()
+    found: list[Found] = []
+    done = 0
+    for start, minus, kind, canonical in hits:
+        end = -minus
+        if start < done:
+            continue
+        written = data[start:end]
+        if written.islower() and _slug(data, start, end):
+            continue
+        done = end
+        if kind in types:
+            if not canonical:
+                key = written.translate(_LOW)
+                known = table.get(key) or table.get(key.replace(b" ", b""))
+                canonical = known.canonical if known else written.replace(b" ", b"") if written[-1:].isdigit() else written.title()
+            found.append((start, end, kind, canonical))
+    return found
+
+
+def _slug(data: bytes, start: int, end: int) -> bool:
+    """Tell whether a name in small letters is a part of a path, a host or an address."""
+    if data[start - 1 : start] in (b"/", b".", b"-", b"@", b"=", b"%", b"\\") and start and not _escaped(data, start):
+        return True
+    return data[end : end + 1] in (b"/", b"-", b"@", b"=", b"%") or (data[end : end + 1] == b"." and data[end + 1 : end + 2].isalnum())

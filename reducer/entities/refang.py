@@ -62,11 +62,16 @@ class Folded(NamedTuple):
         return self.old_end[k] + at - self.new_end[k]
 
 
-def fold(text: str) -> tuple[bytes, Folded | None]:
-    """Give the folded bytes of a text, and a `Folded` if positions in them differ from those in the text."""
-    data = text.encode() if text.isascii() else _ascii(text)
-    if text.isascii() and (1 in data or 2 in data or 3 in data):
-        data = data.translate(_BLANKED)
+def flat(text: str) -> bytes:
+    """Give a text as bytes, one a character: ASCII as it is, wide dots as 0x01, invisible characters as 0x03, all else as 0x80."""
+    if not text.isascii():
+        return _ascii(text)
+    data = text.encode()
+    return data.translate(_BLANKED) if 1 in data or 2 in data or 3 in data else data
+
+
+def refang(data: bytes) -> tuple[bytes, Folded | None]:
+    """Undo the defanging in the bytes of a text; give a `Folded` if positions in them differ from those in the text."""
     pieces = _pieces(data)
     return _replace(data, pieces) if pieces else (data, None)
 

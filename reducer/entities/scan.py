@@ -8,7 +8,7 @@ from functools import lru_cache
 from reducer.entities.entity import GROUPS, Entity, Found
 from reducer.entities.hosts import MASK, domains, ipv4s
 from reducer.entities.names import finder
-from reducer.entities.refang import fold
+from reducer.entities.refang import flat, refang
 from reducer.entities.tokens import hashes, ipv6s, numbered
 from reducer.entities.web import emails, urls
 
@@ -23,7 +23,8 @@ def compiled(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
     named = finder(types & {"threat_actor", "malware"})
 
     def find(text: str) -> Sequence[Entity]:
-        data, folded = fold(text)
+        raw = flat(text)
+        data, folded = refang(raw)
         found: list[Found] = []
         if want_host:
             web = urls(data) if b"://" in data else []
@@ -54,7 +55,8 @@ def compiled(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
                     start, end = folded.start(start), folded.end(end)
                 entities.append(Entity(kind, text[start:end], canonical.replace(b"\x01", b".").decode("ascii", "replace"), start, end))
         if named is not None:
-            entities += named(text)
+            for start, end, kind, canonical in named(raw):
+                entities.append(Entity(kind, text[start:end], canonical.decode(), start, end))
         entities.sort(key=lambda e: (e.start, e.end, e.type))
         return entities
 

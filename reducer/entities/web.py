@@ -55,9 +55,10 @@ def urls(data: bytes) -> list[Found]:
 
 def _url(data: bytes, at: int, done: int) -> Found | None:
     head = data[max(done, at - 6) : at].lower()
-    scheme = _SCHEMES.get(head[-5:] if head[-1:] == b"s" else head[-4:])
+    last = head[-5:] if head[-1:] == b"s" else head[-4:]
+    scheme = _SCHEMES.get(last)
     if scheme:
-        start = at - (5 if head[-1:] == b"s" else 4)
+        start = at - len(last)
     else:
         m = _SCHEME.search(head)
         if m is None or m[0] not in _SCHEMES:
@@ -78,7 +79,9 @@ def _url(data: bytes, at: int, done: int) -> Found | None:
     if tail is not None:
         tail = tail.lower()
         if tail not in TLDS and tail != b"localhost" and not _FOUR.fullmatch(host["host"]):
-            return None
+            # `.bazar`, `.local`: a URL says by itself that it is one.
+            if not tail.isalpha() or len(tail) < 2 or len(tail) == len(host["host"]):
+                return None
     end = host.end()
     rest = _REST.match(data, end)
     if rest:
@@ -97,8 +100,8 @@ def _url(data: bytes, at: int, done: int) -> Found | None:
 def _cut(rest: bytes, before: bytes) -> int:
     """Give how many bytes of what follows the host belong to the URL that stands after `before`."""
     end = len(rest)
-    if before in b"+_" and before and rest.endswith(before):
-        end -= 1
+    if before in (b"+", b"_"):
+        end = len(rest.rstrip(before))
     if not _ODD.search(rest):
         return end
     if before in (b",", b"'", b"*"):

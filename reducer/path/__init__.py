@@ -13,7 +13,7 @@ from .conditions import Expression, compile_expression, expression_of
 from .lenses import Inner, Lens, Note, found_by
 from .places import HERE, Places, Shape, Test, lens_of, shape_of
 from .reads import Chain
-from .syntax import Node, parse
+from .syntax import MAX_NESTING, Node, parse, step_count
 from .tokens import PathError, Token, compared_keys, filter_texts, new_value
 
 __all__ = ["Chain", "Expression", "Path", "PathError", "Shape", "compile_expression", "compile_path"]
@@ -59,6 +59,8 @@ def compile_path(text: str) -> Path:
     problem = new_value(tokens)
     if problem is not None:
         raise problem
+    if step_count(tree) > MAX_NESTING:
+        raise PathError(f"the path has more than {MAX_NESTING} steps", width=len(text))
     texts = iter(filter_texts(text, tokens))
     filters: list[tuple[Shape, Expression]] = []
     warnings = list(compared_keys(tokens))
@@ -82,4 +84,3 @@ def _lost(node: Node, tokens: tuple[Token, ...]) -> PathError:
     found = [token for token in tokens if token.value == wanted]
     text = found[-1].text
     return found[-1].problem(f"`{text}` finds nothing: what stands before it gives a list", f"write `[*].{text}` behind the pipe")
-

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any
 
-from jmespath.functions import Functions
 from jmespath.visitor import TreeInterpreter
 
-from ..values import PLAIN, Unreducible, plain, shown
+from ..values import Unreducible, plain, shown
+from .calls import compile_call
+from .opening import COMPARABLE, NUMBERS, OPEN, Closure, opened, plainly
 from .syntax import Node, operands
 from .tokens import PathError
-
-Closure: TypeAlias = Callable[[Any], Any]
-
-# Every closure takes and gives an *open* value: one whose own type is a plain JSON type and that is no NaN; what lies inside a
-# container may still be closed. Most values are of these types and need no call to be opened: 25 ns instead of 150.
-OPEN = PLAIN - {float}
-NUMBERS = frozenset({int, float})
-_COMPARABLE = frozenset({int, float, str})
-SCALARS = OPEN - {dict, list}
-
-
-def opened(value: Any) -> Any:
-    """Give `value` as stored, what it contains untouched; a media item as its fields. Raises `Unreducible`."""
-    value = shown(value)
-    return value if type(value) in PLAIN else plain(value)
 
 
 def compile_node(node: Node) -> Closure:
@@ -161,10 +147,13 @@ def _equality(node: Node) -> Closure:
 
     def equality(value: Any) -> bool:
         # Inside containers Python compares 1 and true as equal, and jmespath with it.
-        return bool(equal(_plain(left(value)), _plain(right(value)))) is same
+        return bool(equal(plainly(left(value)), plainly(right(value)))) is same
 
-    if left_node["type"] == "field" and right_node["type"] == "literal" and type(right_node["value"]) is str:
-        return _field_equality(left_node["value"], right_node["value"], same, equality)
+    if right_node["type"] == "literal" and type(right_node["value"]) is str:
+        text = right_node["value"]
+        if left_node["type"] == "field":
+            return _field_equality(left_node["value"], text, same, equality)
+        return lambda value: (left(value) == text) is same
     return equality
 
 
@@ -183,15 +172,24 @@ def _field_equality(name: str, text: str, same: bool, otherwise: Closure) -> Clo
 def _comparator(node: Node) -> Closure:
     if node["value"] in ("eq", "ne"):
         return _equality(node)
-    left, right = map(compile_node, node["children"])
+    left_node, right_node = node["children"]
+    left, right = compile_node(left_node), compile_node(right_node)
     compare = TreeInterpreter.COMPARATOR_FUNC[node["value"]]
 
     def comparator(value: Any) -> Any:
         a, b = left(value), right(value)
-        if type(a) in _COMPARABLE and type(b) in _COMPARABLE:
+        if type(a) in COMPARABLE and type(b) in COMPARABLE:
             return compare(a, b)  # raises TypeError for a text and a number, as in jmespath 1.1
         return None
 
+    if right_node["type"] == "literal" and type(right_node["value"]) in NUMBERS:
+        bound = right_node["value"]
+
+        def bounded(value: Any) -> Any:
+            found = left(value)
+            return compare(found, bound) if type(found) in COMPARABLE else None
+
+        return bounded
     return comparator
 
 
@@ -221,24 +219,7 @@ def _not(node: Node) -> Closure:
 
 
 def _call(node: Node) -> Closure:
-    name: str = node["value"]
-    arguments = [_argument(child) for child in node["children"]]
-    call = Functions().call_function
-    return lambda value: opened(call(name, [argument(value) for argument in arguments]))
-
-
-def _argument(node: Node) -> Closure:
-    # The library checks and computes. It asks for Python types by name, so that it is given plain values only; what `&` holds is
-    # evaluated by its own interpreter.
-    if node["type"] == "expref":
-        expression = TreeInterpreter().visit(cast(Any, node), None)
-        return lambda value: expression
-    closure = compile_node(node)
-    return lambda value: _plain(closure(value))
-
-
-def _plain(value: Any) -> Any:
-    return value if type(value) in SCALARS else plain(value)
+    return compile_call(node, compile_node)
 
 
 def _multi_select_list(node: Node) -> Closure:

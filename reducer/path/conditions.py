@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..values import Unreducible, plain
-from .closures import NUMBERS, OPEN, SCALARS, Closure, compile_node, opened
+from .closures import compile_node
+from .opening import NUMBERS, OPEN, SCALARS, Closure, opened
 from .reads import Chain, reads
 from .syntax import Node, parse
 from .tokens import PathError, compared_keys

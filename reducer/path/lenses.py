@@ -7,7 +7,7 @@ is one nest of closures without an interpreter. Null is no place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from operator import is_not
 from typing import Any, Protocol, TypeAlias
 
@@ -49,10 +49,7 @@ def _as_dict(value: Any) -> dict[str, Any] | None:
     return value if type(value) is dict else None
 
 
-def _rebuilt(new: list[Any], items: list[Any], value: Any, note: Note | None) -> Any:
-    # `is_not` over two lists runs in C: 20 ns an item.
-    if not any(map(is_not, new, items)):
-        return value
+def _rebuilt(new: list[Any], value: Any, note: Note | None) -> list[Any]:
     if note is not None:
         note(new, value)
     return new
@@ -60,6 +57,7 @@ def _rebuilt(new: list[Any], items: list[Any], value: Any, note: Note | None) ->
 
 def field(name: str, then: Lens) -> Lens:
     """Enter the value at a key of an object."""
+    last = then is here
 
     def lens(value: Any, inner: Inner, note: Note | None, /) -> Any:
         fields = value if type(value) is dict else _as_dict(value)
@@ -75,8 +73,12 @@ def field(name: str, then: Lens) -> Lens:
                 return value
         if "kind" in fields and is_media(fields):
             return value
-        new = then(old, inner, note)
-        return value if new is old else {**fields, name: new}
+        new = inner(old) if last else then(old, inner, note)
+        if new is old:
+            return value
+        copy = fields.copy()  # and one change: a third of the time of `{**fields, name: new}`
+        copy[name] = new
+        return copy
 
     return lens
 
@@ -86,27 +88,29 @@ def each(then: Lens) -> Lens:
 
     def lens(value: Any, inner: Inner, note: Note | None, /) -> Any:
         items = value if type(value) is list else _as_list(value)
-        if items is None:
+        if not items:
             return value
-        return _rebuilt([None if item is None else then(item, inner, note) for item in items], items, value, note)
+        new = [None if item is None else then(item, inner, note) for item in items]
+        return _rebuilt(new, value, note) if any(map(is_not, new, items)) else value
 
     def last(value: Any, inner: Inner, note: Note | None, /) -> Any:
         items = value if type(value) is list else _as_list(value)
-        if items is None:
+        if not items:
             return value
-        return _rebuilt([None if item is None else inner(item) for item in items], items, value, note)
+        new = [None if item is None else inner(item) for item in items]
+        return _rebuilt(new, value, note) if any(map(is_not, new, items)) else value
 
     return last if then is here else lens
 
 
 def spread(then: Lens) -> Lens:
     """Enter every item of a list, and any other value as it is: what `[]` does with the items of a list."""
-    items_of = each(then)
+    items_of, last = each(then), then is here
 
     def lens(value: Any, inner: Inner, note: Note | None, /) -> Any:
         if type(value) is list or (type(value) not in PLAIN and _as_list(value) is not None):
             return items_of(value, inner, note)
-        return then(value, inner, note)
+        return inner(value) if last else then(value, inner, note)
 
     return lens
 
@@ -137,9 +141,7 @@ def index(position: int, then: Lens) -> Lens:
             return value
         copy = [*items]
         copy[position] = new
-        if note is not None:
-            note(copy, value)
-        return copy
+        return _rebuilt(copy, value, note)
 
     return lens
 
@@ -154,7 +156,7 @@ def part(chosen: slice, then: Lens) -> Lens:
         new = [*items]
         for position in range(len(items))[chosen]:
             new[position] = then(items[position], inner, note)
-        return _rebuilt(new, items, value, note)
+        return _rebuilt(new, value, note) if any(map(is_not, new, items)) else value
 
     return lens
 
@@ -175,11 +177,6 @@ def present(then: Lens) -> Lens:
         return None if value is None else then(value, inner, note)
 
     return lens
-
-
-def is_present(value: Any) -> bool:
-    """Tell whether a value is none that is stored as null."""
-    return value is not None and not (type(value) is float and value != value)
 
 
 def is_any(value: Any) -> bool:
@@ -211,25 +208,27 @@ def found_by(lens: Lens, value: Any) -> list[Any]:
     return found
 
 
-def pick(every: Lens, counts: Callable[[Any], bool], choose: Callable[[range], Iterable[int]], then: Lens) -> Lens:
-    """Enter the places of `every` that are chosen by their position among those for which `counts` holds.
+def pick(every: Lens, counts: Callable[[Any], bool] | None, choose: Callable[[range], range], then: Lens) -> Lens:
+    """Enter the places of `every` that are chosen by their position among those that count: all but null, or as `counts` tells.
 
     `choose` is given the range of positions and gives some of them, in the order in which they are entered.
     """
 
     def lens(value: Any, inner: Inner, note: Note | None, /) -> Any:
         places = found_by(every, value)
-        counted = [number for number, place in enumerate(places) if counts(place)]
-        answers = {}
+        if counts is None:
+            # NaN is stored as null, which is no place
+            counted = [number for number, place in enumerate(places) if type(place) is not float or place == place]
+        else:
+            counted = [number for number, place in enumerate(places) if counts(place)]
+        answers = [*places]
         for position in choose(range(len(counted))):
             number = counted[position]
             if places[number] is not None:
-                new = then(places[number], inner, note)
-                if new is not places[number]:
-                    answers[number] = new
-        if not answers:
+                answers[number] = then(places[number], inner, note)
+        if not any(map(is_not, answers, places)):
             return value
-        numbers = iter(range(len(places)))
-        return every(value, lambda place: answers.get(next(numbers), place), note)
+        following = iter(answers).__next__
+        return every(value, lambda place: following(), note)
 
     return lens

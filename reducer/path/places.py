@@ -203,7 +203,7 @@ def _flattened(base: Focus) -> Many:
 
 def _picked(base: Many, choose: Callable[[range], range]) -> Wrap:
     every = base.wrap(lenses.here)
-    counts: Test = lenses.is_present
+    counts: Test | None = None
     if base.items is not None:
         counts = base.items.exists
     elif base.nulls:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
 from jmespath.functions import Functions
@@ -45,7 +46,7 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
         raise _too_deep()
     _check_calls(tree, tokens)
     if any(node["type"] == "slice" and node["children"][2] == 0 for node in walk(tree)):
-        steps = [token for before, token in zip(tokens, tokens[1:], strict=False) if before.type == "colon" and token.value == 0]
+        steps = [token for before, token in pairwise(tokens) if before.type == "colon" and token.value == 0]
         raise steps[-1].problem("the step of a slice cannot be 0")
     return tree, tokens
 
@@ -93,6 +94,18 @@ def walk(tree: Node) -> Iterator[Node]:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(children(node)))
+
+
+def step_count(tree: Node) -> int:
+    """Count the steps of a path: the nodes outside of filters that lead on."""
+    count, waiting = 0, [tree]
+    while waiting:
+        node = waiting.pop()
+        count += node["type"] not in ("current", "identity", "subexpression", "index_expression", "pipe")
+        waiting.extend(children(node)[: 1 if node["type"] == "filter_projection" else None])
+        if node["type"] == "filter_projection":
+            waiting.append(node["children"][1])
+    return count
 
 
 def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:

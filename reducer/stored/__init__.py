@@ -5,33 +5,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError
-from reducer.stored.reader import Content, Found, read
+from reducer.stored.reader import Found, read
 
 SYNTHESIZED = "pydantic_ai_synthesized_tool_return"
 """The metadata key with which PydanticAI marks a return that it wrote itself, for a call that was never answered."""
 
 
 class Return(NamedTuple):
-    """One tool return of a stored history."""
+    """One tool return of a stored history: `content` is decoded, `start` and `end` bound its JSON in the decoded text."""
 
     tool: str
     call_id: str
     nth: int  # counts from 1 among the returns with this call id: ids come back in later turns
     message: int  # counts from 0
     part: int
-    at: Content
+    content: Any
+    start: int
+    end: int
     untouched: str  # why rules never apply to it; empty for a return that can be reduced
-
-    @property
-    def content(self) -> Any:
-        """The content as plain JSON types."""
-        return self.at.value
 
 
 def reduce_json(data: bytes, reduce: Callable[[str, Any], Any]) -> bytes:
@@ -48,14 +44,15 @@ def returns(data: bytes) -> Iterator[Return]:
     """Give each tool return of a stored history in order, those that are never touched among them. Raises `HistoryError`."""
     seen: dict[str, int] = {}
     for found in read(_decoded(data)):
-        tool, call_id = str(found.fields.get("tool_name", "")), str(found.fields.get("tool_call_id", ""))
+        message, part, fields, content, start, end, _ = found
+        tool, call_id = str(fields.get("tool_name", "")), str(fields.get("tool_call_id", ""))
         seen[call_id] = nth = seen.get(call_id, 0) + 1
-        yield Return(tool, call_id, nth, max(0, found.message), found.part, found.content, _untouched(found))
+        yield Return(tool, call_id, nth, max(0, message), part, content, start, end, _untouched(found))
 
 
 def splice(data: bytes, changes: Iterable[tuple[Return, Any]]) -> bytes:
     """Write a new content in place of that of each `Return` of `returns(data)`; they come in the order of the history."""
-    return _spliced(data, _decoded(data), ((found.at, new) for found, new in changes))
+    return _spliced(data, _decoded(data), ((found.start, found.end, new) for found, new in changes))
 
 
 def untouched(tool: object, outcome: object, tool_kind: object, metadata: object) -> str:
@@ -82,43 +79,37 @@ def _decoded(data: bytes) -> str:
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at line {line}, byte {column}") from None
 
 
-def _changes(text: str, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Content, Any]]:
+def _changes(text: str, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[int, int, Any]]:
     for found in read(text):
         if not _untouched(found):
-            content = found.content
-            new = reduce(found.fields["tool_name"], content.value)
-            if new is not content.value:
-                yield content, new
+            content = found[3]
+            new = reduce(found[2]["tool_name"], content)
+            if new is not content:
+                yield found[4], found[5], new
 
 
 def _untouched(found: Found) -> str:
-    fields = found.fields
-    if fields["part_kind"] != "tool-return":
-        return "the provider ran the tool"
-    if found.kind != "request":
-        return f"it stands in a {found.kind}"
-    why = untouched(fields.get("tool_name"), fields.get("outcome"), fields.get("tool_kind"), fields.get("metadata"))
+    _, _, fields, content, _, _, flaw = found
+    get = fields.get
+    why = untouched(get("tool_name"), get("outcome"), get("tool_kind"), get("metadata")) or flaw
     if why:
         return why
-    content = found.content
-    if content.flaw:
-        return content.flaw
-    if type(content.value) is str:
+    if type(content) is str:
         # PydanticAI writes this key beside every content but texts, numbers, booleans and null.
         return "its content is bytes, a date or the like, stored as a text" if "content_file_digests" in fields else ""
-    return "" if isinstance(content.value, (list, dict)) else "its content is no text, list or object"
+    return "" if type(content) is list or type(content) is dict else "its content is no text, list or object"
 
 
-def _spliced(data: bytes, text: str, changes: Iterable[tuple[Content, Any]]) -> bytes:
+def _spliced(data: bytes, text: str, changes: Iterable[tuple[int, int, Any]]) -> bytes:
     pieces: list[str] = []
     done = 0
-    for content, new in changes:
-        written = encode_basestring(new) if type(new) is str else _written(new)
+    for start, end, new in changes:
+        written = _written(new)
         # A number such as 1e400 reads as infinity: a content that holds one cannot be written back, so it stays.
-        if not written or (type(new) is not str and "Infinity" in written and _overflows(text[content.start : content.end])):
+        if "Infinity" in written and type(new) is not str and _overflows(text[start:end]):
             continue
-        pieces += (text[done : content.start], written)
-        done = content.end
+        pieces += (text[done:start], written)
+        done = end
     if not pieces:
         return data
     pieces.append(text[done:])

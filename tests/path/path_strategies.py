@@ -29,7 +29,7 @@ indexes = st.sampled_from(["[0]", "[1]", "[-1]", "[-2]", "[7]"])
 
 def literal() -> st.SearchStrategy[str]:
     return st.sampled_from(
-        ["'high'", "'x'", "''", "`1`", "`0`", "`1.0`", "`true`", "`false`", "`null`", "`[]`", "`{}`", "`[1]`", "`5`", "`\"9.1\"`"]
+        ["'high'", "'x'", "''", "`1`", "`0`", "`1.0`", "`true`", "`false`", "`null`", "`[]`", "`{}`", "`[1]`", "`5`", '`"9.1"`']
     )
 
 
@@ -55,7 +55,12 @@ def _paths(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.builds("[?{}]".format, _conditions(inner)),
     )
     start = st.one_of(
-        key, st.sampled_from(["@", "*", "[*]", "[]"]), indexes, slices, st.builds("[?{}]".format, _conditions(inner)), st.builds("({})".format, inner)
+        key,
+        st.sampled_from(["@", "*", "[*]", "[]"]),
+        indexes,
+        slices,
+        st.builds("[?{}]".format, _conditions(inner)),
+        st.builds("({})".format, inner),
     )
     chain = st.builds(lambda first, rest: first + "".join(rest), start, st.lists(step, max_size=4))
     return st.one_of(chain, st.builds("{} | {}".format, chain, chain))
@@ -65,7 +70,23 @@ path = _paths(_paths(key))
 
 
 def _functions(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    one = st.sampled_from(["length", "keys", "values", "type", "to_array", "to_string", "to_number", "sort", "max", "sum", "abs", "not_null", "reverse"])
+    one = st.sampled_from(
+        [
+            "length",
+            "keys",
+            "values",
+            "type",
+            "to_array",
+            "to_string",
+            "to_number",
+            "sort",
+            "max",
+            "sum",
+            "abs",
+            "not_null",
+            "reverse",
+        ]
+    )
     by = st.sampled_from(["sort_by", "max_by", "min_by"])
     return st.one_of(
         st.builds("{}({})".format, one, inner),
@@ -82,3 +103,49 @@ def _functions(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 _expression = st.one_of(path, literal(), _conditions(path))
 expression = st.one_of(_expression, _functions(_expression), _conditions(_functions(path)), _functions(_functions(path)))
+
+
+@st.composite
+def aimed(draw: st.DrawFn) -> tuple[str, Any]:
+    """Draw a document and a path that walks through what is there, with some steps that may miss."""
+    root = draw(st.one_of(_containers(_containers(value)), _containers(_containers(_containers(scalar)))))
+    here, steps, listed = root, [], False
+    for _ in range(draw(st.integers(1, 6))):
+        if isinstance(here, dict) and here:
+            name = draw(st.sampled_from(sorted(here)))
+            steps.append(draw(st.sampled_from([f".{name}"] * 6 + [".*", ".a"])))
+            here, listed = here[name], listed or steps[-1] == ".*"
+        elif isinstance(here, list) and here:
+            position = draw(st.integers(0, len(here) - 1))
+            here = here[position]
+            condition = draw(_aimed_condition(here))
+            steps.append(
+                draw(
+                    st.sampled_from(
+                        ["[*]"] * 4 + ["[]", "[::-1]", "[0:9]", f"[{position}]", f"[?{condition}]", f"[?{condition}]"]
+                    )
+                )
+            )
+            if steps[-1] == "[]" and isinstance(here, list) and here:
+                here = here[0]
+            listed = listed or steps[-1] != f"[{position}]"
+        if listed and draw(st.integers(0, 5)) == 0:
+            steps.append(
+                draw(
+                    st.sampled_from(
+                        [" | [0]", " | [-1]", " | [1:]", " | [::-1]", " | [*]", " | [?@]", "[]", " | [?length(@) > `1`]"]
+                    )
+                )
+            )
+    return "@" + "".join(steps), root
+
+
+def _aimed_condition(item: Any) -> st.SearchStrategy[str]:
+    if isinstance(item, dict) and item:
+        return st.sampled_from(
+            [f"{name} == 'high'" for name in item]
+            + [f"{name} != `1`" for name in item]
+            + list(item)
+            + [f"!{name}" for name in item]
+        )
+    return st.sampled_from(["@", "!@", "@ != `1`", "@ > `0`", "length(@) > `0`"])

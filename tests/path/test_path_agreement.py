@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path as File
 from typing import Any
 
 import jmespath
 import pytest
-from hypothesis import assume, event, example, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
-from path_strategies import document, expression, path
+from path_strategies import aimed, document, expression, path
 
 from reducer.path import PathError, compile_expression, compile_path
 
@@ -73,14 +74,12 @@ def found(text: str, value: Any) -> Any:
 @pytest.mark.parametrize(("value", "case"), CASES)
 def test_official_cases_as_expressions(value: Any, case: dict[str, Any]) -> None:
     if "error" in case:
-        try:
+        with suppress(PathError):
             assert compile_expression(case["expression"]).evaluate(value) is None
-        except PathError:
-            pass
     else:
         condition = compile_expression(case["expression"])
         assert condition.evaluate(value) == case["result"]
-        assert condition.holds(value) is (case["result"] not in (None, False, "", [], {}) or case["result"] is 0)  # noqa: F632
+        assert condition.holds(value) is (type(case["result"]) in (int, float) or bool(case["result"]))
 
 
 @pytest.mark.parametrize(("value", "case"), CASES)
@@ -107,18 +106,14 @@ def test_enough_official_cases_are_paths() -> None:
     assert taken == 430
 
 
-@given(st.lists(path, min_size=5, max_size=5), st.lists(document, min_size=5, max_size=5))
+@given(st.lists(path, min_size=3, max_size=3), st.lists(document, min_size=4, max_size=4))
 @example(["a[0][1:3][0]", "a[0][1:3] | [0]", "a[*][0][1:]"], [{"a": [[None, None, 1, [2, None, 3]]]}])
 @example(["a[*].b[*].c | [1]", "a[*].b[*].c[] | [-1]", "(a[*].b)[1:]"], [{"a": [{"b": None}, {"b": []}, {"b": [{"c": 1}]}]}])
 @example(["[?a > `5`].b", "[?a == '5']"], [[{"a": "9.1", "b": 1}], [{"a": 9.1, "b": 1}, {"a": None, "b": 2}], {"a": 1}])
 @example(["@", "*", "[]", "[*]", "[?@]"], [None, 0, "", [], {}, [None], [[None]], [[[]]], {"a": None}])
 def test_places_are_what_search_finds(texts: list[str], values: list[Any]) -> None:
     for text in texts:
-        try:
-            places = compile_path(text)
-        except PathError as error:
-            assert "step of a slice" in error.message
-            continue
+        places = compile_path(text)
         for value in values:
             expected = found(text, value)
             if expected is RAISED:  # an item on which a filter raises does not match; jmespath gives up the whole
@@ -128,17 +123,27 @@ def test_places_are_what_search_finds(texts: list[str], values: list[Any]) -> No
             assert same(places.find(value), expected), text
 
 
-@given(st.lists(expression, min_size=5, max_size=5), st.lists(document, min_size=5, max_size=5))
-@example(["`1` == `true`", "a == `true`", "a != `1`", "a == `1.0`", "[a] == [`true`]"], [{"a": 1}, {"a": True}, {"a": 1.0}, {}, [1]])
+@given(st.lists(aimed(), min_size=10, max_size=10))
+@example([("@.a[*].b | [-1]", {"a": [{"b": 1}, {"b": [2]}]}), ("@[0:9] | [0]", [None, None, 1]), ("@[][]", [[1, [2, [3]]], 4])])
+def test_places_that_are_there_are_what_search_finds(pairs: list[tuple[str, Any]]) -> None:
+    for text, value in pairs:
+        expected = found(text, value)
+        if expected is RAISED:
+            event("jmespath raises")
+            continue
+        event("several places" if len(expected) > 1 else "a place" if expected else "no place")
+        assert same(compile_path(text).find(value), expected), text
+
+
+@given(st.lists(expression, min_size=4, max_size=4), st.lists(document, min_size=5, max_size=5))
+@example(
+    ["`1` == `true`", "a == `true`", "a != `1`", "a == `1.0`", "[a] == [`true`]"], [{"a": 1}, {"a": True}, {"a": 1.0}, {}, [1]]
+)
 @example(["a > `5`", "a < 'x'", "!a", "a || `7`", "a && `7`"], [{"a": "9.1"}, {"a": 0}, {"a": True}, {"a": []}, {"a": None}])
 @example(["to_number(a)", "to_string(@)", "sort(a)", "join('', a)"], [{"a": "nan"}, {"a": [10**400, 0.5]}, {"a": ["b", "a"]}])
 def test_expressions_answer_as_search_does(texts: list[str], values: list[Any]) -> None:
     for text in texts:
-        try:
-            condition = compile_expression(text)
-        except PathError as error:
-            assert "step of a slice" in error.message
-            continue
+        condition = compile_expression(text)
         for value in values:
             result = search(text, value)
             if result is RAISED:
@@ -153,10 +158,7 @@ def test_expressions_answer_as_search_does(texts: list[str], values: list[Any]) 
 
 @given(expression, document)
 def test_an_expression_depends_on_what_it_reads(text: str, value: Any) -> None:
-    try:
-        condition = compile_expression(text)
-    except PathError:
-        assume(False)
+    condition = compile_expression(text)
     bare = only_read(value, condition.reads)
     event("something is not read" if bare != value else "all is read")
     assert same(condition.evaluate(bare), condition.evaluate(value)), condition.reads

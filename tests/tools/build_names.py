@@ -1,4 +1,9 @@
-"""Write `reducer/entities/names.txt` from a list of names: `python tests/tools/build_names.py NAMES.json COMMON_WORDS.txt`."""
+"""Write `reducer/entities/names.txt` from a names list: `python tests/tools/build_names.py NAMES.json COMMON_WORDS.txt`.
+
+NAMES.json holds `{name, types: [actor|malware], clusters, zipf}` from MISP galaxy; zipf is how common the name is in English (3 and
+more: an ordinary word). A line of the result is kind (`a` actor, `m` malware), case (`=` only as written, `~` in any case), name, and
+`|canonical` when that is another name.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +12,105 @@ import re
 import sys
 from pathlib import Path
 
-OUT = Path(__file__).parents[2] / "reducer" / "entities" / "names.txt"
-MALWARE_CLUSTERS = {"ransomware", "mitre-malware", "tool", "android", "rat", "botnet", "mitre-tool", "exploit-kit", "banker", "backdoor", "stealer", "cryptominers"}
+HERE = Path(__file__).parent
+OUT = HERE.parents[1] / "reducer" / "entities" / "names.txt"
+
+SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@$!+-]*[A-Za-z0-9+$!]")
+# Not names: a file, "Group 3", a detection name of one product, a placeholder.
+JUNK = re.compile(
+    r"(?i).*\.exe|(?:group|unit|reputation\.?|threat actor|team|actor)[ -]?\d+|(?:un(?:named|known)|new|fake|generic)\b.*|[\d.]+|.*\brelated to\b.*"
+    r"|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*|.*\b(?:campaign|v\d.*)"
+)
+RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
+# System commands, products, companies and words of the trade that a names list holds because somebody abused them.
+KNOWN = set(
+    """
+    alibaba anydesk autoit bitsadmin cachedump cipher cisco cmd coinminer connectwise crypt crypter crypto csvde decryptor
+    defender desktop diskpart django electrum encoder encrypt encryptor esentutl eset expand explorer exploit extractor file-locker
+    filelocker forfiles ftp gazprom generic grep ifconfig invader ipconfig java javascript kali keylogger labubu loader locker lockscreen
+    logger lookback mcafee microsoft mini miner nbtstat net netflix netsh netstat nltest norton offline ordinal payload payment php ping
+    powershell protected proxy python quick-assist ransom ransomed ransomware rclone recovery redact reg remoteutilities responder root
+    rootkit route sanction sanctions scraper screenconnect script sdelete seon shell spyware survey systeminfo targetcompany tasklist
+    teamviewer telegram template tilde tor trojan trufflehog turkish unlock virus wevtutil wiper windows10 winexe worm zimbra zlib
+    homeunix cryptographic rijndael httpclient winmm netui webhp wininet splunk vmware oracle webmasters copycat lockbox codecov operator popeye snoopy superman hitler spongebob coronavirus
+    """.split()
+)
+# Ordinary words so much used for the threat that they stay, written as they are.
+KEPT = set("Akira Carbanak Clop Conti Dharma Dragonfly Hive Lazarus Leviathan Maze Medusa Mirai Patchwork Phobos Royal REvil Stuxnet Tick Turla".split())
+MALWARE_FIRST = {"mitre-malware", "banker", "rat", "android", "cryptominers", "stealer", "botnet"}
+
+
+def kind(entry: dict) -> str:
+    """Give `a` or `m` for an entry; one that is both is the actor unless only catalogues of malware know it well."""
+    if len(entry["types"]) == 1:
+        return entry["types"][0][0]
+    clusters = set(entry["clusters"])
+    strong = clusters & {"mitre-intrusion-set"} or (clusters & {"microsoft-activity-group"} and not clusters & {"mitre-malware"})
+    return "m" if clusters & MALWARE_FIRST and not strong else "a"
+
+
+def case(name: str, entry: dict, common: set[str]) -> str | None:
+    """Give `~` for a name that is one in any case, `=` for one that is one as written, None for a word."""
+    zipf = entry["zipf"]
+    words = [w for w in re.split(r"[^A-Za-z]+", name.lower()) if w]
+    single = len(words) == 1 and name.isalpha()
+    if name in KEPT:
+        return "="
+    if name.lower() in KNOWN or name.lower().replace(" ", "-") in KNOWN:
+        return None
+    actor = "actor" in entry["types"]
+    only_ransomware = set(entry["clusters"]) == {"ransomware"}
+    if zipf >= 3:
+        if name.isupper() and len(name) > 4 and zipf < 4.1 and not only_ransomware:
+            return "="  # MERCURY
+        return "=" if actor and zipf < 3.35 and name[0].isupper() and len(name) > 4 else None
+    if only_ransomware and (zipf >= 2.2 or name.islower() and (zipf > 0 or len(words) > 1 or any(w in common for w in words))):
+        return None
+    if len(name) < 4 and not re.search(r"\d", name):
+        return "=" if actor and zipf == 0 and len(name) == 3 and name.isupper() else None
+    if all(w in common or len(w) < 3 for w in words) and not re.search(r"\d", name):
+        return "=" if name != name.lower() and (actor or not only_ransomware or len(words) == 1) and not single else None
+    if single and (zipf >= 2 or len(name) < 5):
+        return "=" if name != name.lower() else None
+    if zipf >= 2 or len(name) < 5:
+        return "="
+    return "~"
 
 
 def main(names_path: str, words_path: str) -> None:
+    """Write the file."""
     common = set(Path(words_path).read_text(encoding="utf-8").lower().split())
-    lines = set()
-    for entry in json.loads(Path(names_path).read_text(encoding="utf-8")):
-        name = re.sub(r"\s*\([^)]*\)\s*$", "", entry["name"]).strip(" ,")
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 ._@&'+-]*[A-Za-z0-9+]", name) or len(name) < 3:
-            continue
-        if re.fullmatch(r"(?i).*\.exe|(?:group|unit|reputation\.?|threat actor|team)[ -]?\d+|unnamed.*|unknown.*|\d+", name):
-            continue
-        zipf = entry["zipf"]
-        words = re.split(r"[^A-Za-z]+", name.lower())
-        ordinary = all(w in common or len(w) < 3 for w in words)
-        exact = zipf >= 2 or len(name) <= 4 or ordinary
-        if zipf >= 3 and not (name.isupper() and zipf < 4.1 and len(name) > 4) and not (zipf < 3.35 and name[0].isupper() and "actor" in entry["types"]):
-            continue
-        if len(name) <= 4 and (zipf >= 2.5 or name.islower()):
-            continue
-        kind = "a" if "actor" in entry["types"] else "m"
-        lines.add(f"{kind}{'=' if exact else '~'}{name}")
-    OUT.write_text("\n".join(sorted(lines, key=lambda x: (x[2:].lower(), x))) + "\n", encoding="utf-8")
-    print(len(lines), OUT.stat().st_size)
+    canonical: dict[str, str] = {}
+    for line in (HERE / "synonyms.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            first = line.split("|")[0]
+            for name in line.split("|"):
+                canonical.setdefault(re.sub("[-_ ]", "", name.lower()), first)
+    entries = json.loads(Path(names_path).read_text(encoding="utf-8"))
+    commands = {e["name"].lower()[:-4] for e in entries if e["name"].lower().endswith(".exe")}
+    kinds: dict[str, str] = {}
+    chosen: dict[str, tuple[str, str]] = {}
+    for entry in entries:
+        name = re.sub(r"\s*\([^)]*\)\s*$", "", entry["name"]).strip(" ,").replace("‑", "-")
+        stem = RANSOM.sub("", name)
+        # "LockBit Ransomware" is also LockBit; "Cryptographic Ransomware" gives no more than a word.
+        short = stem if len(stem) > 5 and re.search(r"[a-z][A-Z]|[A-Za-z]\d", stem) else name
+        for form in {name, short}:
+            if not SHAPE.fullmatch(form) or JUNK.fullmatch(form) or form.lower() in commands or ", " in form:
+                continue
+            how = case(form, entry, common)
+            if how is None:
+                continue
+            key = form.lower()
+            kinds[key] = min(kinds.get(key, "z"), kind(entry))
+            chosen[form] = (key, how)
+    lines = []
+    for form, (key, how) in chosen.items():
+        other = canonical.get(re.sub("[-_ ]", "", key))
+        lines.append(f"{kinds[key]}{how}{form}" + (f"|{other}" if other and other != form else ""))
+    lines.sort(key=lambda line: (line[2:].lower(), line))
+    OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(len(lines), "names,", OUT.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

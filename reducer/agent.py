@@ -1,0 +1,141 @@
+"""Inside an agent: a history processor, and a capability, that reduce each tool return when it is first sent to the model."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+from weakref import ref
+
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import ModelMessage, ToolReturnPart
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.tools import RunContext
+
+from reducer import Reducer
+from reducer.history import reduced_part, with_parts
+
+__all__ = ["ReduceToolReturns", "Rules", "history_processor"]
+
+_logger = logging.getLogger("reducer")
+
+
+class Rules(Protocol):
+    """What reduces one content: a `Reducer`, or anything with its method."""
+
+    def reduce_content(self, tool: str, content: Any) -> Any:
+        """Reduce the content of one return of `tool`; the same object if nothing changes."""
+
+
+def history_processor(rules: str | Path | Rules) -> Callable[[list[ModelMessage]], list[ModelMessage]]:
+    """Make a history processor from rule files, a folder of them, or a `Reducer`.
+
+    The function it gives is for `Agent(history_processors=[…])` in PydanticAI 1 and `ProcessHistory(…)` in 2. It changes nothing
+    in place, gives a new list, looks at each tool return once in its life, and may run in several threads at once. A fault leaves
+    the return as it was and is logged once for each tool and kind. Raises `RuleError` for rules that cannot be used, here and
+    never later.
+    """
+    reduce = (Reducer.load(rules) if isinstance(rules, (str, Path)) else rules).reduce_content
+    # What was looked at, by identity: a part cannot be hashed. An id leaves with its part, before another object can take it.
+    # Each step below is one operation on a dict or set, so that threads need no lock; at worst two of them reduce one part.
+    settled: set[int] = set()
+    changed: dict[int, ToolReturnPart] = {}
+    alive: dict[int, ref[ToolReturnPart]] = {}
+    logged: set[tuple[str, str]] = set()
+
+    def forget(key: int, _: object) -> None:
+        settled.discard(key)
+        changed.pop(key, None)
+        alive.pop(key, None)
+
+    def watch(part: ToolReturnPart) -> int:
+        key = id(part)
+        alive[key] = ref(part, partial(forget, key))
+        return key
+
+    def look(part: Any) -> Any:
+        if type(part) is not ToolReturnPart or id(part) in settled:
+            return part
+        new = changed.get(id(part))
+        if new is not None:
+            return new
+        try:
+            new = reduced_part(part, reduce)
+        except Exception as error:
+            new = part
+            report(part.tool_name, error)
+        settled.add(watch(new))
+        if new is not part:
+            changed[watch(part)] = new
+        return new
+
+    def report(tool: object, error: Exception) -> None:
+        fault = (str(tool), type(error).__name__)
+        if fault not in logged:
+            logged.add(fault)
+            # The kind and the place only: the text of an error may hold what the tool returned.
+            _logger.error("a return of %s stays as it was: %s at %s", *fault, _place(error))
+
+    def reduce_tool_returns(messages: list[ModelMessage]) -> list[ModelMessage]:
+        result = list(messages)
+        for index, message in enumerate(result):
+            for part in message.parts:
+                if type(part) is ToolReturnPart and id(part) not in settled:
+                    result[index] = with_parts(message, look)
+                    break
+        return result
+
+    return reduce_tool_returns
+
+
+def _place(error: Exception) -> str:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "an unknown place" if trace is None else f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+
+
+@dataclass
+class ReduceToolReturns(AbstractCapability[Any]):
+    """A capability that reduces tool returns by `rules`: rule files, a folder of them, or a `Reducer`.
+
+    With `persist` the history of the run is reduced with the request; without, only what the model is sent, which needs
+    PydanticAI 2.64 or later. Raises `RuleError` for rules that cannot be used, `UserError` for what PydanticAI cannot do.
+    """
+
+    rules: str | Path | Rules
+    _: KW_ONLY
+    persist: bool = True
+    id: str | None = "reduce-tool-returns"
+
+    def __post_init__(self) -> None:
+        if not self.persist and not hasattr(AbstractCapability, "prepare_model_request"):
+            raise UserError("ReduceToolReturns(persist=False) needs PydanticAI 2.64: this version stores what the model is sent")
+        self._reduce = history_processor(self.rules)
+
+    @classmethod
+    def from_spec(cls, rules: str, persist: bool = True) -> ReduceToolReturns:
+        """Make the capability from an agent spec file: `- ReduceToolReturns: rules/`."""
+        return cls(rules, persist=persist)
+
+    async def before_model_request(self, ctx: RunContext[Any], request_context: ModelRequestContext) -> ModelRequestContext:
+        """Reduce the stored history and the request, when `persist` is on."""
+        if self.persist:
+            before = list(ctx.messages)
+            after = self._reduce(before)
+            # A message that stands in both must stay one object: PydanticAI knows the current request by its identity.
+            new = {id(old): message for old, message in zip(before, after, strict=True) if old is not message}
+            if new:
+                ctx.messages[:] = after
+            request_context.messages = self._reduce([new.get(id(message), message) for message in request_context.messages])
+        return request_context
+
+    async def prepare_model_request(self, ctx: RunContext[Any], request_context: ModelRequestContext) -> ModelRequestContext:
+        """Reduce the request alone, when `persist` is off. No later hook can make this change the stored history."""
+        if not self.persist:
+            request_context.messages = self._reduce(request_context.messages)
+        return request_context

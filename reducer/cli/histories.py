@@ -1,0 +1,74 @@
+"""Which histories are read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reducer.cli.stop import Stop
+
+
+class Source(NamedTuple):
+    """A place to read a history from: `path` is None for standard input; `folder` is the given folder that it was found in, else empty."""
+
+    name: str
+    path: Path | None
+    folder: str = ""
+
+    def read(self) -> bytes:
+        """Read all of it. Raises `Stop`."""
+        if self.path is None:
+            if sys.stdin.isatty():
+                print("reducer: reading a history from the terminal; end it with Ctrl-D", file=sys.stderr)
+            return sys.stdin.buffer.read()
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise Stop(f"{self.name}: {error.strerror or error}") from None
+
+    @property
+    def size(self) -> int:
+        """Give its bytes, 0 where that is not known before it is read."""
+        try:
+            return self.path.stat().st_size if self.path else 0
+        except OSError:
+            return 0
+
+
+def sample_history() -> Path:
+    """Give the stored history that comes with reducer: made up, in documentation ranges only."""
+    return Path(__file__).parents[1] / "samples" / "threat_intelligence.json"
+
+
+def find(names: Sequence[str], verbs: Sequence[str]) -> Iterator[Source | Stop]:
+    """Give every history that `names` stand for (files, folders, `-`), each once, and for a name that stands for none why."""
+    from difflib import get_close_matches
+
+    seen: set[str] = set()
+    for name in names:
+        if name == "-":
+            found: list[Source] = [Source("standard input", None)]
+        else:
+            path = Path(name)
+            try:
+                if path.is_dir():
+                    files = sorted(file for file in path.rglob("*.json") if file.is_file())
+                    found = [Source(str(file), file, name) for file in files]
+                    if not found:
+                        yield Stop(f"{name}: no history here: expected files that end in .json")
+                else:
+                    path.stat()
+                    found = [Source(name, path)]
+            except (OSError, ValueError) as error:
+                nearest = get_close_matches(name, verbs, 1)
+                meant = f"; did you mean the verb `{nearest[0]}`?" if nearest and isinstance(error, FileNotFoundError) else ""
+                yield Stop(f"{name}: {getattr(error, 'strerror', None) or error}{meant}")
+                continue
+        for source in found:
+            key = os.path.realpath(source.path) if source.path else "-"
+            if key not in seen:
+                seen.add(key)
+                yield source

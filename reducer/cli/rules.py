@@ -1,0 +1,62 @@
+"""Which rules are used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reducer.cli.stop import Stop
+
+_SUFFIXES = (".yaml", ".yml")
+
+
+class Chosen(NamedTuple):
+    """Rule files, and what to call them."""
+
+    files: tuple[Path, ...]
+    name: str
+
+
+def bundled_rules() -> Path:
+    """Give the folder of the rules that come with reducer: in the package, or in a checkout beside it."""
+    package = Path(__file__).parents[1]
+    inside = package / "bundled"
+    return inside if inside.is_dir() else package.parent / "rules"
+
+
+def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
+    """Give the rule files in `given`; without any those in `./rules` (if `here`), else the bundled ones. Raises `Stop` where there are none."""
+    if given:
+        files = dict.fromkeys(file for name in given for file in _files(name))
+        return Chosen(tuple(files), ", ".join(given))
+    own = Path("rules")
+    if here and own.is_dir() and (found := _in_folder(own)):
+        return Chosen(tuple(found), "./rules")
+    folder = bundled_rules()
+    return Chosen(tuple(map(_short, _in_folder(folder))), "the rules bundled with reducer")
+
+
+def _files(name: str) -> list[Path]:
+    path = Path(name)
+    try:
+        if not path.is_dir():
+            with path.open("rb"):
+                return [path]
+        found = _in_folder(path)
+    except (OSError, ValueError) as error:
+        raise Stop(f"{name}: {getattr(error, 'strerror', None) or error}") from None
+    if not found:
+        raise Stop(f"{name}: no rule files here: expected files that end in .yaml or .yml")
+    return found
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.iterdir() if file.suffix in _SUFFIXES and file.is_file())
+
+
+def _short(path: Path) -> Path:
+    """Give a path below the current folder as seen from there."""
+    here = os.getcwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

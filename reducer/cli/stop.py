@@ -1,0 +1,14 @@
+"""How the command line says that it cannot go on."""
+
+from __future__ import annotations
+
+import sys
+
+
+class Stop(Exception):
+    """The reason why a verb cannot run, for people: ends it with exit code 2."""
+
+
+def say(message: str) -> None:
+    """Tell people something that is no result: on standard error."""
+    print(f"reducer: {message}", file=sys.stderr)

@@ -1,0 +1,244 @@
+"""What rules did to tool returns, as data; the table, the diff and the JSON are views of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from reducer.engine import Outcome, StepTrace, trace
+from reducer.engine.decode import decode
+from reducer.report.changes import Change, changes
+from reducer.report.missing import Missing, missing
+from reducer.rule import Rule, Ruleset, Step
+from reducer.stored import Return, returns, splice
+from reducer.values import Unreducible, chars
+
+__all__ = ["Change", "Look", "Report", "ReturnReport", "StepReport", "ToolReport", "look", "report", "tokens"]
+
+Status = Literal["reduced", "unchanged", "gated", "fault", "no rule", "untouched"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """What one step did to one return; `step` is None for the ladder of `max_chars`. `before` and `after` are characters.
+
+    `ran` is False where the step's own gate was closed. `put_back` is how much of what it took preserve put back in the end, in
+    characters. `missing` says what its place or its keys did not find.
+    """
+
+    step: Step | None
+    ran: bool
+    places: int
+    before: int
+    after: int
+    changes: tuple[Change, ...]
+    put_back: int
+    missing: tuple[Missing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnReport:
+    """What its rule did to one tool return; `message` and `part` count from 0, `nth` from 1 among the returns with this call id.
+
+    `why` says why it stayed as it was, where it did. `before` and `after` are characters, `rewritten` those that writing JSON text
+    compactly saved, `put_back` those that preserve and marks added after the steps, `over` those above the rule's `max_chars`.
+    """
+
+    history: str
+    message: int
+    part: int
+    tool: str
+    call_id: str
+    nth: int
+    rule: Rule | None
+    status: Status
+    why: str
+    before: int
+    after: int
+    rewritten: int
+    steps: tuple[StepReport, ...]
+    put_back: int
+    returned: tuple[Change, ...]
+    over: int
+
+    @property
+    def name(self) -> str:
+        """Name the return as `--call` does: its call id, and which one of that id it is after the first."""
+        return f"{self.call_id}#{self.nth}" if self.nth > 1 else self.call_id
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReport:
+    """All returns of one tool: `calls` are all, `reduced` those that got shorter, `untouched` those that rules never apply to."""
+
+    tool: str
+    rule: Rule | None
+    calls: int
+    reduced: int
+    untouched: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a ruleset did to histories: their names, every return in order, the tools by size, and the rules.
+
+    `whole` is False where only some returns were chosen: what did not come may then still be there.
+    """
+
+    rules: str
+    ruleset: Ruleset
+    histories: tuple[str, ...]
+    returns: tuple[ReturnReport, ...]
+    tools: tuple[ToolReport, ...]
+    whole: bool
+
+    @property
+    def before(self) -> int:
+        """Count the characters of all returns as they arrived."""
+        return sum(tool.before for tool in self.tools)
+
+    @property
+    def after(self) -> int:
+        """Count the characters of all returns as the rules leave them."""
+        return sum(tool.after for tool in self.tools)
+
+
+class Look(NamedTuple):
+    """One history looked at: what the rules did, and the history that they make of it."""
+
+    returns: tuple[ReturnReport, ...]
+    reduced: Callable[[], bytes]
+
+
+def tokens(characters: int) -> int:
+    """Estimate the tokens of so many characters: a quarter, rounded up. Real tokenizers differ by a third and more."""
+    return -(-characters // 4)
+
+
+def look(
+    ruleset: Ruleset,
+    history: str,
+    data: bytes,
+    chosen: Callable[[Return], bool] | None = None,
+    *,
+    detailed: bool = False,
+    watch: Callable[[int], None] | None = None,
+) -> Look:
+    """Reduce the chosen returns of a stored history (all by default) and tell what every step did.
+
+    `detailed` finds out what each step took, not only how much. `watch` hears how far in the text each return ends, in characters.
+    Raises `HistoryError`.
+    """
+    reports, changed = [], []
+    for found in returns(data):
+        if chosen is None or chosen(found):
+            outcome = None if found.untouched else trace(ruleset, found.tool, found.content)
+            reports.append(_return(history, found, outcome, detailed))
+            if outcome is not None and outcome.content is not found.content:
+                changed.append((found, outcome.content))
+        if watch is not None:
+            watch(found.at.end)
+    return Look(tuple(reports), lambda: splice(data, changed))
+
+
+def report(rules: str, ruleset: Ruleset, histories: Iterable[str], found: Iterable[ReturnReport], whole: bool = True) -> Report:
+    """Sum up what `look` told of histories: `rules` names the rules, `whole` says whether all returns were looked at."""
+    found = tuple(found)
+    of_tool: dict[str, list[ReturnReport]] = {}
+    for entry in found:
+        of_tool.setdefault(entry.tool, []).append(entry)
+    tools = [_tool(tool, entries) for tool, entries in of_tool.items()]
+    tools.sort(key=lambda entry: (-entry.before, entry.tool))
+    return Report(rules, ruleset, tuple(histories), found, tuple(tools), whole)
+
+
+def _tool(tool: str, entries: list[ReturnReport]) -> ToolReport:
+    rule = next((entry.rule for entry in entries if entry.rule is not None), None)
+    reduced = sum(entry.status == "reduced" for entry in entries)
+    untouched = sum(entry.status == "untouched" for entry in entries)
+    before, after = sum(entry.before for entry in entries), sum(entry.after for entry in entries)
+    return ToolReport(tool, rule, len(entries), reduced, untouched, before, after)
+
+
+def _size(value: Any, otherwise: int) -> int:
+    try:
+        return chars(value)
+    except Unreducible:
+        return otherwise
+
+
+def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool) -> ReturnReport:
+    before = _size(found.content, found.at.end - found.at.start)
+    status, why = _status(found, outcome)
+    rule = None if outcome is None else outcome.rule
+    steps: tuple[StepReport, ...] = ()
+    rewritten = put_back = over = 0
+    returned: tuple[Change, ...] = ()
+    after = before
+    if outcome is not None and outcome.rule is not None and not outcome.gated:
+        if outcome.content is not found.content:
+            after = chars(outcome.content)
+        if outcome.steps:
+            steps, put_back, returned = _steps(outcome, found.content, detailed)
+            if status == "reduced" and type(found.content) is str:
+                rewritten = before - steps[0].before
+        over = max(0, after - outcome.rule.max_chars) if outcome.rule.max_chars is not None else 0
+    place = (found.message, found.part, found.tool, found.call_id, found.nth)
+    return ReturnReport(history, *place, rule, status, why, before, after, rewritten, steps, put_back, returned, over)
+
+
+def _status(found: Return, outcome: Outcome | None) -> tuple[Status, str]:
+    if outcome is None:
+        return "untouched", found.untouched
+    if outcome.rule is None:
+        return "no rule", "no rule is for this tool"
+    if outcome.fault:
+        return "fault", outcome.fault
+    if outcome.gated:
+        return "gated", "the rule's `when` does not hold"
+    return ("unchanged", "nothing in it to take") if outcome.content is found.content else ("reduced", "")
+
+
+def _steps(outcome: Outcome, content: Any, detailed: bool) -> tuple[tuple[StepReport, ...], int, tuple[Change, ...]]:
+    arrived, last = outcome.steps[0].before, outcome.steps[-1].after
+    sizes: dict[int, int] = {}
+
+    def size(value: Any) -> int:
+        # Most steps leave most returns alone: a value is counted once, however many steps passed it on.
+        if id(value) not in sizes:
+            sizes[id(value)] = chars(value)
+        return sizes[id(value)]
+
+    final = last if outcome.fault else decode(outcome.content) if type(outcome.content) is str else outcome.content
+    taken = size(arrived) - size(last)
+    put_back = max(0, size(final) - size(last)) if taken > 0 and not outcome.fault else 0
+    undone = put_back * 2 >= taken > 0
+    took = [changes(step.before, step.after) if detailed or undone else () for step in outcome.steps]
+    returned = changes(final, last) if put_back and (detailed or undone) else ()
+    given = _given_back(took, returned)
+    steps = tuple(
+        StepReport(
+            step.step, step.ran, step.places, size(step.before), size(step.after), took[number] if detailed else (), given[number],
+            _missing(step, arrived),
+        )
+        for number, step in enumerate(outcome.steps)
+    )  # fmt: skip
+    return steps, put_back, tuple(change.returned() for change in returned) if detailed else ()
+
+
+def _missing(trace: StepTrace, arrived: Any) -> tuple[Missing, ...]:
+    return missing(trace.step, trace.before, arrived, trace.places) if trace.ran and trace.step is not None else ()
+
+
+def _given_back(took: list[tuple[Change, ...]], returned: tuple[Change, ...]) -> list[int]:
+    """Give for each step how many characters came back at places where it took some; the first such step counts."""
+    given = [0] * len(took)
+    for change in returned:
+        for number, taken in enumerate(took):
+            if any(change.meets(other) for other in taken):
+                given[number] += change.before - change.after
+                break
+    return given

@@ -1,0 +1,119 @@
+"""The report as a diff: for each return which step took what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, TextIO
+
+from reducer.report import Change, Report, ReturnReport, StepReport
+from reducer.report.attention import Attention, plural
+from reducer.report.screen import console, visible
+from reducer.report.table import print_attention, print_head, saved
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_SIGNS = {"removed": "-", "emptied": "-", "cut": "~", "changed": "~", "returned": "+"}
+_STYLES = {"-": "red", "~": "yellow", "+": "green"}
+_NAMED = 4
+_LEAST_SAMPLE = 12
+_MOST_CHANGES = 40
+
+
+def print_diff(report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
+    """Print every return that a rule is for, step by step, then what needs attention. Chosen returns are all printed."""
+    screen = console(stream)
+    print_head(report, screen)
+    history = ""
+    for entry in report.returns:
+        if entry.status in ("no rule", "untouched") and report.whole:
+            continue
+        if entry.history != history and len(report.histories) > 1:
+            history = entry.history
+            screen.print(visible(history), style="bold underline")
+            screen.print()
+        _print_return(entry, screen)
+    if not report.returns:
+        screen.print("No tool returns in it." if len(report.histories) == 1 else "No tool returns in them.")
+    else:
+        screen.print(f"All of it: {_sizes(report.before, report.after)}", style="bold")
+    print_attention(needs, screen)
+
+
+def _print_return(entry: ReturnReport, screen: Console) -> None:
+    from rich.text import Text
+
+    rule = f"{PurePath(entry.rule.file).name}, " if entry.rule else ""
+    place = f"({rule}message {entry.message + 1}, part {entry.part + 1})"
+    screen.print(Text.assemble((visible(entry.tool), "bold"), " ", (visible(entry.name), "cyan"), " ", (visible(place), "dim")))
+    if entry.status == "reduced":
+        screen.print(f"  {_sizes(entry.before, entry.after)}")
+    else:
+        text = f"  {entry.before:,} characters, as it was: {visible(entry.why)}"
+        screen.print(text, style="bold red" if entry.status == "fault" else "dim")
+    if entry.rewritten > 0:
+        screen.print(f"  JSON text without blanks: {entry.rewritten:,} characters less")
+    for step in entry.steps:
+        _print_step(step, screen)
+    if entry.put_back:
+        screen.print(Text(f"  preserve and marks: {entry.put_back:,} characters more"))
+        _print_changes(entry.returned, screen)
+    if entry.over:
+        limit = entry.rule.max_chars if entry.rule else 0
+        screen.print(f"  still {entry.over:,} characters above max_chars {limit:,}", style="yellow")
+    screen.print()
+
+
+def _print_step(step: StepReport, screen: Console) -> None:
+    name = f"step {step.step.number}, {visible(step.step.name)}" if step.step else "max_chars"
+    if not step.ran:
+        screen.print(f"  {name}: its `when` does not hold", style="dim")
+    elif step.missing and not step.places:
+        screen.print(f"  {name}: {visible(str(step.missing[0]))}", style="yellow")
+    elif step.before == step.after and not step.changes:
+        screen.print(f"  {name}: nothing to take", style="dim")
+    else:
+        screen.print(f"  {name}: {step.before - step.after:,} characters less")
+        _print_changes(step.changes, screen)
+
+
+def _print_changes(changes: Sequence[Change], screen: Console) -> None:
+    from rich.text import Text
+
+    for change in changes[:_MOST_CHANGES]:
+        sign = _SIGNS[change.kind]
+        line = Text.assemble("    ", (f"{sign} {visible(describe(change))}", _STYLES[sign]))
+        room = screen.width - len(line) - 2
+        sample = visible(change.sample)
+        if sample and (not screen.is_terminal or room >= _LEAST_SAMPLE):
+            # On a terminal a sample fills the line and never a second one.
+            short = sample if len(sample) <= room or not screen.is_terminal else f"{sample[: room - 1]}…"
+            line.append(f"  {short}", "dim")
+        screen.print(line)
+    if len(changes) > _MOST_CHANGES:
+        rest = changes[_MOST_CHANGES:]
+        size = sum(abs(change.before - change.after) for change in rest)
+        screen.print(f"    … and at {len(rest):,} more places: {size:,} characters", style="dim")
+
+
+def describe(change: Change) -> str:
+    """Say on one line what changed: `resolutions[20..57]: 38 items, 41,203 characters`, `whois.raw: 4,809 -> 400 characters`."""
+    path = change.path
+    if change.items:
+        lists = f" of {change.places:,} lists" if change.places > 1 else ""
+        return f"{path}: {change.items:,} {plural(change.items, 'item')}{lists}, {abs(change.before - change.after):,} characters"
+    if change.names:
+        named = ", ".join(change.names[:_NAMED])
+        more = f", {len(change.names) - _NAMED:,} more" if len(change.names) > _NAMED else ""
+        path = f"{path}: {len(change.names):,} keys ({named}{more})"
+        return f"{path}, {abs(change.before - change.after):,} characters"
+    times = f" ({change.places:,} times)" if change.places > 1 else ""
+    if change.kind in ("removed", "emptied") or not change.before:
+        stays = ", the key stays" if change.kind == "emptied" else ""
+        return f"{path}{times}: {max(change.before, change.after):,} characters{stays}"
+    return f"{path}{times}: {change.before:,} -> {change.after:,} characters"
+
+
+def _sizes(before: int, after: int) -> str:
+    return f"{before:,} -> {after:,} characters, {saved(before, after)} saved"

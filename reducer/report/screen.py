@@ -1,0 +1,40 @@
+"""Terminals: where views are printed, and texts from anywhere made fit to be shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_WIDTH = 100
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def console(stream: TextIO, width: int = _WIDTH) -> Console:
+    """Make a console on `stream`: coloured only on a terminal without `NO_COLOR`, elsewhere at least `width` columns wide."""
+    from rich.console import Console
+
+    terminal = stream.isatty()
+    plain = not terminal or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    columns = None if terminal else max(width, _columns())
+    return Console(
+        file=stream, force_terminal=terminal, color_system=None if plain else "auto", width=columns, highlight=False, markup=False, emoji=False,
+        soft_wrap=not terminal,
+    )  # fmt: skip
+
+
+def visible(text: str) -> str:
+    """Write what a terminal would obey, hide or refuse (controls, direction marks, lone surrogates) as an escape; line breaks too."""
+    return _UNFIT.sub(lambda match: _escape(ord(match[0])), text)
+
+
+def _escape(code: int) -> str:
+    return {9: "\\t", 10: "\\n", 13: "\\r"}.get(code) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
+
+
+def _columns() -> int:
+    text = os.environ.get("COLUMNS", "")
+    return int(text) if text.isdigit() and len(text) < 5 else 0

@@ -1,0 +1,128 @@
+"""The report as a table of tools, and what needs attention below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, TextIO
+
+from reducer.report import Report, ToolReport, tokens
+from reducer.report.attention import Attention, Kind, by_kind, plural
+from reducer.report.screen import console, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_MOST = 12
+_TITLES: dict[Kind, str] = {
+    "no rule": "Tools without a rule",
+    "unused rule": "Rules whose tool never came",
+    "no place": "Steps that found nothing",
+    "undone": "Steps that preserve undid",
+    "fault": "Returns left alone because of a fault",
+    "too long": "Returns still above max_chars",
+    "warning": "Warnings of the rules",
+}
+
+
+def print_table(report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
+    """Print the table, its totals, and what needs attention."""
+    from rich.text import Text
+
+    table = _table(report)
+    screen = console(stream)
+    natural = screen.measure(table).maximum
+    if not stream.isatty() and natural > screen.width:
+        screen = console(stream, natural)
+    print_head(report, screen)
+    if not report.returns:
+        screen.print("No tool returns in it." if len(report.histories) == 1 else "No tool returns in them.")
+    else:
+        screen.print(table)
+        screen.print(Text("Tokens are estimated: characters / 4.", "dim"))
+    print_attention(needs, screen)
+
+
+def print_head(report: Report, screen: Console) -> None:
+    """Print what was looked at: the histories and the rules."""
+    from rich.text import Text
+
+    count = len(report.histories)
+    names = report.histories[0] if count == 1 else f"{count:,} histories"
+    rules = len(report.ruleset.rules)
+    screen.print(Text.assemble(("History  ", "dim"), visible(names)) if count == 1 else Text.assemble(("Read     ", "dim"), names))
+    screen.print(Text.assemble(("Rules    ", "dim"), visible(report.rules), f" ({rules:,} {plural(rules, 'rule')})"))
+    screen.print()
+
+
+def print_attention(needs: Sequence[Attention], screen: Console) -> None:
+    """Print what needs attention, kind by kind; or that nothing does."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    screen.print()
+    if not needs:
+        screen.print(Text("Nothing needs attention.", "green"))
+        return
+    screen.print(Text("What needs attention", "bold yellow"))
+    for kind, entries in by_kind(needs).items():
+        screen.print(Text(f"  {_TITLES[kind]}"))
+        for line in _lines(kind, entries):
+            # Elsewhere than on a terminal a message stays on one line, for those who search in it.
+            screen.print(Padding(line, (0, 0, 0, 4)) if screen.is_terminal else Text("    ") + line)
+
+
+def _lines(kind: Kind, entries: list[Attention]) -> Iterator[object]:
+    from rich.text import Text
+
+    if kind == "unused rule":
+        yield Text(", ".join(visible(entry.message) for entry in entries))
+        return
+    longest = max(len(visible(entry.where)) for entry in entries[:_MOST])
+    for entry in entries[:_MOST]:
+        where = visible(entry.where)
+        calls = f" ({entry.calls:,} {plural(entry.calls, 'call')})" if kind in ("no place", "undone") else ""
+        lead = where.ljust(min(longest, 40)) if kind in ("no rule", "fault") else f"{where}:"
+        yield Text.assemble((lead, "bold"), "  " if kind in ("no rule", "fault") else " ", visible(entry.message), calls)
+    if len(entries) > _MOST:
+        rest = entries[_MOST:]
+        size = sum(entry.characters for entry in rest)
+        yield Text(f"and {len(rest):,} more{f', {size:,} characters together' if kind == 'no rule' else ''}", "dim")
+
+
+def _table(report: Report) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=len(report.tools) > 1, footer_style="bold")
+    calls = sum(tool.calls for tool in report.tools)
+    before, after = report.before, report.after
+    table.add_column("Tool", "Total", overflow="fold", min_width=12)
+    table.add_column("Rule", overflow="fold", min_width=12)
+    for head, foot in (
+        ("Calls", f"{calls:,}"), ("Characters", f"{before:,}"), ("after", f"{after:,}"), ("Saved", saved(before, after)),
+        ("Tokens", f"{tokens(before):,}"), ("after", f"{tokens(after):,}"),
+    ):  # fmt: skip
+        table.add_column(head, foot, justify="right", no_wrap=True)
+    for tool in report.tools:
+        name, style = _rule_name(tool)
+        sizes = (f"{tool.calls:,}", f"{tool.before:,}", f"{tool.after:,}")
+        table.add_row(
+            Text(visible(tool.tool)), Text(name, style), *sizes,
+            Text(saved(tool.before, tool.after), "green" if tool.after < tool.before else "dim"),
+            f"{tokens(tool.before):,}", f"{tokens(tool.after):,}",
+        )  # fmt: skip
+    return table
+
+
+def _rule_name(tool: ToolReport) -> tuple[str, str]:
+    if tool.rule is not None:
+        return visible(PurePath(tool.rule.file).name), ""
+    return ("never touched", "dim") if tool.untouched == tool.calls else ("no rule", "yellow")
+
+
+def saved(before: int, after: int) -> str:
+    """Write the share that was saved."""
+    return f"{(before - after) / before:.1%}" if before else "-"

@@ -1,0 +1,146 @@
+"""The laws of a reduced content as plain functions: they raise AssertionError where a law is broken."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from reducer import marks
+from reducer.engine.decode import decode
+from reducer.entities import Entity, scan
+from reducer.values import chars, dump, is_media
+
+EMPTY: tuple[Any, ...] = ("", [], {})
+_ANY_MARK = re.compile(r" ?…\[[1-9][0-9]* more characters(?:; mentions .*?)?\]", re.DOTALL)
+_ITEM_MARK = re.compile(r"…\[[1-9][0-9]* more items(?:; mentions .*)?\]", re.DOTALL)
+
+
+def opened(content: Any) -> Any:
+    return decode(content) if isinstance(content, str) else content
+
+
+def same_type(before: Any, after: Any) -> None:
+    """Law 2."""
+    assert type(before) is type(after)
+    assert type(opened(before)) is type(opened(after))
+
+
+def root_keys(before: Any, after: Any, all_keys: bool = False) -> None:
+    """Law 3."""
+    old, new = opened(before), opened(after)
+    if isinstance(old, dict):
+        assert list(old) == list(new)
+    if isinstance(old, list) and old:
+        assert new
+        assert "" not in new or "" in old
+    if isinstance(old, str) and old:
+        assert new
+    if all_keys:
+        _every_key(old, new)
+
+
+def _every_key(old: Any, new: Any) -> None:
+    if isinstance(old, dict) and isinstance(new, dict) and new != {}:
+        assert list(old) == list(new)
+        for key in old:
+            _every_key(old[key], new[key])
+
+
+def within(before: Any, after: Any) -> None:
+    """Law 4."""
+    assert _within(opened(before), opened(after)), (before, after)
+
+
+def _within(old: Any, new: Any) -> bool:
+    if isinstance(old, bool) or old is None or isinstance(old, (int, float)):
+        return type(old) is type(new) and old == new
+    if isinstance(old, str):
+        return isinstance(new, str) and _pieces(old, new)
+    if isinstance(old, list):
+        if not isinstance(new, list):
+            return False
+        items = new[:-1] if new and isinstance(new[-1], str) and _ITEM_MARK.fullmatch(new[-1]) and (not old or old[-1] != new[-1]) else new
+        return _subsequence(old, items)
+    if not isinstance(new, dict) or [key for key in old if key in new] != list(new):
+        return False
+    return all(_within(old[key], value) for key, value in new.items())
+
+
+def _subsequence(old: list[Any], new: list[Any]) -> bool:
+    # Greedy is right here only with the longest reach: try each match, nearest first, on small generated lists.
+    reached = {0}
+    for item in new:
+        following = {place + 1 for start in reached for place in range(start, len(old)) if _within(old[place], item)}
+        if not following:
+            return False
+        reached = {min(following)}
+    return True
+
+
+def _pieces(old: str, new: str) -> bool:
+    if old == new or new == "":
+        return True
+    for match in _ANY_MARK.finditer(new):
+        head, tail = new[: match.start()], new[match.end() :]
+        if old.startswith(head) and old.endswith(tail):
+            return True
+    # The mark's own end is ambiguous with brackets in what it mentions: its opening is not.
+    at = new.rfind(marks.OPENING)
+    while at >= 0:
+        head = new[:at]
+        if old.startswith(head.removesuffix(" ")) or old.startswith(head):
+            return True
+        at = new.rfind(marks.OPENING, 0, at)
+    return False
+
+
+def never_larger(before: Any, after: Any) -> None:
+    """Law 7."""
+    assert chars(after) <= chars(before)
+
+
+def texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict) and not is_media(value):
+        for key, item in value.items():
+            yield key
+            yield from texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+
+
+def entities(content: Any, types: frozenset[str] | None = None) -> list[Entity]:
+    return [entity for text in texts(opened(content)) for entity in scan(text, types)]
+
+
+def stands(value: str, content: Any) -> bool:
+    """Tell whether a written value stands in a text of the content, bounded by non-word characters."""
+    pattern = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)" if value[:1].isalnum() else re.escape(value))
+    return any(value in text and (text == value or pattern.search(text) or value in text) for text in texts(opened(content)))
+
+
+def preserved(before: Any, after: Any, types: frozenset[str]) -> None:
+    """Law 8, first half."""
+    first: dict[tuple[str, str], str] = {}
+    for entity in entities(before, types):
+        first.setdefault((entity.type, entity.canonical), entity.value)
+    for value in first.values():
+        assert stands(value, after), value
+
+
+def no_halves(before: Any, after: Any) -> None:
+    """Law 8, second half: what is read in the result stands bounded in the original."""
+    for entity in entities(after):
+        assert stands(entity.value, before), entity
+
+
+def as_bytes(content: Any) -> bytes:
+    return dump(content).encode()
+
+
+def round_tripped(content: Any) -> Any:
+    return json.loads(dump(content))
