@@ -19,7 +19,7 @@ Reads = Callable[[str], bool]
 """Tells whether a whole value reads as one entity: a mark that mentions anything else is somebody's text."""
 
 OPENING = "…["
-_HEADS = {unit: re.compile(r"…\[([1-9][0-9]{0,11}) more %s(?:; mentions |\])" % unit) for unit in ("characters", "items")}
+_HEADS = {unit: re.compile(rf"…\[([1-9][0-9]{{0,11}}) more {unit}(?:; mentions |\])") for unit in ("characters", "items")}
 # A tail may begin anywhere, so the end of a mark is looked for. Bounds against forged marks: no cut ever leaves more openings, brackets in one
 # mention, or characters in one value than these.
 _MOST_OPENINGS = 4

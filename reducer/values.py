@@ -115,9 +115,7 @@ def dump(value: Any) -> str:
     return text
 
 
-_encode: Callable[[Any], str] = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
-).encode
+_encode: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False).encode
 
 
 def chars(value: Any, bound: int | None = None, depth: int = MAX_DEPTH) -> int:

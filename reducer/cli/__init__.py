@@ -16,6 +16,13 @@ from reducer.cli.stop import Stop, say
 
 __all__ = ["main"]
 
+_ABOUT = """\
+Show what rules do to the tool returns of stored histories: what they save, which step took what, and what needs attention.
+A dry run: what is read is never written.
+
+verbs:
+  check [RULES ...]     find the mistakes in rule files; see `python -m reducer check --help`
+"""
 _EXAMPLES = """\
 examples:
   python -m reducer                                the bundled sample history with the bundled rules
@@ -32,7 +39,14 @@ A history is JSON as PydanticAI stores it: a list of messages.
 Without --rules, ./rules is used if it has rule files, else the rules bundled with reducer.
 Exit codes: 0 done, 1 something needs attention (with --strict), 2 cannot run. `check`: 1 for errors in rules, with --strict for warnings too.
 """
-_CHECK_EXAMPLES = """\
+_CHECK_ABOUT = """\
+Show what rules do to the tool returns of stored histories: what they save, which step took what, and what needs attention.
+A dry run: what is read is never written.
+
+verbs:
+  check [RULES ...]     find the mistakes in rule files; see `python -m reducer check --help`
+"""
+_EXAMPLES = """\
 examples:
   python -m reducer check                  ./rules, or the bundled rules where there is none
   python -m reducer check rules/ more.yaml folders and files
@@ -79,9 +93,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _dry_run(arguments: list[str]) -> int:
-    parser = _parser(
-        "reducer", "Show what rules do to the tool returns of stored histories. Verbs: check (see `reducer check --help`).", _EXAMPLES
-    )  # fmt: skip
+    parser = _parser("reducer", _ABOUT, _EXAMPLES)
     parser.add_argument("histories", nargs="*", metavar="HISTORY", help="a stored history, a folder of them, or - for standard input")
     parser.add_argument("--rules", action="append", metavar="DIR|FILE", help="rule files, or a folder of them; can be given more than once")
     parser.add_argument("--tool", metavar="GLOB", help="only the returns of the tools with such names")
@@ -113,7 +125,11 @@ def _check(arguments: list[str]) -> int:
 
 
 _VERBS: Mapping[str, Callable[[list[str]], int]] = {"check": _check}
-_parser = partial(argparse.ArgumentParser, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+
+
+def _parser(name: str, about: str, examples: str) -> argparse.ArgumentParser:
+    layout = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28)
+    return argparse.ArgumentParser(name, description=about, epilog=examples, formatter_class=layout, allow_abbrev=False)
 
 
 def _version() -> str:

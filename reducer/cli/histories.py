@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from reducer.cli.stop import Stop
 
+SAMPLE = "the sample bundled with reducer"
+"""What the sample history is called."""
+
 
 class Source(NamedTuple):
     """A place to read a history from: `path` is None for standard input; `folder` is the given folder that it was found in, else empty."""

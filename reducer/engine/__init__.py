@@ -78,8 +78,8 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome
     watch = None if steps is None else steps.append
     result = run(rule, value, watch)
     done = tuple(steps or ())
-    # What was only taken off and put back, such as a mark, is no change.
-    changed = result is not value and (rule.proven or result != value)
+    # What was only taken off and put back, such as a mark, is no change. What did not change is the same object, so comparing is quick.
+    changed = result is not value and result != value
     if not is_text or type(value) is str:
         if not changed:
             return Outcome(rule, content, done)

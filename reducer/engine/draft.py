@@ -10,10 +10,12 @@ from reducer import marks
 from reducer.engine.cut import Scan, head_end, tail_start
 from reducer.engine.thin import GONE, emptied, thin
 from reducer.entities import TYPES, Entity, scanner
-from reducer.values import MAX_DEPTH, Unreducible, is_media, shown
+from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media, shown
 
 _LEAVES = frozenset({int, float, bool, type(None)})
 NOTHING: frozenset[str] = frozenset()
+EVERYTHING = frozenset(TYPES)
+"""What is looked for around a cut, whatever the rule preserves: no half of anything may be left."""
 
 
 @dataclass(slots=True)
@@ -30,13 +32,14 @@ class Kept:
 
 @dataclass(slots=True)
 class Cut:
-    """How much of a text is left at its start and end, and by which step; entities of the types `always` are mentioned in any case."""
+    """How much of a text is left at its start and end, how much went, and by which step; entities of the types `always` are mentioned in any case."""
 
     new: str
     head: int
     tail: int
+    count: int
     step: int
-    always: frozenset[str] = NOTHING
+    always: frozenset[str]
 
 
 class Draft:
@@ -45,14 +48,17 @@ class Draft:
     `policies` says for each step which entity types in what it takes away are owed.
     """
 
-    __slots__ = ("_depth", "_entities", "_scan", "_step", "all_keys", "heads", "lists", "marked", "objects", "policies", "root", "texts", "traced")
+    __slots__ = (
+        "_depth", "_entities", "_opened", "_scan", "_step",
+        "all_keys", "heads", "lists", "marked", "objects", "policies", "root", "texts", "traced",
+    )  # fmt: skip
 
-    def __init__(self, root: Any, scan: Scan, all_keys: bool, policies: Sequence[frozenset[str]], blind: Collection[int]) -> None:
+    def __init__(self, root: Any, scan: Scan, all_keys: bool, policies: Sequence[frozenset[str]], traced: bool) -> None:
         self.root = root
         self.heads = [root]
         self.all_keys = all_keys
         self.policies = policies
-        self.traced = any(policy and step not in blind for step, policy in enumerate(policies))
+        self.traced = traced
         self.lists: dict[int, Kept] = {}
         self.objects: dict[int, tuple[Any, Any, int]] = {}
         self.texts: dict[int, Cut] = {}
@@ -60,6 +66,7 @@ class Draft:
         self._scan = scan
         self._step = 0
         self._entities: dict[str, tuple[Entity, ...]] = {}
+        self._opened: dict[int, tuple[Any, Any]] = {}
         self._depth = 0
 
     def start(self, step: int, root: Any) -> None:
@@ -68,11 +75,24 @@ class Draft:
         self.root = root
         self.heads = [root]
 
+    def opened(self, value: Any) -> Any:
+        """Give `value` as it is stored, always as the same object: what did not change is known by that."""
+        kind = type(value)
+        if kind in PLAIN and kind is not dict:
+            return value
+        known = self._opened.get(id(value))
+        if known is None:
+            stored = shown(value)
+            if stored is value:
+                return value
+            known = self._opened[id(value)] = (value, stored)
+        return known[1]
+
     # --- what operations ask for
 
     def take_items(self, items: Any, indexes: Sequence[int]) -> Any:
         """Keep the items at `indexes`, in order; media always, and of a root list at least one item."""
-        opened = shown(items)
+        opened = self.opened(items)
         if not _LEAVES.issuperset(map(type, opened)):
             media = [index for index, item in enumerate(opened) if type(item) is not str and is_media(item)]
             if media:
@@ -83,7 +103,7 @@ class Draft:
 
     def taken(self, items: Any, indexes: Sequence[int], prior: marks.Mark | None = None) -> list[Any]:
         """Make the list of the items at `indexes` and remember which they are."""
-        opened = shown(items)
+        opened = self.opened(items)
         new = [opened[index] for index in indexes]
         parent = self.lists.get(id(items))
         if parent is None:
@@ -108,9 +128,23 @@ class Draft:
             self.objects[id(new)] = (new, old, self._step)
         self._heir(old, new)
 
+    def follow(self, old: Any, new: Any) -> None:
+        """Remember the objects that were copied on the way to what a step changed: a path tells of lists only."""
+        if new is old or id(new) in self.objects:
+            return
+        opened = self.opened(old)
+        if type(new) is dict and type(opened) is dict:
+            self.objects[id(new)] = (new, old, self._step)
+            for key, item in new.items():
+                if item is not opened.get(key, item):
+                    self.follow(opened[key], item)
+        elif type(new) is list and type(opened) is list and len(new) == len(opened):
+            for before, after in zip(opened, new, strict=True):
+                self.follow(before, after)
+
     def take_keys(self, value: Any, names: Collection[str]) -> Any:
         """Keep the keys in `names` and those of media; at the root, and with `keys: all`, the others with an empty value."""
-        opened = shown(value)
+        opened = self.opened(value)
         if self.all_keys or self._is_root(value):
             new = {key: item if key in names else emptied(item) for key, item in opened.items()}
             if all(item is new[key] for key, item in opened.items()):
@@ -124,7 +158,7 @@ class Draft:
 
     def put(self, value: Any, name: str, item: Any) -> Any:
         """Put `item` in the place of what stands at key `name`."""
-        new = {**shown(value), name: item}
+        new = {**self.opened(value), name: item}
         self.note(new, value)
         return new
 
@@ -133,7 +167,7 @@ class Draft:
         kind = type(value)
         if kind in _LEAVES or kind is str:
             return value
-        opened = shown(value)
+        opened = self.opened(value)
         kind = type(opened)
         if kind not in (dict, list) or is_media(opened):
             return value
@@ -145,8 +179,9 @@ class Draft:
         for key, item in pairs:
             if type(item) in _LEAVES:
                 continue
-            changed = change(item)
-            if changed is not item:
+            stored = self.opened(item)
+            changed = change(stored)
+            if changed is not stored:
                 if new is None:
                     new = opened.copy()
                 new[key] = changed
@@ -158,23 +193,27 @@ class Draft:
 
     def cut(self, text: str, head: int, tail: int) -> str:
         """Keep at most `head` characters at the start and `tail` at the end with a mark between; the same text if that would not be shorter."""
-        if marks.read(text, head, tail, self.reads) is not None:
-            return text
-        everything = scanner(frozenset(TYPES))
-        # A text that was cut before, by an earlier step or with larger numbers: its mark counts on.
-        earlier = marks.read(text, len(text), tail, self.reads)
-        if earlier is None:
-            end = head_end(text, head, everything) if head else 0
-            start = max(end, tail_start(text, tail, everything) if tail else len(text))
+        made = self.texts.get(id(text))
+        if made is None:
+            if marks.read(text, head, tail, self.reads) is not None:
+                return text
+            # Cut before by larger numbers, as an older form of the rule may have had: its mark counts on.
+            earlier = marks.read(text, len(text), tail, self.reads)
+            before, after, count = (earlier.head, earlier.tail, earlier.mark.count) if earlier else (len(text), 0, 0)
+        else:
+            before, after, count = made.head, made.tail, made.count
+        end = before if before <= head else head_end(text, head, scanner(EVERYTHING)) if head else 0
+        if made is None and count == 0:
+            start = max(end, tail_start(text, tail, scanner(EVERYTHING)) if tail else len(text))
             count = start - end
         else:
-            start = len(text) - earlier.tail
-            end = earlier.head if earlier.head <= head else head_end(text, head, everything) if head else 0
-            count = earlier.mark.count + earlier.head - end
+            left = after if after <= tail else 0
+            start = len(text) - left
+            count += before - end + after - left
         if not count:
             return text
         new = marks.write(text[:end], marks.Mark(count, "characters"), text[start:])
-        return text if len(new) >= len(text) else self._cut_to(new, end, len(text) - start)
+        return text if len(new) >= len(text) else self._cut_to(new, end, len(text) - start, count)
 
     def extract(self, value: Any, types: frozenset[str]) -> Any:
         """Keep only what holds entities of `types`; of a text without any a mark, if that is shorter."""
@@ -197,10 +236,10 @@ class Draft:
 
     def _alone(self, text: str, mentions: tuple[str, ...], types: frozenset[str]) -> str:
         new = str(marks.Mark(len(text), "characters", mentions)) if text else text
-        return text if len(new) >= len(text) else self._cut_to(new, 0, 0, types)
+        return text if len(new) >= len(text) else self._cut_to(new, 0, 0, len(text), types)
 
-    def _cut_to(self, new: str, head: int, tail: int, always: frozenset[str] = NOTHING) -> str:
-        self.texts[id(new)] = Cut(new, head, tail, self._step, always)
+    def _cut_to(self, new: str, head: int, tail: int, count: int, always: frozenset[str] = NOTHING) -> str:
+        self.texts[id(new)] = Cut(new, head, tail, count, self._step, always)
         self.marked = True
         return new
 
@@ -251,7 +290,7 @@ class Draft:
         while version is not None:
             current, before, step = version
             # A value that arrived as a model or tuple is opened anew each time: only its presence can be compared.
-            if shown(before).get(key, GONE) is not current.get(key, GONE):
+            if self.opened(before).get(key, GONE) is not current.get(key, GONE):
                 return self.policies[step]
             version = self.objects.get(id(before))
         return self._everything()

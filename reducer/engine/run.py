@@ -12,7 +12,7 @@ from reducer.engine.ladder import RUNGS, descend
 from reducer.engine.settle import settle
 from reducer.entities import scanner
 from reducer.rule import Rule, Step, When
-from reducer.values import chars, is_media, shown
+from reducer.values import chars, is_media
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,7 @@ Watch = Callable[[StepTrace], None]
 
 def run(rule: Rule, value: Any, watch: Watch | None = None) -> Any:
     """Apply all steps of `rule` once to `value`, an opened content; the same object if nothing changes. Raises `Unreducible`."""
-    owes = (frozenset[str](), *(step.owes for step in rule.steps), rule.ladder_owes)
-    draft = Draft(value, scanner(rule.types), rule.all_keys, owes, _blind(rule))
+    draft = Draft(value, scanner(rule.types), rule.all_keys, rule.policies, rule.traced)
     arrived = current = _without_marks(rule, draft, value)
     for step in rule.steps:
         if step.when is not None and not passes(step.when, arrived):
@@ -49,7 +48,7 @@ def run(rule: Rule, value: Any, watch: Watch | None = None) -> Any:
         return result
     before = current
     for rung in RUNGS:
-        draft.start(len(owes) - 1, current)
+        draft.start(len(rule.steps) + 1, current)
         current = descend(draft, current, rung)
         result = settle(draft, value, current)
         if chars(result, rule.max_chars) <= rule.max_chars:
@@ -66,16 +65,11 @@ def passes(when: When, value: Any) -> bool:
     return when.where is None or when.where.holds(value)
 
 
-def _blind(rule: Rule) -> frozenset[int]:
-    # What only cuts texts is owed by its marks; items and keys need no tracing for it.
-    return frozenset(step.number for step in rule.steps if step.op.cuts_blindly)
-
-
 def _apply(step: Step, draft: Draft, value: Any, counted: bool) -> tuple[Any, int]:
     accepts, apply, places = step.op.accepts, step.op.apply, 0
 
     def inner(place: Any) -> Any:
-        opened = place if type(place) is str else shown(place)
+        opened = draft.opened(place)
         if type(opened) not in accepts or is_media(opened):
             return place
         if counted:
@@ -88,7 +82,10 @@ def _apply(step: Step, draft: Draft, value: Any, counted: bool) -> tuple[Any, in
             draft.note(opened, place)
         return changed
 
-    return step.path.update(value, inner, draft.note), places
+    changed = step.path.update(value, inner, draft.note)
+    if draft.traced:
+        draft.follow(value, changed)
+    return changed, places
 
 
 def _without_marks(rule: Rule, draft: Draft, value: Any) -> Any:

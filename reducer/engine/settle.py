@@ -9,7 +9,7 @@ from reducer import marks
 from reducer.engine.draft import Cut, Draft
 from reducer.engine.thin import GONE, emptied, thin
 from reducer.entities import Entity
-from reducer.values import MAX_DEPTH, Unreducible, chars, is_media, shown
+from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
 
 _LONG = 200
 """Average characters of the texts that a list kept, above which a mark says how many went."""
@@ -22,7 +22,7 @@ def settle(draft: Draft, old: Any, new: Any) -> Any:
     removed = list(_removed(draft, old, new, frozenset(), MAX_DEPTH))
     needed = {entity.value: None for text, types, cut in removed for entity in _owed(draft, text, types, cut)}
     if needed:
-        for text in _texts(new):
+        for text in _texts(draft, new):
             for entity in draft.entities(text):
                 needed.pop(entity.value, None)
     # Marks in cut texts come first, wherever they stand: they cost less than items and keys put back.
@@ -55,15 +55,17 @@ def _removed(draft: Draft, old: Any, new: Any, types: frozenset[str], depth: int
     if new is old or depth < 0:
         return
     if type(old) is str:
+        if old == new:
+            return
         cut = draft.texts.get(id(new))
         if types or cut is not None:
             yield old, types, cut
         return
     if new is GONE:
         if types:
-            yield from ((text, types, None) for text in _texts(old))
+            yield from ((text, types, None) for text in _texts(draft, old))
         return
-    opened = shown(old)
+    opened = draft.opened(old)
     if type(opened) not in (dict, list) or is_media(opened):
         return
     for key, item, left, owed in draft.aligned(opened, new):
@@ -72,21 +74,21 @@ def _removed(draft: Draft, old: Any, new: Any, types: frozenset[str], depth: int
         yield from _removed(draft, item, left, owed, depth - 1)
 
 
-def _texts(value: Any, depth: int = MAX_DEPTH) -> Iterator[str]:
+def _texts(draft: Draft, value: Any, depth: int = MAX_DEPTH) -> Iterator[str]:
     """Every text in a value: keys before what they hold."""
     if type(value) is str:
         yield value
         return
-    opened = shown(value)
+    opened = draft.opened(value)
     if depth < 0:
         raise Unreducible(f"deeper than {MAX_DEPTH} levels")
     if type(opened) is dict and not is_media(opened):
         for key, item in opened.items():
             yield key
-            yield from _texts(item, depth - 1)
+            yield from _texts(draft, item, depth - 1)
     elif type(opened) is list:
         for item in opened:
-            yield from _texts(item, depth - 1)
+            yield from _texts(draft, item, depth - 1)
     elif type(opened) is str:
         yield opened
 
@@ -109,12 +111,14 @@ class _Settling:
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         if type(old) is str:
+            if old == new:
+                return new
             cut = self._draft.texts.get(id(new))
             if cut is None:
                 left = self._put_back(old, types)
                 return new if left is GONE else left
             return self._marked(old, cut)
-        opened = shown(old)
+        opened = self._draft.opened(old)
         if type(opened) is dict:
             return self._object(opened, new, depth)
         return self._list(opened, new, depth) if type(opened) is list else new
@@ -123,9 +127,7 @@ class _Settling:
         mentions = self._mentions.get(id(cut.new), ())
         if not mentions:
             return cut.new
-        found = marks.read(cut.new, cut.head, cut.tail, self._draft.reads) or marks.read_alone(cut.new, self._draft.reads)
-        count = found.mark.count if isinstance(found, marks.Marked) else found.count if found else len(text)
-        mark = marks.Mark(count, "characters", mentions)
+        mark = marks.Mark(cut.count, "characters", mentions)
         whole = marks.write(text[: cut.head], mark, text[len(text) - cut.tail :] if cut.tail else "")
         return whole if len(whole) < len(text) else text
 

@@ -16,6 +16,7 @@ class Taker(Protocol):
 
     all_keys: bool
 
+    def opened(self, value: Any) -> Any: ...
     def take_items(self, items: Any, indexes: Sequence[int]) -> Any: ...
     def take_keys(self, value: Any, names: Any) -> Any: ...
     def note(self, new: Any, old: Any) -> None: ...
@@ -28,7 +29,7 @@ def thin(value: Any, pick: Callable[[str], Any], holds: Callable[[str], bool], t
     """
     if type(value) is str:
         return pick(value)
-    opened = shown(value)
+    opened = taker.opened(value)
     if type(opened) is str:
         return pick(opened)
     if type(opened) not in (dict, list) or is_media(opened):
@@ -45,7 +46,7 @@ def thin(value: Any, pick: Callable[[str], Any], holds: Callable[[str], bool], t
         if not found:
             return GONE
         new = taker.take_keys(value, found.keys())
-        changed = {key: found.get(key, item) for key, item in new.items()} if type(new) is dict else found
+        changed: Any = {key: found.get(key, item) for key, item in new.items()} if type(new) is dict else found
     else:
         for index, item in enumerate(opened):
             left = thin(item, pick, holds, taker, depth - 1)
@@ -56,7 +57,7 @@ def thin(value: Any, pick: Callable[[str], Any], holds: Callable[[str], bool], t
         new = taker.take_items(value, list(found))
         rest = iter(found.values())
         changed = list(rest) if len(new) == len(found) else [found.get(index, item) for index, item in _placed(opened, new)]
-    if all(a is b for a, b in zip(_values(changed), _values(shown(new)), strict=True)):
+    if all(a is b for a, b in zip(_values(changed), _values(taker.opened(new)), strict=True)):
         return new
     taker.note(changed, new)
     return changed

@@ -22,7 +22,7 @@ _ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})")
 _REACH = 300  # a domain has at most 253 characters: looking further back for its start would make long runs quadratic
 
 
-def ipv4s(data: bytes, mask: bytes | bytearray) -> list[Found]:
+def ipv4s(data: bytes, mask: bytes) -> list[Found]:
     """Give the IPv4 addresses that `mask` (`data` without what is taken) shows."""
     found: list[Found] = []
     for m in _IP.finditer(mask):
@@ -31,15 +31,15 @@ def ipv4s(data: bytes, mask: bytes | bytearray) -> list[Found]:
         while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
             start -= 1
         end = m.end()
-        octets = (bytes(mask[start:dot]), m[1], m[2], m[3])
+        octets = (mask[start:dot], m[1], m[2], m[3])
         if any(len(o) > 3 or int(o) > 255 or (o[0] == 48 and len(o) > 1) for o in octets):
             continue
         if _address(data, mask, start, end):
-            found.append((start, end, "ipv4", bytes(mask[start:end])))
+            found.append((start, end, "ipv4", mask[start:end]))
     return found
 
 
-def _address(data: bytes, mask: bytes | bytearray, start: int, end: int) -> bool:
+def _address(data: bytes, mask: bytes, start: int, end: int) -> bool:
     """Tell whether four numbers are an address: what stands around them shows a version, a product, an object id."""
     after = mask[end : end + 2]
     if after[:1].isalnum() or (after[:1] == b"-" and after[1:].isalpha()):
@@ -57,7 +57,7 @@ def _address(data: bytes, mask: bytes | bytearray, start: int, end: int) -> bool
     return not _VERSION.search(data, max(0, start - 24), start)
 
 
-def domains(data: bytes, mask: bytes | bytearray) -> list[Found]:
+def domains(data: bytes, mask: bytes) -> list[Found]:
     """Give the domains that `mask` (`data` without what is taken) shows."""
     found: list[Found] = []
     done = 0  # end of the last name looked at
@@ -75,7 +75,7 @@ def domains(data: bytes, mask: bytes | bytearray) -> list[Found]:
                 continue
             start = low
         end = m.end()
-        name = bytes(mask[start:end])
+        name = mask[start:end]
         if not _DOMAIN.fullmatch(name):
             start = _start(data, mask, start, dot)
             if start < 0:
@@ -83,7 +83,7 @@ def domains(data: bytes, mask: bytes | bytearray) -> list[Found]:
                 if dead < 0:
                     break
                 continue
-            name = bytes(mask[start:end])
+            name = mask[start:end]
             if not _DOMAIN.fullmatch(name):
                 continue
         done = end
@@ -92,11 +92,11 @@ def domains(data: bytes, mask: bytes | bytearray) -> list[Found]:
     return found
 
 
-def _start(data: bytes, mask: bytes | bytearray, start: int, dot: int) -> int:
+def _start(data: bytes, mask: bytes, start: int, dot: int) -> int:
     """Give where in mask[start:dot] a name may start, past escapes, `//`, quotes' dots and dashes; -1 in a path."""
-    head = bytes(mask[start:dot])
+    head = mask[start:dot]
     if b"\\" in head:
-        if data[start - 1 : start] == b":" and start or b"\\\\" in head:
+        if (data[start - 1 : start] == b":" and start) or b"\\\\" in head:
             return -1
         last = None
         for last in _ESCAPE.finditer(head):

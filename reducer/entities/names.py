@@ -15,10 +15,10 @@ from typing import NamedTuple
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from reducer.entities.entity import Found
+from reducer.entities.tokens import SHAPE
 
 _KINDS = {"a": "threat_actor", "m": "malware"}
 _LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
-_SHAPE = bytes(48 if 48 <= c <= 57 else _LOW[c] for c in range(256))
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 # Code names: a prefix and a number (digits are `0` in what the automaton reads), or a word and the beast or weather of its family.
@@ -76,19 +76,20 @@ def _names() -> _Names:
         else:
             spellings.setdefault(key, set()).add(name)
     table = {key: Name(_KINDS[kind], canonical[key], None if key in free else frozenset(spellings[key])) for key, kind in kinds.items()}
-    anchors = tuple({*(key.translate(_SHAPE) for key in table), *_PREFIXES, *_FAMILIES})
+    anchors = tuple({*(key.translate(SHAPE) for key in table), *_PREFIXES, *_FAMILIES})
     return _Names(BytesAhoCorasick(anchors, implementation=Implementation.ContiguousNFA), anchors, table)
 
 
-def finder(types: frozenset[str]) -> Callable[[bytes], list[Found]] | None:
-    """Give the function that finds the names of `types` in the folded bytes of a text (not yet refanged); None for no types."""
+def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | None:
+    """Give the function that finds the names of `types` in the bytes of a text (not refanged) and
+    their translation by SHAPE; None for no types."""
     if not types:
         return None
     automaton, anchors, table = _names()
     prefixes, families = frozenset(_PREFIXES), frozenset(_FAMILIES)
 
-    def find(data: bytes) -> list[Found]:
-        hits = automaton.find_matches_as_indexes(data.translate(_SHAPE), overlapping=True)
+    def find(data: bytes, shape: bytes) -> list[Found]:
+        hits = automaton.find_matches_as_indexes(shape, overlapping=True)
         if not hits:
             return []
         found: list[tuple[int, int, str, bytes]] = []

@@ -13,7 +13,7 @@ from typing import NamedTuple
 _SAME = {"‐": "-", "‑": "-", "－": "-", "﹣": "-", "：": ":", "﹕": ":", "／": "/", "＠": "@"}  # U+2011 is set in CVE numbers
 _WIDE_DOTS = "．。｡․﹒"
 _WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9])[{_WIDE_DOTS}](?=[A-Za-z0-9])")
-_INVISIBLE = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x02\x03", b"   ")
 
@@ -85,13 +85,19 @@ def _ascii(text: str) -> bytes:
             text = text.replace(control, " ")
     # `?` is what the codec writes for all it cannot: the real ones step aside first.
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
-    marks = [(m.start(), 1) for m in _WIDE_DOT.finditer(text)] if any(c in text for c in _WIDE_DOTS) else []
-    marks += [(m.start(), 3) for m in _INVISIBLE.finditer(text)]
-    if not marks:
+    wide = any(c in text for c in _WIDE_DOTS)
+    hidden = [c for c in _INVISIBLE if c in text]
+    if not wide and not hidden:
         return data
     changed = bytearray(data)
-    for at, byte in marks:
-        changed[at] = byte
+    if wide:
+        for m in _WIDE_DOT.finditer(text):
+            changed[m.start()] = 1
+    for c in hidden:
+        at = text.find(c)
+        while at >= 0:
+            changed[at] = 3
+            at = text.find(c, at + 1)
     return bytes(changed)
 
 

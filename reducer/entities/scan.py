@@ -1,4 +1,4 @@
-"""Put the finders together: each looks once over the folded bytes of a text, and only if its anchors can be there."""
+"""Put the finders together: each looks once over the bytes of a text, and only if its anchors can be there."""
 
 from __future__ import annotations
 
@@ -8,56 +8,86 @@ from functools import lru_cache
 from reducer.entities.entity import GROUPS, Entity, Found
 from reducer.entities.hosts import MASK, domains, ipv4s
 from reducer.entities.names import finder
-from reducer.entities.refang import flat, refang
-from reducer.entities.tokens import hashes, ipv6s, numbered
+from reducer.entities.refang import Folded, flat, refang
+from reducer.entities.tokens import SHAPE, hashes, ipv6s, numbered
 from reducer.entities.web import emails, urls
+
+_BRIEF = 256  # characters: shorter texts are remembered, as records repeat theirs (two thirds of the bytes of real tool returns)
+_REMEMBERED = 8192  # texts: at most some 5 MB
+# What no anchor of an address needs: a brief text without anything else costs one pass.
+_DULL = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?&%$#|~^`\x80"
 
 
 @lru_cache(maxsize=64)
 def compiled(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
-    """Give the scanner for a set of types."""
+    """Give the scanner for a set of types: immutable, to be shared by threads."""
+    find = _finder(types)
+    remembered = lru_cache(maxsize=_REMEMBERED)(find)
+
+    def scan(text: str) -> Sequence[Entity]:
+        return remembered(text) if len(text) <= _BRIEF else find(text)
+
+    return scan
+
+
+def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
     want_hash = not types.isdisjoint(GROUPS["hash"])
     want_host = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url"))
     want_four, want_six, want_domain = "ipv4" in types, "ipv6" in types, "domain" in types
     want_cve, want_attack = "cve" in types, "mitre_attack" in types
     named = finder(types & {"threat_actor", "malware"})
 
-    def find(text: str) -> Sequence[Entity]:
-        raw = flat(text)
-        data, folded = refang(raw)
-        found: list[Found] = []
-        if want_host:
-            web = urls(data) if b"://" in data else []
-            if 64 in data:
-                web += emails(data, web)
+    def hosts(data: bytes) -> list[Found]:
+        web = urls(data) if b"://" in data else []
+        if 64 in data:
+            mails = emails(data, web)
+            if mails:
+                web += mails
                 web.sort()
-            found += web
-            if 46 in data or folded:
-                mask: bytes | bytearray = data.translate(MASK)
-                if web:
-                    mask = bytearray(mask)
-                    for start, end, _, _ in web:
-                        mask[start:end] = b" " * (end - start)
-                if want_four:
-                    found += ipv4s(data, mask)
-                if want_domain:
-                    found += domains(data, mask)
-            if want_six and 58 in data:
-                found += ipv6s(data, web)
-        if want_hash and len(data) > 31:
+        found = web
+        if 46 in data or 1 in data:
+            mask = data.translate(MASK)
+            if web:
+                holed = bytearray(mask)
+                for start, end, _, _ in web:
+                    holed[start:end] = b" " * (end - start)
+                mask = bytes(holed)
+            if want_four:
+                found = found + ipv4s(data, mask)
+            if want_domain:
+                found = found + domains(data, mask)
+        if want_six and data.count(58) > 1:
+            found = found + ipv6s(data, web)
+        return found
+
+    def find(text: str) -> tuple[Entity, ...]:
+        raw = data = flat(text)
+        size = len(raw)
+        if size < 3:
+            return ()
+        folded: Folded | None = None
+        found: list[Found] = []
+        if want_host and (size > _BRIEF or raw.translate(None, _DULL)):
+            data, folded = refang(raw)
+            found = hosts(data)
+        if want_hash and size > 31:
             found += hashes(data)
+        shape = raw.translate(SHAPE)
         if want_cve or want_attack:
-            found += numbered(data, want_cve, want_attack)
-        entities = []
-        for start, end, kind, canonical in found:
-            if kind in types:
-                if folded is not None:
-                    start, end = folded.start(start), folded.end(end)
-                entities.append(Entity(kind, text[start:end], canonical.replace(b"\x01", b".").decode("ascii", "replace"), start, end))
+            found += numbered(data, shape if data is raw else data.translate(SHAPE), want_cve, want_attack)
+        if folded is not None:
+            found = [(folded.start(start), folded.end(end), kind, canonical) for start, end, kind, canonical in found]
         if named is not None:
-            for start, end, kind, canonical in named(raw):
-                entities.append(Entity(kind, text[start:end], canonical.decode(), start, end))
-        entities.sort(key=lambda e: (e.start, e.end, e.type))
-        return entities
+            found += named(raw, shape)
+        if not found:
+            return ()
+        found.sort()
+        return tuple(
+            [
+                Entity(kind, text[start:end], (canonical.replace(b"\x01", b".") if 1 in canonical else canonical).decode(), start, end)
+                for start, end, kind, canonical in found
+                if kind in types
+            ]
+        )
 
     return find

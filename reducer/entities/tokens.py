@@ -13,8 +13,9 @@ from reducer.entities.entity import Found, bounded
 _HEX = bytes(104 if chr(c) in "0123456789abcdefABCDEF" else 119 if chr(c).isalnum() and c < 128 else 32 for c in range(256))
 _RUN = re.compile(rb"h+")
 _HASHES = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
-_DIGITS = bytes(48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else 45 if c == 95 else c for c in range(256))
-_NUMBER = re.compile(rb"0{4}-0{4,7}(?![0a-z])")
+# Small letters, digits all `0`, dashes all blanks: what numbers and names are looked for in.
+SHAPE = bytes(48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
+_NUMBER = re.compile(rb"0{4} 0{4,7}(?![0a-z])")
 _ATTACK = re.compile(rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)(?![0-9A-Za-z])")
 _FULL = re.compile(rb":(?:[0-9A-Fa-f]{1,4}:){3}")
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
@@ -39,26 +40,26 @@ def hashes(data: bytes) -> list[Found]:
     return found
 
 
-def numbered(data: bytes, cve: bool, attack: bool) -> list[Found]:
-    """Give the CVE numbers, and the ATT&CK tactics (TA0043), techniques (T1059) and sub-techniques (T1059.001) of `data`."""
+def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Found]:
+    """Give the CVE numbers, and the ATT&CK tactics (TA0043), techniques (T1059) and sub-techniques (T1059.001) of `data`,
+    whose translation by SHAPE is `shape`."""
     found: list[Found] = []
-    mask = data.translate(_DIGITS)
-    at = mask.find(b"0000-0000") if cve else -1
+    at = shape.find(b"0000 0000") if cve else -1
     while at >= 0:
-        number = _NUMBER.match(mask, at)
-        if number and data[at : at + 1] in b"12":
-            start = at - 3 if mask[at - 3 : at] == b"cve" else at - 4
-            if mask[max(0, start) : start + 3] == b"cve" and mask[start + 3 : at] in (b"", b"-", b" ") and bounded(data, start):
+        number = _NUMBER.match(shape, at)
+        if number and data[at] in b"12" and data[at + 4] != 32:
+            start = at - 4 if shape[at - 1] == 32 else at - 3
+            if start >= 0 and shape[start : start + 3] == b"cve" and bounded(data, start):
                 found.append((start, number.end(), "cve", b"CVE-" + data[at : number.end()].replace(b"_", b"-")))
-        at = mask.find(b"0000-0000", at + 5)
+        at = shape.find(b"0000 0000", at + 5)
     for literal, size in ((b"t0000", 5), (b"ta0000", 6)) if attack else ():
-        at = mask.find(literal)
+        at = shape.find(literal)
         while at >= 0:
             m = _ATTACK.match(data, at)
             if m and bounded(data, at):
                 value = m[0].upper().replace(b"/", b".")
                 found.append((at, m.end(), "mitre_attack", value))
-            at = mask.find(literal, at + size)
+            at = shape.find(literal, at + size)
     return found
 
 

@@ -8,15 +8,18 @@ from reducer.entities.entity import Found, bounded
 from reducer.entities.tlds import TLDS
 
 _SCHEMES = {
-    **{s: b"http" for s in (b"http", b"hxxp", b"h**p", b"htxp", b"hxtp", b"h__p", b"h--p", b"h##p", b"http", b"xxxp", b"meow")},
-    **{s: b"https" for s in (b"https", b"hxxps", b"h**ps", b"htxps", b"hxtps", b"h__ps", b"h--ps", b"h##ps", b"xxxps")},
+    **dict.fromkeys((b"http", b"hxxp", b"h**p", b"htxp", b"hxtp", b"h__p", b"h--p", b"h##p", b"http", b"xxxp", b"meow"), b"http"),
+    **dict.fromkeys((b"https", b"hxxps", b"h**ps", b"htxps", b"hxtps", b"h__ps", b"h--ps", b"h##ps", b"xxxps"), b"https"),
     **{s: s for s in (b"ftp", b"ftps", b"sftp", b"ws", b"wss", b"ldap", b"ldaps", b"rmi", b"tcp", b"udp", b"ssh", b"git", b"smb", b"irc")},
     b"fxp": b"ftp",
 }
 _SCHEME = re.compile(rb"(?<![a-z0-9*#_-])[a-z*#_-]{2,5}\Z")
-_HOST = re.compile(rb"/?(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<host>(?:[A-Za-z0-9_-]{1,63}[.\x01]){0,40}(?P<tail>[A-Za-z0-9-]{1,63})))")
 _USER = re.compile(rb"/?[A-Za-z0-9._~%!$&*+=:;,-]{1,128}@")
-_REST = re.compile(rb"\.?(?::[0-9]{1,5}(?![0-9]))?(?P<rest>[/?#][!\x01#-;=?-\[\]_a-z~]*+)?")
+_PLACE = re.compile(
+    rb"""/?(?P<host> \[[0-9A-Fa-f:.]{2,45}\] | (?:[A-Za-z0-9_-]{1,63}[.\x01]){0,40} (?P<tail>[A-Za-z0-9-]{1,63}) )
+    \.? (?: :[0-9]{1,5}(?![0-9]) )? (?P<rest> [/?\#] [!\x01\#-;=?-\[\]_a-z~]*+ )?""",
+    re.VERBOSE,
+)
 _FOUR = re.compile(rb"(?:[0-9]{1,3}[.\x01]){3}[0-9]{1,3}")
 _ODD = re.compile(rb"[,()\[\]'*;&]")
 _STOP = re.compile(
@@ -32,6 +35,7 @@ _STOP = re.compile(
 )
 _ROUND = re.compile(rb"[()]")
 _SQUARE = re.compile(rb"[\[\]]")
+_BEFORE_USER = frozenset((b"@", b":", b".", b"_", b"%", b"!", b"$", b"&", b"*", b"+", b"=", b";", b",", b"~"))
 _TRAIL = b".,;:!?'*~\x01"
 _LOCAL = re.compile(rb"[A-Za-z0-9._%+'-]{1,64}")  # read on the reversed head
 _MAIL_HOST = re.compile(rb"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?[.\x01]){1,40}([A-Za-z][A-Za-z0-9-]{1,62})")
@@ -68,33 +72,32 @@ def _url(data: bytes, at: int, done: int) -> Found | None:
     if not bounded(data, start):
         return None
     first = at + 3
-    host = _HOST.match(data, first)
-    if host is None:
+    place = _PLACE.match(data, first)
+    if place is None:
         return None
-    if data[host.end() : host.end() + 1] in b"@:._%!$&*+=;," and host.end() < len(data):
+    host, tail, rest = place.group("host", "tail", "rest")
+    end = place.end()
+    if rest is None and data[end : end + 1] in _BEFORE_USER:
         user = _USER.match(data, first)
         if user:
-            host = _HOST.match(data, user.end()) or host
-    tail = host["tail"]
-    if tail is not None:
-        tail = tail.lower()
-        if tail not in TLDS and tail != b"localhost" and not _FOUR.fullmatch(host["host"]):
-            # `.bazar`, `.local`: a URL says by itself that it is one.
-            if not tail.isalpha() or len(tail) < 2 or len(tail) == len(host["host"]):
-                return None
-    end = host.end()
-    rest = _REST.match(data, end)
-    if rest:
-        after = rest.start("rest")
-        end = rest.end()
-        if after >= 0:
-            end = after + _cut(data[after:end], data[start - 1 : start])
+            place = _PLACE.match(data, user.end()) or place
+            host, tail, rest = place.group("host", "tail", "rest")
+            end = place.end()
+    if tail is not None and tail.lower() not in TLDS and tail != b"localhost" and not _FOUR.fullmatch(host):
+        # `.bazar`, `.local`: a URL says by itself that it is one.
+        if not tail.isalpha() or len(tail) < 2 or len(tail) == len(host):
+            return None
+    host_end = place.end("host")
+    if rest is not None:
+        end = place.start("rest") + _cut(rest, data[start - 1 : start])
     while data[end - 1] in _TRAIL:
         end -= 1
-    if end < host.end():
-        end = host.end()
-    name = data[first : host.end()].lower().lstrip(b"/")
-    return start, end, "url", (scheme + b"://" + name + data[host.end() : end]).rstrip(b"/")
+    if end < host_end:
+        end = host_end
+    name = data[first:host_end].lower()
+    if name[:1] == b"/":
+        name = name[1:]
+    return start, end, "url", (scheme + b"://" + name + data[host_end:end]).rstrip(b"/")
 
 
 def _cut(rest: bytes, before: bytes) -> int:

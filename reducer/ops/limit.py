@@ -69,7 +69,7 @@ class Limit(Op):
         # One kind of value, as in real data: compared as they are, at C speed.
         if kinds == {str} or kinds == {int}:
             return sorted(range(len(items)), key=values.__getitem__, reverse=descending)
-        keys = [_rank(value) for value in values]
+        keys: list[Any] = [_rank(value) for value in values]
         with_value = [index for index, key in enumerate(keys) if key is not None]
         without = [index for index, key in enumerate(keys) if key is None]
         return [*sorted(with_value, key=keys.__getitem__, reverse=descending), *without]

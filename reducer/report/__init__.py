@@ -140,7 +140,7 @@ def look(
             if outcome is not None and outcome.content is not found.content:
                 changed.append((found, outcome.content))
         if watch is not None:
-            watch(found.at.end)
+            watch(found.end)
     return Look(tuple(reports), lambda: splice(data, changed))
 
 
@@ -171,7 +171,7 @@ def _size(value: Any, otherwise: int) -> int:
 
 
 def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool) -> ReturnReport:
-    before = _size(found.content, found.at.end - found.at.start)
+    before = _size(found.content, found.end - found.start)
     status, why = _status(found, outcome)
     rule = None if outcome is None else outcome.rule
     steps: tuple[StepReport, ...] = ()

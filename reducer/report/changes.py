@@ -27,7 +27,7 @@ class Change:
     """Something that was taken away, at one place or at several alike.
 
     `path` names it as JMESPath does; removed items are named `list[20..57]`. `places` counts lists, keys or texts; `items` removed items of
-    lists, 0 for anything else; `before` and `after` are characters. `names` are removed keys that are named together, `sample` is the
+    lists out of `total`, 0 for anything else; `before` and `after` are characters. `names` are removed keys that are named together, `sample` is the
     beginning of the first thing that went.
     """
 
@@ -35,6 +35,7 @@ class Change:
     path: str
     places: int
     items: int
+    total: int
     before: int
     after: int
     names: tuple[str, ...]
@@ -198,8 +199,13 @@ def _change(entry: _Sum) -> Change:
         place = path_text(entry.first if entry.places == 1 else entry.pattern[:-1])
         path = ("" if place == "@" else place) + (f"[{_ranges(entry.indexes)}]" if entry.places == 1 else "[*]")
     else:
-        path = path_text(entry.first if entry.places == 1 or (entry.names and entry.places == len(entry.names)) else entry.pattern)
-    return Change(entry.kind, path, entry.places, entry.items, entry.before, entry.after, tuple(entry.names), _sample(entry.thing), entry.pattern)
+        once = entry.places == (len(entry.names) or 1)
+        tokens = entry.first if once else entry.pattern
+        path = path_text(tokens[:-1] if entry.names else tokens)
+    sample = "" if entry.names else _sample(entry.thing)
+    return Change(
+        entry.kind, path, entry.places, entry.items, entry.total, entry.before, entry.after, tuple(entry.names), sample, entry.pattern
+    )  # fmt: skip
 
 
 def _ranges(indexes: Sequence[int]) -> str:

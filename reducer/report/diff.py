@@ -101,8 +101,10 @@ def describe(change: Change) -> str:
     """Say on one line what changed: `resolutions[20..57]: 38 items, 41,203 characters`, `whois.raw: 4,809 -> 400 characters`."""
     path = change.path
     if change.items:
-        lists = f" of {change.places:,} lists" if change.places > 1 else ""
-        return f"{path}: {change.items:,} {plural(change.items, 'item')}{lists}, {abs(change.before - change.after):,} characters"
+        count = f"{change.items:,} {plural(change.items, 'item')}"
+        if change.kind == "removed":
+            count = f"{change.items:,} of {change.total:,} items{f' in {change.places:,} lists' if change.places > 1 else ''}"
+        return f"{path}: {count}, {abs(change.before - change.after):,} characters"
     if change.names:
         named = ", ".join(change.names[:_NAMED])
         more = f", {len(change.names) - _NAMED:,} more" if len(change.names) > _NAMED else ""

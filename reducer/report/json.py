@@ -26,7 +26,7 @@ def print_json(report: Report, needs: Sequence[Attention], stream: TextIO) -> No
       `json_blanks`: characters saved by writing JSON text without blanks; `put_back`: characters that preserve and marks added
     - `steps` of a return: `{number, name, line, ran, places, characters, put_back, missing, changes}`; `number` and `line` are null for
       the ladder of `max_chars`. `missing`: `{what, text, nearest, help}`, what the step names and the return has not
-    - `changes` of a step, and `returned`: `{kind, path, places, items, before, after, keys, sample}`; `kind` is one of `removed`, `emptied`,
+    - `changes` of a step, and `returned`: `{kind, path, places, items, of_items, before, after, keys, sample}`; `kind` is one of `removed`, `emptied`,
       `cut`, `changed`, and `returned` for what was put back
     - `attention`: what needs it: `{kind, where, message, calls, characters, nearest}`; `kind` is one of `no rule`, `unused rule`, `no place`,
       `undone`, `fault`, `too long`, `warning`
@@ -109,6 +109,7 @@ def _change(change: Change) -> dict[str, Any]:
         "path": change.path,
         "places": change.places,
         "items": change.items,
+        "of_items": change.total,
         "before": change.before,
         "after": change.after,
         "keys": list(change.names),

@@ -19,7 +19,7 @@ def console(stream: TextIO, width: int = _WIDTH) -> Console:
 
     terminal = stream.isatty()
     plain = not terminal or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    columns = None if terminal else max(width, _columns())
+    columns = None if terminal else max(_WIDTH, width, _columns())
     return Console(
         file=stream, force_terminal=terminal, color_system=None if plain else "auto", width=columns, highlight=False, markup=False, emoji=False,
         soft_wrap=not terminal,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _MOST = 12
+_WIDEST = 1000
 _TITLES: dict[Kind, str] = {
     "no rule": "Tools without a rule",
     "unused rule": "Rules whose tool never came",
@@ -31,10 +32,8 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO) -> N
     from rich.text import Text
 
     table = _table(report)
-    screen = console(stream)
-    natural = screen.measure(table).maximum
-    if not stream.isatty() and natural > screen.width:
-        screen = console(stream, natural)
+    # Elsewhere than on a terminal nothing is folded: a table is as wide as its names.
+    screen = console(stream) if stream.isatty() else console(stream, console(stream, _WIDEST).measure(table).maximum)
     print_head(report, screen)
     if not report.returns:
         screen.print("No tool returns in it." if len(report.histories) == 1 else "No tool returns in them.")
@@ -99,11 +98,11 @@ def _table(report: Report) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=len(report.tools) > 1, footer_style="bold")
     calls = sum(tool.calls for tool in report.tools)
     before, after = report.before, report.after
-    table.add_column("Tool", "Total", overflow="fold", min_width=12)
-    table.add_column("Rule", overflow="fold", min_width=12)
+    table.add_column("\nTool", "Total", overflow="fold", min_width=12)
+    table.add_column("\nRule", overflow="fold", min_width=12)
     for head, foot in (
-        ("Calls", f"{calls:,}"), ("Characters", f"{before:,}"), ("after", f"{after:,}"), ("Saved", saved(before, after)),
-        ("Tokens", f"{tokens(before):,}"), ("after", f"{tokens(after):,}"),
+        ("\nCalls", f"{calls:,}"), ("Characters\nbefore", f"{before:,}"), ("\nafter", f"{after:,}"), ("\nSaved", saved(before, after)),
+        ("Tokens, about\nbefore", f"{tokens(before):,}"), ("\nafter", f"{tokens(after):,}"),
     ):  # fmt: skip
         table.add_column(head, foot, justify="right", no_wrap=True)
     for tool in report.tools:

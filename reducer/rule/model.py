@@ -123,7 +123,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One compiled rule: `types` are all entity types that it scans for, `proven` says that its form alone makes it a fixed point."""
+    """One compiled rule.
+
+    `policies`: the types owed for what goes, by number of the step; first nothing, last `max_chars`. `types`: all types that are scanned for.
+    `traced`: it owes something for items and keys, so that who took them must be known. `proven`: its form alone makes it a fixed point.
+    """
 
     file: str
     tools: tuple[str, ...]
@@ -132,7 +136,8 @@ class Rule:
     all_keys: bool
     steps: tuple[Step, ...]
     max_chars: int | None
-    ladder_owes: frozenset[str]
+    policies: tuple[frozenset[str], ...]
+    traced: bool
     types: frozenset[str]
     proven: bool
     tests: tuple[Test, ...]

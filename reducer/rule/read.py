@@ -118,14 +118,25 @@ def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...],
         sound = _checked_indexes(step, steps, tree, report) and sound
     if not sound:
         return None
-    ladder = frozenset() if checked.max_chars is None else KEY_TYPES if general is None else general
+    ladder = frozenset[str]() if checked.max_chars is None else KEY_TYPES if general is None else general
+    policies = (frozenset[str](), *(step.owes for step in steps), ladder)
     extracted = (expand(getattr(step.op, "extract", ())) for step in steps)
-    types = frozenset[str]().union(ladder, *(step.owes for step in steps), *extracted)
     structural = frozenset(kind for verb, kind in operations().items() if verb in _STRUCTURAL)
-    proven = is_proven(steps, structural) and checked.max_chars is None
     return Rule(
-        file, checked.tool, checked.description, checked.when, checked.keys == "all", steps, checked.max_chars, ladder, types, proven, tests
-    )  # fmt: skip
+        file=file,
+        tools=checked.tool,
+        description=checked.description,
+        when=checked.when,
+        all_keys=checked.keys == "all",
+        steps=steps,
+        max_chars=checked.max_chars,
+        policies=policies,
+        # What only cuts texts is owed by marks in them.
+        traced=bool(ladder) or any(step.owes and not step.op.cuts_blindly for step in steps),
+        types=frozenset[str]().union(*policies, *extracted),
+        proven=checked.max_chars is None and is_proven(steps, structural),
+        tests=tests,
+    )
 
 
 def _step(number: int, keys: StepKeys, op: Op, location: Location, general: frozenset[str] | None) -> Step:
@@ -159,7 +170,8 @@ def _steps(tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: M
             continue
         actions = [key for key in step if key in verbs]
         if len(actions) != 1:
-            yield _no_single_action(tree, place, step, actions, verbs, report)
+            _no_single_action(tree, place, step, actions, verbs, report)
+            yield None
             continue
         common = {key: value for key, value in step.items() if key in StepKeys.model_fields}
         own = {key: value for key, value in step.items() if key not in StepKeys.model_fields}

@@ -31,18 +31,36 @@ WORDS = ("the", "traffic", "was", "seen", "again", "last", "night", "near", "gr�
 TYPES = ("ipv4", "domain", "url", "cve", "threat_actor", "ioc", "hash", "ip", "mitre_attack")
 
 _mark = st.sampled_from(
-    (" …[12 more characters]", "…[3 more items]", " …[40 more characters; mentions APT28]", "…[2 more items; mentions CVE-2024-3400]", "…[9 more characters; mentions nobody]")
+    (
+        " …[12 more characters]",
+        "…[3 more items]",
+        " …[40 more characters; mentions APT28]",
+        "…[2 more items; mentions CVE-2024-3400]",
+        "…[9 more characters; mentions nobody]",
+    )
 )  # tool answers may forge marks
 _piece = st.one_of(st.sampled_from(WORDS), st.sampled_from(WORDS), st.sampled_from(ENTITIES))
 sentences = st.builds(
-    lambda pieces, glue, tail: glue.join(pieces) + tail, st.lists(_piece, min_size=2, max_size=40), st.sampled_from((" ", " ", " ", ", ", "", "\n")), st.one_of(st.just(""), st.just(""), _mark)
+    lambda pieces, glue, tail: glue.join(pieces) + tail,
+    st.lists(_piece, min_size=2, max_size=40),
+    st.sampled_from((" ", " ", " ", ", ", "", "\n")),
+    st.one_of(st.just(""), st.just(""), _mark),
 ).flatmap(lambda text: st.sampled_from((text, text * 3, text * 12)))
 texts = st.one_of(sentences, st.sampled_from(ENTITIES), st.sampled_from(WORDS), st.just(""))
 scalars = st.one_of(
-    st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from((10**40, -0.0, 0.5, 1e300, 9.75)), st.sampled_from(("low", "high", "9.1", "2024-03-01", "2023-01-31")), texts
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from((10**40, -0.0, 0.5, 1e300, 9.75)),
+    st.sampled_from(("low", "high", "9.1", "2024-03-01", "2023-01-31")),
+    texts,
 )
 NAMES = ("id", "name", "risk", "seen", "tags", "notes", "raw", "ip")
-values = st.recursive(scalars, lambda inner: st.one_of(st.lists(inner, max_size=5), st.dictionaries(st.sampled_from((*NAMES, "kind", *ENTITIES[:2])), inner, max_size=5)), max_leaves=12)
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(st.lists(inner, max_size=5), st.dictionaries(st.sampled_from((*NAMES, "kind", *ENTITIES[:2])), inner, max_size=5)),
+    max_leaves=12,
+)
 
 
 def _record(extra: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -67,7 +85,9 @@ _objects = st.fixed_dictionaries(
         "articles": articles,
         "whois": st.fixed_dictionaries({"raw": sentences}, optional={"name": texts}),
         "nodes": st.lists(_record(scalars), min_size=1, max_size=5),
-        "edges": st.lists(st.fixed_dictionaries({"source": st.integers(0, 6), "target": st.integers(0, 6)}, optional={"label": texts}), min_size=1, max_size=10),
+        "edges": st.lists(
+            st.fixed_dictionaries({"source": st.integers(0, 6), "target": st.integers(0, 6)}, optional={"label": texts}), min_size=1, max_size=10
+        ),
     },
     optional={"report": values, "total": scalars, "empty": st.sampled_from(([], {}, "", None))},
 )
@@ -78,16 +98,30 @@ def _storable(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
-
-
 def _as_texts(value: Any) -> st.SearchStrategy[Any]:
     return st.sampled_from((value, value, json.dumps(value, indent=1), json.dumps(value, ensure_ascii=False)))
 
 
-_LISTS = {"object": ("items", "items", "articles", "articles", "nodes", "edges", "items[*].tags", "report[*]", "*"), "records": ("@", "[*].tags"), "articles": ("@",)}
+_LISTS = {
+    "object": ("items", "items", "articles", "articles", "nodes", "edges", "items[*].tags", "report[*]", "*"),
+    "records": ("@", "[*].tags"),
+    "articles": ("@",),
+}
 _OBJECTS = {"object": ("items", "items[*]", "@", "items[*].raw", "report", "nodes[?risk=='high']", "*"), "records": ("@", "[?risk=='low']", "[*].raw")}
 _ANY = {
-    "object": ("@", "@", "items", "items[*].notes", "articles", "whois.raw", "whois", "report", "items[?risk!='low'].notes", "items[*].raw.notes", "items[].name"),
+    "object": (
+        "@",
+        "@",
+        "items",
+        "items[*].notes",
+        "articles",
+        "whois.raw",
+        "whois",
+        "report",
+        "items[?risk!='low'].notes",
+        "items[*].raw.notes",
+        "items[].name",
+    ),
     "records": ("@", "[*].notes", "[?id > `2`].tags"),
     "articles": ("@", "[*]"),
     "text": ("@",),
@@ -98,19 +132,27 @@ _amounts = st.one_of(st.integers(1, 8), st.fixed_dictionaries({"head": st.intege
 _lengths = st.one_of(st.integers(1, 300), st.sampled_from((1, 5, 40, 120)), st.fixed_dictionaries({"head": st.integers(0, 80), "tail": st.integers(1, 80)}))
 _types = st.lists(st.sampled_from(TYPES), max_size=4, unique=True)
 _wheres = st.one_of(
-    st.fixed_dictionaries({"where": st.sampled_from(("items", "!total", "length(@) > `2`", "items[?risk=='high']", "whois.name != 'x'"))}), st.fixed_dictionaries({"min_chars": st.sampled_from((1, 50, 400))})
+    st.fixed_dictionaries({"where": st.sampled_from(("items", "!total", "length(@) > `2`", "items[?risk=='high']", "whois.name != 'x'"))}),
+    st.fixed_dictionaries({"min_chars": st.sampled_from((1, 50, 400))}),
 )
 
 
-def _step(action: dict[str, st.SearchStrategy[Any]], paths: tuple[str, ...], optional: dict[str, st.SearchStrategy[Any]] | None = None) -> st.SearchStrategy[dict[str, Any]]:
+def _step(
+    action: dict[str, st.SearchStrategy[Any]], paths: tuple[str, ...], optional: dict[str, st.SearchStrategy[Any]] | None = None
+) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
-        {"path": st.sampled_from(paths), **action}, optional={**(optional or {}), "preserve": _types, "when": st.one_of(*[st.just({"min_chars": 1})] * 3, _wheres)}
+        {"path": st.sampled_from(paths), **action},
+        optional={**(optional or {}), "preserve": _types, "when": st.one_of(*[st.just({"min_chars": 1})] * 3, _wheres)},
     )
 
 
 def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     lists, objects, anything = (paths.get(kind, ("@", "*", "items")) for paths in (_LISTS, _OBJECTS, _ANY))
-    limits = {"sort_by": st.sampled_from(("seen", "id", "name", "length(tags)", "raw.id")), "order": st.sampled_from(("asc", "desc")), "always_keep": st.sampled_from(_CONDITIONS)}
+    limits = {
+        "sort_by": st.sampled_from(("seen", "id", "name", "length(tags)", "raw.id")),
+        "order": st.sampled_from(("asc", "desc")),
+        "always_keep": st.sampled_from(_CONDITIONS),
+    }
     drops = st.one_of(_KEYS, st.sampled_from(_CONDITIONS).map(lambda c: f"[?{c}]"), st.sampled_from(_CONDITIONS).map(lambda c: f"items[?{c}].notes"))
     of_lists = [
         _step({"limit": _amounts}, lists, limits),

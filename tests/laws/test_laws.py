@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -22,7 +23,7 @@ laws = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_
 @laws
 @given(cases)
 def test_law_2_a_content_keeps_its_type(case: Any) -> None:
-    rule, ruleset, content = case
+    _, ruleset, content = case
     checks.same_type(content, reduce_content(ruleset, "t", content))
 
 
@@ -36,14 +37,14 @@ def test_law_3_an_object_at_the_root_keeps_its_keys(case: Any) -> None:
 @laws
 @given(cases)
 def test_law_4_the_result_lies_within_the_input(case: Any) -> None:
-    rule, ruleset, content = case
+    _, ruleset, content = case
     checks.within(content, reduce_content(ruleset, "t", content))
 
 
 @laws
 @given(cases)
 def test_law_5_reducing_again_changes_nothing(case: Any) -> None:
-    rule, ruleset, content = case
+    _, ruleset, content = case
     once = reduce_content(ruleset, "t", content)
     assert checks.as_bytes(reduce_content(ruleset, "t", once)) == checks.as_bytes(once)
     stored = checks.round_tripped(once)
@@ -53,7 +54,7 @@ def test_law_5_reducing_again_changes_nothing(case: Any) -> None:
 @laws
 @given(cases)
 def test_law_7_the_result_is_never_larger(case: Any) -> None:
-    rule, ruleset, content = case
+    _, ruleset, content = case
     checks.never_larger(content, reduce_content(ruleset, "t", content))
 
 
@@ -71,14 +72,14 @@ def test_law_8_preserved_entities_still_stand(case: Any) -> None:
 @laws
 @given(cases)
 def test_law_8_a_cut_leaves_no_half_entity(case: Any) -> None:
-    rule, ruleset, content = case
+    _, ruleset, content = case
     checks.no_halves(content, reduce_content(ruleset, "t", content))
 
 
 @laws
 @given(tries)
 def test_law_9_no_rule_and_no_content_raise(case: Any) -> None:
-    rule, ruleset, content = case
+    _, ruleset, content = case
     if ruleset is not None:
         trace(ruleset, "t", content)
 
@@ -97,13 +98,7 @@ def test_media_stays_and_nothing_is_changed_in_place(case: Any) -> None:
         assert [item for item in result if is_media(item)] == kept
 
 
-def test_law_10_another_process_gives_the_same_bytes(tmp_path: Any) -> None:
-    script = (
-        "import json,sys;from tests.laws.strategies import compiled;from reducer.engine import reduce_content;from reducer.values import dump;"
-        "c=json.loads(sys.stdin.read());print(ascii(dump(reduce_content(compiled(c[0]),'t',c[1]))))"
-    )
-    import json
-
+def test_law_10_another_process_gives_the_same_bytes() -> None:
     rule = {
         "version": 1,
         "tool": "t",
@@ -111,11 +106,12 @@ def test_law_10_another_process_gives_the_same_bytes(tmp_path: Any) -> None:
         "steps": [{"path": "items", "limit": 1}, {"path": "items", "keep": ["id"]}, {"path": "articles", "limit": 1}, {"truncate": 20}],
     }
     texts = [f"APT{n} and Fancy Bear used 192.0.2.{n} and evil{n}[.]com in the night of the long report" for n in range(28, 40)]
-    content = {"items": [{"id": n, "notes": text} for n, text in enumerate(texts)], "articles": texts}
-    answers = {
-        subprocess.run([sys.executable, "-c", script], input=json.dumps([rule, content]), capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}).stdout
-        for seed in ("0", "1", "42")
-    }
+    given = json.dumps([rule, {"items": [{"id": n, "notes": text} for n, text in enumerate(texts)], "articles": texts}])
+    answers = set()
+    for seed in ("0", "1", "42"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-m", "tests.laws.reduce_stdin"]
+        answers.add(subprocess.run(command, input=given, capture_output=True, text=True, check=True, env=environment).stdout)
     assert len(answers) == 1
     assert "mentions" in answers.pop()
 
@@ -132,7 +128,7 @@ def test_law_12_the_generated_cases_reduce_something() -> None:
         counts["all"] += 1
         counts["changed"] += changed
         counts["faults"] += bool(outcome.fault)
-        event("changed" if changed else outcome.fault and "a fault" or "unchanged")
+        event("changed" if changed else (outcome.fault and "a fault") or "unchanged")
 
     run()
     assert counts["changed"] >= 0.4 * counts["all"], counts
@@ -147,5 +143,3 @@ def test_what_no_rule_touches_comes_back_as_the_same_object(step: dict[str, Any]
     for content in ({"a": 1}, [1], "text", '{"a": 1}', None, 3, b"bytes"):
         assert reduce_content(ruleset, "t", content) is content
         assert reduce_content(ruleset, "other", content) is content
-
-

@@ -149,7 +149,33 @@ def points_into(error: PathError, text: str) -> bool:
     return 1 <= error.column <= len(text) + 1 and error.width >= 1 and 0 < len(error.message) < 200
 
 
-LONG = ["[", "(", "{a:", "a[?", "a.", "a[*].", "[[", "@|", "!", "&", "a||", "a&&", "*.", "[]", "[*]", "[0]", "'", '"', "`", "`[", "f(", "a==", "-", ".", "\\"]
+LONG = [
+    "[",
+    "(",
+    "{a:",
+    "a[?",
+    "a.",
+    "a[*].",
+    "[[",
+    "@|",
+    "!",
+    "&",
+    "a||",
+    "a&&",
+    "*.",
+    "[]",
+    "[*]",
+    "[0]",
+    "'",
+    '"',
+    "`",
+    "`[",
+    "f(",
+    "a==",
+    "-",
+    ".",
+    "\\",
+]
 
 
 @pytest.mark.parametrize("piece", LONG)
@@ -162,7 +188,46 @@ def test_long_and_deep_texts(piece: str, count: int, end: str) -> None:
         assert count < 100_000 if error is None else points_into(error, text)
 
 
-SIGNS = [".", "[", "]", "[?", "(", ")", "{", "}", "*", "@", "|", "||", "&", "&&", "!", "=", "==", "<", "'x'", "'", '"', '"y"', "`", "`1`", "1", "-", "-1", ":", ",", "$", "\\", "a", "b", "length", "sort_by", "not", "and", "é"]
+SIGNS = [
+    ".",
+    "[",
+    "]",
+    "[?",
+    "(",
+    ")",
+    "{",
+    "}",
+    "*",
+    "@",
+    "|",
+    "||",
+    "&",
+    "&&",
+    "!",
+    "=",
+    "==",
+    "<",
+    "'x'",
+    "'",
+    '"',
+    '"y"',
+    "`",
+    "`1`",
+    "1",
+    "-",
+    "-1",
+    ":",
+    ",",
+    "$",
+    "\\",
+    "a",
+    "b",
+    "length",
+    "sort_by",
+    "not",
+    "and",
+    "é",
+]
 pieces = st.sampled_from([*SIGNS, " ", "\n", "\ud800"])
 
 

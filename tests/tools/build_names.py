@@ -96,7 +96,7 @@ def main(names_path: str, words_path: str) -> None:
         # "LockBit Ransomware" is also LockBit; "Cryptographic Ransomware" gives no more than a word.
         short = stem if len(stem) > 5 and re.search(r"[a-z][A-Z]|[A-Za-z]\d", stem) else name
         for form in {name, short}:
-            if not SHAPE.fullmatch(form) or JUNK.fullmatch(form) or form.lower() in commands or ", " in form:
+            if len(form) < 3 or not SHAPE.fullmatch(form) or JUNK.fullmatch(form) or form.lower() in commands or ", " in form:
                 continue
             how = case(form, entry, common)
             if how is None:
