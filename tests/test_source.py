@@ -107,7 +107,7 @@ WRONG: list[tuple[str, list[str], str]] = [
     ("a: no", ["1:4: error: `no` without quotes can mean the text or false"], 'write "no" in quotes, or false'),
     ("a: [x, Yes]", ["1:8: error: `Yes` without quotes can mean the text or true"], 'write "Yes" in quotes, or true'),
     ("on: 1", ["1:1: error: `on` without quotes can mean the text or true"], 'write "on" in quotes, or true'),
-    ("n: 1", ["1:1: error: `n` without quotes can mean the text or false"], 'write "n" in quotes, or false'),
+    ("off: 1", ["1:1: error: `off` without quotes can mean the text or false"], 'write "off" in quotes, or false'),
     ("a: 2024-01-01", ["1:4: error: `2024-01-01` without quotes can mean a text or a date"], 'write "2024-01-01"'),
     ("2024-01-01: a", ["1:1: error: `2024-01-01` without quotes can mean a text or a date"], 'write "2024-01-01"'),
     (

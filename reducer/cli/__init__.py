@@ -39,14 +39,7 @@ A history is JSON as PydanticAI stores it: a list of messages.
 Without --rules, ./rules is used if it has rule files, else the rules bundled with reducer.
 Exit codes: 0 done, 1 something needs attention (with --strict), 2 cannot run. `check`: 1 for errors in rules, with --strict for warnings too.
 """
-_CHECK_ABOUT = """\
-Show what rules do to the tool returns of stored histories: what they save, which step took what, and what needs attention.
-A dry run: what is read is never written.
-
-verbs:
-  check [RULES ...]     find the mistakes in rule files; see `python -m reducer check --help`
-"""
-_EXAMPLES = """\
+_CHECK_EXAMPLES = """\
 examples:
   python -m reducer check                  ./rules, or the bundled rules where there is none
   python -m reducer check rules/ more.yaml folders and files

@@ -48,7 +48,9 @@ Found = tuple[int, int, str, bytes]  # start and end in the folded bytes, type, 
 
 def bounded(data: bytes, start: int) -> bool:
     """Tell whether a word may start here: after what is no letter or digit, or after an escape as in `\\nevil.com`."""
-    before = data[start - 1 : start] if start else b""
-    if not before.isalnum():
+    if not start or data[start - 1] not in _WORD:
         return True
-    return before in b"nrt" and start > 1 and data[start - 2] == 92
+    return data[start - 1] in b"nrt" and start > 1 and data[start - 2] == 92
+
+
+_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789\x81")

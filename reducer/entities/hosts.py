@@ -14,7 +14,7 @@ MASK = bytes(
 )
 _IP = re.compile(rb"\.(?<=[0-9]\.)([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})(?![0-9]|\.[0-9a-z])")
 _VERSION = re.compile(
-    rb"(?<![A-Za-z])(?:version|ver|v|build|release|rev|revision|firmware|update|patch|upgrade)[\"':= .()\[\]_-]{0,6}\Z", re.IGNORECASE
+    rb"(?<![A-Za-z])(?:version|ver|v|build|release|rev|revision|firmware|update|patch|upgrade)[\"':= .()\[\]<>_-]{0,6}\Z", re.IGNORECASE
 )
 _LAST = re.compile(rb"\.([a-z][a-z0-9-]{1,62}+)(?!\.?[a-z0-9_-])")
 _DOMAIN = re.compile(rb"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){1,40}[a-z][a-z0-9-]{1,62}")
@@ -87,6 +87,8 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
             if not _DOMAIN.fullmatch(name):
                 continue
         done = end
+        if (start and data[start - 1] == 0x81) or (end < len(data) and data[end] == 0x81):
+            continue
         if len(name) <= 253 and (1 in data[start:end] or plausible(data, name, start, end)):
             found.append((start, end, "domain", name))
     return found

@@ -1,7 +1,8 @@
 """Fold a text into bytes that the finders read: one byte a character, defanging undone, with the way back to the text.
 
 In the folded bytes 0x01 is a dot that was written defanged (`[.]`, `(dot)`, a full-width dot): it counts as a dot, and as evidence that
-somebody meant a host. Every character that is not ASCII is 0x80, so no emoji makes the text four bytes a character.
+somebody meant a host. Characters that are not ASCII are 0x80, so no emoji makes the text four bytes a character, or 0x81 if they are
+letters that belong to the word beside them (`münchen.de` is not `nchen.de`; Chinese needs no blank around an address).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 _SAME = {"‐": "-", "‑": "-", "－": "-", "﹣": "-", "：": ":", "﹕": ":", "／": "/", "＠": "@"}  # U+2011 is set in CVE numbers
 _WIDE_DOTS = "．。｡․﹒"
 _WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9])[{_WIDE_DOTS}](?=[A-Za-z0-9])")
+_LETTER = re.compile("[À-ÖØ-öø-ɏͰ-ϿЀ-ԯ԰-֏Ḁ-ỿ](?=[A-Za-z0-9])|(?<=[A-Za-z0-9])[À-ÖØ-öø-ɏͰ-ϿЀ-ԯ԰-֏Ḁ-ỿ]")
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x02\x03", b"   ")
@@ -31,7 +33,8 @@ _OPEN = re.compile(
     re.VERBOSE,
 )
 _CLOSE = re.compile(rb"\.\](?=[A-Za-z0-9])")
-_ESCAPE = re.compile(rb"\\(?:(?<=[A-Za-z0-9/=&?.-]\\)([._-])(?=[A-Za-z0-9])|(/))")
+_ESCAPE = re.compile(rb"\\(?:(?<=[A-Za-z0-9/=&?.-]\\)([._-])(?=[A-Za-z0-9])|(/)|u00(?:26|3[dD]))")
+_BACKSLASHES = re.compile(rb":\\{2,4}(?<=[tTxX][pPsS]:\\\\)(?=[A-Za-z0-9])")  # hxxp:\\evil.com
 _HIDDEN = re.compile(rb"\x03+")
 
 
@@ -87,9 +90,9 @@ def _ascii(text: str) -> bytes:
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
     wide = any(c in text for c in _WIDE_DOTS)
     hidden = [c for c in _INVISIBLE if c in text]
-    if not wide and not hidden:
-        return data
     changed = bytearray(data)
+    for m in _LETTER.finditer(text):
+        changed[m.start()] = 0x81
     if wide:
         for m in _WIDE_DOT.finditer(text):
             changed[m.start()] = 1
@@ -137,7 +140,9 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
             square = data
         pieces += [(m.start(), m.start() + 2, b"\x01") for m in _CLOSE.finditer(data) if data[m.start() - 1 : m.start()].isalnum()]
     if 92 in data:
-        pieces += [(m.start(), m.end(), m[1] or m[2]) for m in _ESCAPE.finditer(data)]
+        pieces += [(m.start(), m.end(), m[1] or m[2] or (b"&" if data[m.end() - 1] == 54 else b"=")) for m in _ESCAPE.finditer(data)]
+        if b":\\\\" in data:
+            pieces += [(m.start(), m.end(), b"://") for m in _BACKSLASHES.finditer(data)]
     if 3 in data:
         pieces += [(m.start(), m.end(), b"") for m in _HIDDEN.finditer(data)]
     pieces.sort()

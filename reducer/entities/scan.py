@@ -15,7 +15,7 @@ from reducer.entities.web import emails, urls
 _BRIEF = 256  # characters: shorter texts are remembered, as records repeat theirs (two thirds of the bytes of real tool returns)
 _REMEMBERED = 8192  # texts: at most some 5 MB
 # What no anchor of an address needs: a brief text without anything else costs one pass.
-_DULL = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?&%$#|~^`\x80"
+_DULL = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?&%$#|~^`\x80\x81"
 
 
 @lru_cache(maxsize=64)

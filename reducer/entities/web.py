@@ -38,7 +38,7 @@ _SQUARE = re.compile(rb"[\[\]]")
 _BEFORE_USER = frozenset((b"@", b":", b".", b"_", b"%", b"!", b"$", b"&", b"*", b"+", b"=", b";", b",", b"~"))
 _TRAIL = b".,;:!?'*~\x01"
 _LOCAL = re.compile(rb"[A-Za-z0-9._%+'-]{1,64}")  # read on the reversed head
-_MAIL_HOST = re.compile(rb"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?[.\x01]){1,40}([A-Za-z][A-Za-z0-9-]{1,62})")
+_MAIL_HOST = re.compile(rb"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?[.\x01]){1,40}([A-Za-z][A-Za-z0-9-]{1,62})")
 
 
 def urls(data: bytes) -> list[Found]:
@@ -127,27 +127,25 @@ def _cut(rest: bytes, before: bytes) -> int:
 def emails(data: bytes, taken: list[Found]) -> list[Found]:
     """Give the e-mail addresses of `data` outside the spans of `taken` (in order), in order."""
     found: list[Found] = []
-    at = data.find(b"@")
     k = 0
     done = 0
-    while at >= 0:
+    for m in _MAIL_HOST.finditer(data):
+        at = m.start()
         while k < len(taken) and taken[k][1] <= at:
             done = max(done, taken[k][1])
             k += 1
         if k < len(taken) and taken[k][0] <= at:
-            at = data.find(b"@", taken[k][1])
             continue
-        hit = _email(data, at, done)
+        hit = _email(data, m, done)
         if hit:
             found.append(hit)
             done = hit[1]
-        at = data.find(b"@", at + 1)
     return found
 
 
-def _email(data: bytes, at: int, done: int) -> Found | None:
-    m = _MAIL_HOST.match(data, at + 1)
-    if m is None or m[1].lower() not in TLDS or data[m.end() : m.end() + 1] in (b"_", b"@"):
+def _email(data: bytes, m: re.Match[bytes], done: int) -> Found | None:
+    at = m.start()
+    if m[1].lower() not in TLDS or data[m.end() : m.end() + 1] in (b"_", b"@"):
         return None
     local = _LOCAL.match(data[max(done, at - 65) : at][::-1])
     if local is None:

@@ -7,7 +7,8 @@ is one nest of closures without an interpreter. Null is no place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from operator import is_not
 from typing import Any, Protocol, TypeAlias
 
@@ -216,11 +217,11 @@ def pick(every: Lens, counts: Callable[[Any], bool] | None, choose: Callable[[ra
 
     def lens(value: Any, inner: Inner, note: Note | None, /) -> Any:
         places = found_by(every, value)
-        if counts is None:
-            # NaN is stored as null, which is no place
-            counted = [number for number, place in enumerate(places) if type(place) is not float or place == place]
-        else:
-            counted = [number for number, place in enumerate(places) if counts(place)]
+        counted: Sequence[int] = range(len(places))
+        if counts is not None:
+            counted = [number for number in counted if counts(places[number])]
+        elif float in set(map(type, places)):  # NaN is stored as null, which is no place
+            counted = [number for number in counted if places[number] == places[number]]
         answers = [*places]
         for position in choose(range(len(counted))):
             number = counted[position]
@@ -228,7 +229,6 @@ def pick(every: Lens, counts: Callable[[Any], bool] | None, choose: Callable[[ra
                 answers[number] = then(places[number], inner, note)
         if not any(map(is_not, answers, places)):
             return value
-        following = iter(answers).__next__
-        return every(value, lambda place: following(), note)
+        return every(value, partial(next, iter(answers)), note)  # `next` is called with a default that is never needed
 
     return lens

@@ -15,7 +15,7 @@ _WORDS: dict[str, Value] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_BOOLEANS = {"yes": "true", "no": "false", "on": "true", "off": "false", "y": "true", "n": "false"}  # YAML 1.1, type bool
+_BOOLEANS = {"yes": "true", "no": "false", "on": "true", "off": "false"}  # YAML 1.1, type bool; no reader takes its `y` and `n` for one
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")

@@ -87,7 +87,7 @@ def test_law_9_no_rule_and_no_content_raise(case: Any) -> None:
 @laws
 @given(cases)
 def test_media_stays_and_nothing_is_changed_in_place(case: Any) -> None:
-    rule, ruleset, content = case
+    _, ruleset, content = case
     before = checks.as_bytes(content)
     result = reduce_content(ruleset, "t", content)
     assert checks.as_bytes(content) == before

@@ -28,9 +28,7 @@ indexes = st.sampled_from(["[0]", "[1]", "[-1]", "[-2]", "[7]"])
 
 
 def literal() -> st.SearchStrategy[str]:
-    return st.sampled_from(
-        ["'high'", "'x'", "''", "`1`", "`0`", "`1.0`", "`true`", "`false`", "`null`", "`[]`", "`{}`", "`[1]`", "`5`", '`"9.1"`']
-    )
+    return st.sampled_from(["'high'", "'x'", "''", "`1`", "`0`", "`1.0`", "`true`", "`false`", "`null`", "`[]`", "`{}`", "`[1]`", "`5`", '`"9.1"`'])
 
 
 def _conditions(paths: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -119,33 +117,16 @@ def aimed(draw: st.DrawFn) -> tuple[str, Any]:
             position = draw(st.integers(0, len(here) - 1))
             here = here[position]
             condition = draw(_aimed_condition(here))
-            steps.append(
-                draw(
-                    st.sampled_from(
-                        ["[*]"] * 4 + ["[]", "[::-1]", "[0:9]", f"[{position}]", f"[?{condition}]", f"[?{condition}]"]
-                    )
-                )
-            )
+            steps.append(draw(st.sampled_from(["[*]"] * 4 + ["[]", "[::-1]", "[0:9]", f"[{position}]", f"[?{condition}]", f"[?{condition}]"])))
             if steps[-1] == "[]" and isinstance(here, list) and here:
                 here = here[0]
             listed = listed or steps[-1] != f"[{position}]"
         if listed and draw(st.integers(0, 5)) == 0:
-            steps.append(
-                draw(
-                    st.sampled_from(
-                        [" | [0]", " | [-1]", " | [1:]", " | [::-1]", " | [*]", " | [?@]", "[]", " | [?length(@) > `1`]"]
-                    )
-                )
-            )
+            steps.append(draw(st.sampled_from([" | [0]", " | [-1]", " | [1:]", " | [::-1]", " | [*]", " | [?@]", "[]", " | [?length(@) > `1`]"])))
     return "@" + "".join(steps), root
 
 
 def _aimed_condition(item: Any) -> st.SearchStrategy[str]:
     if isinstance(item, dict) and item:
-        return st.sampled_from(
-            [f"{name} == 'high'" for name in item]
-            + [f"{name} != `1`" for name in item]
-            + list(item)
-            + [f"!{name}" for name in item]
-        )
+        return st.sampled_from([f"{name} == 'high'" for name in item] + [f"{name} != `1`" for name in item] + list(item) + [f"!{name}" for name in item])
     return st.sampled_from(["@", "!@", "@ != `1`", "@ > `0`", "length(@) > `0`"])

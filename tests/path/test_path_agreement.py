@@ -136,9 +136,7 @@ def test_places_that_are_there_are_what_search_finds(pairs: list[tuple[str, Any]
 
 
 @given(st.lists(expression, min_size=4, max_size=4), st.lists(document, min_size=5, max_size=5))
-@example(
-    ["`1` == `true`", "a == `true`", "a != `1`", "a == `1.0`", "[a] == [`true`]"], [{"a": 1}, {"a": True}, {"a": 1.0}, {}, [1]]
-)
+@example(["`1` == `true`", "a == `true`", "a != `1`", "a == `1.0`", "[a] == [`true`]"], [{"a": 1}, {"a": True}, {"a": 1.0}, {}, [1]])
 @example(["a > `5`", "a < 'x'", "!a", "a || `7`", "a && `7`"], [{"a": "9.1"}, {"a": 0}, {"a": True}, {"a": []}, {"a": None}])
 @example(["to_number(a)", "to_string(@)", "sort(a)", "join('', a)"], [{"a": "nan"}, {"a": [10**400, 0.5]}, {"a": ["b", "a"]}])
 def test_expressions_answer_as_search_does(texts: list[str], values: list[Any]) -> None:
@@ -174,3 +172,46 @@ def only_read(value: Any, chains: tuple[tuple[str, ...], ...]) -> Any:
         below = {name: tuple(chain[1:] for chain in chains if chain[0] == name) for name in value}
         return {name: only_read(item, below[name]) for name, item in value.items() if below[name]}
     return value
+
+
+def paths_in(value: Any, limit: int) -> list[str]:
+    """Give paths that exist in a document: every key within four levels, lists entered in turn by `[*]`, `[]`, `[0]` and `[1:]`."""
+    found: list[str] = []
+    waiting: list[tuple[str, Any, int]] = [("@", value, 0)]
+    while waiting and len(found) < limit:
+        text, here, depth = waiting.pop(0)
+        found.append(text)
+        if depth == 4:
+            continue
+        if isinstance(here, dict):
+            waiting += [(f"{text}.{json.dumps(name)}", item, depth + 1) for name, item in list(here.items())[:12]]
+        elif isinstance(here, list) and here:
+            step = ["[*]", "[]", "[0]", "[1:]"][len(found) % 4]
+            item = here[-1] if step != "[0]" else here[0]
+            waiting.append((text + step, item[0] if step == "[]" and isinstance(item, list) and item else item, depth + 1))
+            if isinstance(item, dict):
+                name, wanted = json.dumps(next(iter(item), "")), next(iter(item.values()), "")
+                found += [f"{text}[?{name} == `{json.dumps(wanted)}`]" for _ in [0] if isinstance(wanted, (str, int))]
+                found.append(f"{text}[*].{name} | [-1]")
+    return found
+
+
+def test_real_documents(data: File) -> None:
+    pairs = places_found = 0
+    for file in sorted((data / "tool_outputs").glob("*.json"))[::4]:
+        if file.stat().st_size > 1_000_000 or file.name == "manifest.json":
+            continue
+        value = json.loads(file.read_text(encoding="utf-8"))
+        for text in paths_in(value, 40):
+            if "`" in text[text.find("`") + 1 : text.rfind("`")]:
+                continue  # a text with a backtick would end the literal
+            expected = found(text, value)
+            if expected is RAISED:
+                continue
+            path = compile_path(text)
+            assert same(path.find(value), expected), (file.name, text)
+            assert path.update(value, lambda place: place) is value
+            pairs += 1
+            places_found += bool(expected)
+    assert pairs > 1_000
+    assert places_found > 0.8 * pairs

@@ -151,9 +151,7 @@ class Picture:
 
 DAY = datetime.date(2026, 1, 2)
 LIVE = {
-    "report": Report(
-        "r", (Hit(rule="a", at=DAY, level=Level.HIGH), Hit(rule="b", at=DAY), None), {1: "one", Level.LOW: ("x", "y")}
-    ),
+    "report": Report("r", (Hit(rule="a", at=DAY, level=Level.HIGH), Hit(rule="b", at=DAY), None), {1: "one", Level.LOW: ("x", "y")}),
     "hits": [Hit(rule="c", at=DAY, level=Level.HIGH), {"rule": "d", "level": Level.HIGH}],
     "values": {1: float("nan"), 2: 2.5},
 }
@@ -190,9 +188,7 @@ def test_a_tuple_becomes_a_list_and_is_noted() -> None:
     assert noted == [([2, 3], (1, 2))]
 
 
-@pytest.mark.parametrize(
-    "media", [Picture("u"), {"kind": "image-url", "url": "u", "a": [1]}, {"kind": "binary", "url": "u", "a": [1]}]
-)
+@pytest.mark.parametrize("media", [Picture("u"), {"kind": "image-url", "url": "u", "a": [1]}, {"kind": "binary", "url": "u", "a": [1]}])
 def test_media_are_never_entered(media: Any) -> None:
     for value in ({"x": media}, {"x": [media]}):
         for text in ("x.url", "x.*", "x.a[0]", "x[*].url", "x[].*", "x[0].a[]", "x[*].url | [0]"):
