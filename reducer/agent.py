@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -111,6 +111,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
     _: KW_ONLY
     persist: bool = True
     id: str | None = "reduce-tool-returns"
+    _reduce: Callable[[list[ModelMessage]], list[ModelMessage]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.persist and not hasattr(AbstractCapability, "prepare_model_request"):

@@ -35,6 +35,9 @@ class Draft(Protocol):
     def take_items(self, items: list[Any], indexes: Sequence[int]) -> list[Any]:
         """Keep the items at `indexes`, in order."""
 
+    def take_keys_of_each(self, items: list[Any], names: Collection[str]) -> list[Any]:
+        """Keep the keys in `names` of each object in a list."""
+
     def put(self, value: dict[str, Any], name: str, item: Any) -> dict[str, Any]:
         """Put `item` in the place of what stands at key `name`."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,9 @@ from reducer.entities import TYPES, Entity, scanner
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media, shown
 
 _LEAVES = frozenset({int, float, bool, type(None)})
+_SIMPLE = _LEAVES | {str, list}
+_TEXT = frozenset({str})
+_is = operator.is_
 NOTHING: frozenset[str] = frozenset()
 EVERYTHING = frozenset(TYPES)
 """What is looked for around a cut, whatever the rule preserves: no half of anything may be left."""
@@ -94,7 +98,8 @@ class Draft:
         """Keep the items at `indexes`, in order; media always, and of a root list at least one item."""
         opened = self.opened(items)
         if not _LEAVES.issuperset(map(type, opened)):
-            media = [index for index, item in enumerate(opened) if type(item) is not str and is_media(item)]
+            # Asked in line: a call for each of 200 items costs a third of all that limiting them does.
+            media = [i for i, item in enumerate(opened) if (("kind" in item) if type(item) is dict else type(item) not in PLAIN) and is_media(item)]
             if media:
                 indexes = sorted({*indexes, *media})
         if not indexes and opened and self._is_root(items):
@@ -150,10 +155,34 @@ class Draft:
             if all(item is new[key] for key, item in opened.items()):
                 return value
         else:
-            new = {key: item for key, item in opened.items() if key in names or (type(item) not in _LEAVES and is_media(item))}
+            new = {key: item for key, item in opened.items() if key in names or (type(item) not in _SIMPLE and is_media(item))}
             if len(new) == len(opened):
                 return value
         self.note(new, value)
+        return new
+
+    def take_keys_of_each(self, items: Any, names: Collection[str]) -> Any:
+        """Keep the keys in `names` of each object in a list; the same list if nothing changes."""
+        opened = self.opened(items)
+        if self.all_keys or self.traced or not {dict}.issuperset(map(type, opened)):
+            return self.replace(items, lambda item: self.take_keys(item, names) if type(item) is dict and not is_media(item) else item)
+        new = []
+        for item in opened:
+            # Plain objects in one loop: 0.8 µs for twelve keys, half of what a call of `take_keys` takes.
+            if "kind" in item or not _TEXT.issuperset(map(type, item)):
+                stored = self.opened(item)
+                left = stored if is_media(stored) else self.take_keys(stored, names)
+                left = item if left is stored else left
+            elif item.keys() <= names:
+                left = item
+            else:
+                left = {k: v for k, v in item.items() if k in names or (type(v) not in _SIMPLE and is_media(v))}
+                if len(left) == len(item):
+                    left = item
+            new.append(left)
+        if all(map(_is, new, opened)):
+            return items
+        self.note(new, items)
         return new
 
     def put(self, value: Any, name: str, item: Any) -> Any:

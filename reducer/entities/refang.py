@@ -46,23 +46,22 @@ class Folded(NamedTuple):
     old_start: list[int]
     old_end: list[int]
 
-    def start(self, at: int) -> int:
-        """Give the character of the text at which an entity starts whose first byte is `at`."""
-        k = bisect_right(self.new_start, at) - 1
-        if k < 0:
-            return at
-        if at < self.new_end[k]:
-            return self.old_start[k] + (at - self.new_start[k])
-        return self.old_end[k] + at - self.new_end[k]
-
-    def end(self, at: int) -> int:
-        """Give the character of the text before which an entity ends whose last byte is before `at`."""
-        k = bisect_left(self.new_start, at) - 1
-        if k < 0:
-            return at
-        if at < self.new_end[k]:
-            return self.old_start[k] + (at - self.new_start[k])
-        return self.old_end[k] + at - self.new_end[k]
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Give the characters that the bytes [start:end] stand for; None if they begin or end within a replaced piece."""
+        k = bisect_right(self.new_start, start) - 1
+        if k >= 0:
+            if start < self.new_end[k]:
+                if start != self.new_start[k]:
+                    return None
+                start = self.old_start[k]
+            else:
+                start += self.old_end[k] - self.new_end[k]
+        k = bisect_left(self.new_start, end) - 1
+        if k >= 0:
+            if end < self.new_end[k]:
+                return None
+            end += self.old_end[k] - self.new_end[k]
+        return start, end
 
 
 def flat(text: str) -> bytes:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from reducer.entities.entity import GROUPS, Entity, Found
 from reducer.entities.hosts import MASK, domains, ipv4s
 from reducer.entities.names import finder
-from reducer.entities.refang import Folded, flat, refang
+from reducer.entities.refang import flat, refang
 from reducer.entities.tokens import SHAPE, hashes, ipv6s, numbered
 from reducer.entities.web import emails, urls
 
@@ -61,22 +61,22 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
         return found
 
     def find(text: str) -> tuple[Entity, ...]:
-        raw = data = flat(text)
+        raw = flat(text)
         size = len(raw)
         if size < 3:
             return ()
-        folded: Folded | None = None
         found: list[Found] = []
         if want_host and (size > _BRIEF or raw.translate(None, _DULL)):
             data, folded = refang(raw)
             found = hosts(data)
+            if folded is not None:
+                spans = [(folded.span(start, end), kind, canonical) for start, end, kind, canonical in found]
+                found = [(*span, kind, canonical) for span, kind, canonical in spans if span]
         if want_hash and size > 31:
-            found += hashes(data)
+            found += hashes(raw)
         shape = raw.translate(SHAPE)
         if want_cve or want_attack:
-            found += numbered(data, shape if data is raw else data.translate(SHAPE), want_cve, want_attack)
-        if folded is not None:
-            found = [(folded.start(start), folded.end(end), kind, canonical) for start, end, kind, canonical in found]
+            found += numbered(raw, shape, want_cve, want_attack)
         if named is not None:
             found += named(raw, shape)
         if not found:

@@ -49,7 +49,14 @@ class Keep(Op):
                 node[chain[-1]] = None
         return root
 
+    @cached_property
+    def is_flat(self) -> bool:
+        """Tell whether no key further in is listed."""
+        return not any(self.tree.values())
+
     def apply(self, value: Any, draft: Draft) -> Any:
+        if type(value) is list and self.is_flat:
+            return draft.take_keys_of_each(value, self.tree.keys())
         return _keep(value, self.tree, draft)
 
     def takes(self, chain: Chain) -> bool:

@@ -60,10 +60,10 @@ class Limit(Op):
     def _ranked(self, items: list[Any]) -> Sequence[int]:
         assert self.sort_by is not None
         name = self.sort_by.simple_field
-        values: list[Any] = []
-        for item in items:
-            value = item.get(name) if name is not None and type(item) is dict else self.sort_by.evaluate(item)
-            values.append(value)
+        if name is not None and {dict}.issuperset(map(type, items)):
+            values = [item.get(name) for item in items]
+        else:
+            values = [self.sort_by.evaluate(item) for item in items]
         kinds = set(map(type, values))
         descending = self.order == "desc"
         # One kind of value, as in real data: compared as they are, at C speed.

@@ -24,7 +24,7 @@ class Lens(Protocol):
     def __call__(self, value: Any, inner: Inner, note: Note | None, /) -> Any: ...
 
 
-Wrap: TypeAlias = Callable[[Lens], Lens]
+Step: TypeAlias = Callable[[Lens], Lens]
 """A step of a path: given the lens for what follows, the lens for both."""
 
 
@@ -102,6 +102,43 @@ def each(then: Lens) -> Lens:
         return _rebuilt(new, value, note) if any(map(is_not, new, items)) else value
 
     return last if then is here else lens
+
+
+def each_of(name: str, then: Lens) -> Lens:
+    """Enter the value at a key of every object in a list: `each` and `field` in one, in two thirds of their time."""
+    entered, last = field(name, then), then is here
+
+    def lens(value: Any, inner: Inner, note: Note | None, /) -> Any:
+        items = value if type(value) is list else _as_list(value)
+        if not items:
+            return value
+        new = []
+        for item in items:
+            old = item.get(name) if type(item) is dict else None
+            if old is None or "kind" in item:  # what is rare
+                new.append(None if item is None else entered(item, inner, note))
+                continue
+            answer = inner(old) if last else then(old, inner, note)
+            if answer is not old:
+                item = item.copy()
+                item[name] = answer
+            new.append(item)
+        return _rebuilt(new, value, note) if any(map(is_not, new, items)) else value
+
+    return lens
+
+
+def joined(steps: tuple[Step, ...], then: Lens = here) -> Lens:
+    """Make one lens of steps that follow each other."""
+    waiting = [*steps]
+    while waiting:
+        step = waiting.pop()
+        if waiting and waiting[-1] is each and isinstance(step, partial) and step.func is field:
+            waiting.pop()
+            then = each_of(step.args[0], then)
+        else:
+            then = step(then)
+    return then
 
 
 def spread(then: Lens) -> Lens:

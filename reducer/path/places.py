@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from . import lenses
-from .lenses import Lens, Wrap, found_by
+from .lenses import Lens, Step, found_by, joined
 from .syntax import Node
 from .tokens import PathError
 
@@ -20,7 +20,7 @@ Test: TypeAlias = Callable[[Any], bool]
 class One:
     """A path that leads to one place at most."""
 
-    wrap: Wrap
+    steps: tuple[Step, ...]
     shape: Shape = ()
 
 
@@ -28,12 +28,12 @@ class One:
 class Many:
     """A path that leads to a list of places, as a projection does; the list itself stands nowhere in the value.
 
-    `wrap` leads to what holds the items: the items themselves, or, for a list of such lists (`a[*].b[*]`), the values in which
+    `steps` lead to what holds the items: the items themselves, or, for a list of such lists (`a[*].b[*]`), the values in which
     `items` then leads to an inner list; `shape` leads to the holders. `exists` tells whether there is a list at all, though it be
     empty. `nulls`: they count as items.
     """
 
-    wrap: Wrap
+    steps: tuple[Step, ...]
     shape: Shape
     exists: Test
     items: Many | None = None
@@ -46,28 +46,21 @@ Focus: TypeAlias = One | Many
 _LISTS = frozenset({"projection", "value_projection", "filter_projection", "flatten"})
 
 
-def _same(then: Lens) -> Lens:
-    return then
-
-
 def _nothing(then: Lens) -> Lens:
     return lenses.nowhere
 
 
-HERE = One(_same)
-
-
-def _after(first: Wrap, second: Wrap) -> Wrap:
-    return lambda then: first(second(then))
+HERE = One(())
 
 
 def lens_of(focus: Focus) -> Lens:
     """Make the lens for all places of a path."""
-    if isinstance(focus, Many):
+    steps: tuple[Step, ...] = ()
+    while isinstance(focus, Many):
         focus = _settled(focus)
-        if focus.items is not None:
-            return focus.wrap(lens_of(focus.items))
-    return focus.wrap(lenses.here)
+        steps += focus.steps
+        focus = focus.items or HERE
+    return joined(steps + focus.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +111,14 @@ class Places:
         name: str = node["value"]
         if isinstance(focus, Many):
             self.lost(node)
-            return One(_nothing, (*shape_of(focus), ("field", name)))
-        return One(_after(focus.wrap, partial(lenses.field, name)), (*focus.shape, ("field", name)))
+            return One((_nothing,), (*shape_of(focus), ("field", name)))
+        return One((*focus.steps, partial(lenses.field, name)), (*focus.shape, ("field", name)))
 
     def _values(self, node: Node, base: Focus) -> Focus:
         if isinstance(base, Many):
             self.lost(node)
-            return One(_nothing, (*shape_of(base), ("values",)))
-        return Many(_after(base.wrap, lenses.values_of), (*base.shape, ("values",)), _exists(base, lenses.is_object))
+            return One((_nothing,), (*shape_of(base), ("values",)))
+        return Many((*base.steps, lenses.values_of), (*base.shape, ("values",)), _exists(base, lenses.is_object))
 
 
 def shape_of(focus: Focus) -> Shape:
@@ -136,7 +129,7 @@ def shape_of(focus: Focus) -> Shape:
 
 
 def _exists(base: One, test: Test) -> Test:
-    lens = base.wrap(lenses.here)
+    lens = joined(base.steps)
 
     def exists(root: Any) -> bool:
         found = found_by(lens, root)
@@ -147,7 +140,7 @@ def _exists(base: One, test: Test) -> Test:
 
 def _list_at(many: Many) -> Callable[[Any], list[Any]]:
     """Make the function that gives the list with the values at the places, as jmespath makes it."""
-    lens = many.wrap(lenses.here)
+    lens = joined(many.steps)
     if many.items is None:
         return partial(found_by, lens)
     inner, exists = _list_at(many.items), many.items.exists
@@ -158,28 +151,28 @@ def _settled(many: Many) -> Many:
     """Leave out nulls, as every projection does."""
     if not many.nulls:
         return many
-    return Many(_after(many.wrap, lenses.present), many.shape, many.exists)
+    return Many((*many.steps, lenses.present), many.shape, many.exists)
 
 
 def _listed(base: Focus) -> Many:
     """Make the items of the list at a place; what is a list of places already stays."""
     if isinstance(base, Many):
         return _settled(base)
-    return Many(_after(base.wrap, lenses.each), (*base.shape, ("each",)), _exists(base, lenses.is_list))
+    return Many((*base.steps, lenses.each), (*base.shape, ("each",)), _exists(base, lenses.is_list))
 
 
 def _inside(outer: Many, inner: Focus) -> Many:
     """Lead on from every holder of `outer` by `inner`."""
     if isinstance(inner, Many):
-        return Many(outer.wrap, outer.shape, outer.exists, inner)
-    return Many(_after(outer.wrap, inner.wrap), (*outer.shape, *inner.shape), outer.exists)
+        return Many(outer.steps, outer.shape, outer.exists, inner)
+    return Many(outer.steps + inner.steps, (*outer.shape, *inner.shape), outer.exists)
 
 
 def _filtered(base: Focus, holds: Test, token: tuple[Any, ...]) -> Many:
     shape = (*base.shape, token)
     if isinstance(base, One):
         only = partial(lenses.only, holds)
-        return Many(_after(base.wrap, lambda then: lenses.each(only(then))), shape, _exists(base, lenses.is_list))
+        return Many((*base.steps, lenses.each, only), shape, _exists(base, lenses.is_list))
     base = _settled(base)
     if base.items is not None:  # the condition is asked about each inner list
         list_at, of_value = _list_at(base.items), holds
@@ -187,51 +180,51 @@ def _filtered(base: Focus, holds: Test, token: tuple[Any, ...]) -> Many:
         def holds(holder: Any) -> bool:
             return of_value(list_at(holder))
 
-    return Many(_after(base.wrap, partial(lenses.only, holds)), shape, base.exists, base.items)
+    return Many((*base.steps, partial(lenses.only, holds)), shape, base.exists, base.items)
 
 
 def _flattened(base: Focus) -> Many:
     if isinstance(base, One):
-        wrap = _after(base.wrap, lambda then: lenses.each(lenses.spread(then)))
-        return Many(wrap, (*base.shape, ("each",)), _exists(base, lenses.is_list))
+        steps = (*base.steps, lenses.each, lenses.spread)
+        return Many(steps, (*base.shape, ("each",)), _exists(base, lenses.is_list))
     base = _settled(base)
     if base.items is None:
-        return Many(_after(base.wrap, lenses.spread), (*base.shape, ("each",)), base.exists)
+        return Many((*base.steps, lenses.spread), (*base.shape, ("each",)), base.exists)
     inner = base.items
-    return Many(_after(base.wrap, inner.wrap), (*base.shape, *inner.shape), base.exists, inner.items, inner.nulls)
+    return Many(base.steps + inner.steps, (*base.shape, *inner.shape), base.exists, inner.items, inner.nulls)
 
 
-def _picked(base: Many, choose: Callable[[range], range]) -> Wrap:
-    every = base.wrap(lenses.here)
+def _picked(base: Many, choose: Callable[[range], range]) -> Step:
+    every = joined(base.steps)
     counts: Test | None = None
     if base.items is not None:
         counts = base.items.exists
     elif base.nulls:
         counts = lenses.is_any
-    return lambda then: lenses.pick(every, counts, choose, then)
+    return partial(lenses.pick, every, counts, choose)
 
 
 def _indexed(focus: Focus, position: int) -> Focus:
     if isinstance(focus, One):
-        return One(_after(focus.wrap, partial(lenses.index, position)), (*focus.shape, ("index", position)))
+        return One((*focus.steps, partial(lenses.index, position)), (*focus.shape, ("index", position)))
     end = None if position == -1 else position + 1
-    picked = One(_picked(focus, lambda numbers: numbers[position:end]), (*focus.shape, ("pick", position, end, None)))
+    picked = One((_picked(focus, lambda numbers: numbers[position:end]),), (*focus.shape, ("pick", position, end, None)))
     if focus.items is None:
         return picked
     inner = focus.items
-    holders = picked.wrap(lenses.here)
+    holders = joined(picked.steps)
 
     def exists(root: Any) -> bool:
         return any(map(inner.exists, found_by(holders, root)))
 
-    wrap = _after(picked.wrap, inner.wrap)
-    return Many(wrap, (*picked.shape, *inner.shape), exists, inner.items, inner.nulls)
+    steps = picked.steps + inner.steps
+    return Many(steps, (*picked.shape, *inner.shape), exists, inner.items, inner.nulls)
 
 
 def _sliced(focus: Focus, chosen: slice) -> Many:
     token = (chosen.start, chosen.stop, chosen.step)
     if isinstance(focus, One):
-        wrap = _after(focus.wrap, partial(lenses.part, chosen))
-        return Many(wrap, (*focus.shape, ("slice", *token)), _exists(focus, lenses.is_list), nulls=True)
-    wrap = _picked(focus, lambda numbers: numbers[chosen])
-    return Many(wrap, (*focus.shape, ("pick", *token)), focus.exists, focus.items, focus.nulls)
+        part = partial(lenses.part, chosen)
+        return Many((*focus.steps, part), (*focus.shape, ("slice", *token)), _exists(focus, lenses.is_list), nulls=True)
+    picked = _picked(focus, lambda numbers: numbers[chosen])
+    return Many((picked,), (*focus.shape, ("pick", *token)), focus.exists, focus.items, focus.nulls)

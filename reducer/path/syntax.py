@@ -119,9 +119,7 @@ def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
         arguments += sum(child["type"] == "expref" for child in call["children"])
     exprefs = [token for token in tokens if token.type == "expref"]
     if len(exprefs) > arguments:
-        raise exprefs[0].problem(
-            "`&` stands before an argument of a function only", "for «and» write `&&`; for a function `sort_by(items, &name)`"
-        )
+        raise exprefs[0].problem("`&` stands before an argument of a function only", "for «and» write `&&`; for a function `sort_by(items, &name)`")
 
 
 _SPOKEN = {"not": "write `!(...)` for «not»", "and": "write `a && b`", "or": "write `a || b`", "count": "write `length(...)`"}

@@ -36,10 +36,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
     """Give the tokens of a text without the final `eof`. Raises what jmespath's lexer raises."""
     raw = list(Lexer().tokenize(text))
     ends = [token["start"] for token in raw[1:]]
-    return tuple(
-        Token(token["type"], token["value"], token["start"], text[token["start"] : end].rstrip())
-        for token, end in zip(raw, ends, strict=False)
-    )
+    return tuple(Token(token["type"], token["value"], token["start"], text[token["start"] : end].rstrip()) for token, end in zip(raw, ends, strict=False))
 
 
 def shortened(text: str) -> str:

@@ -191,7 +191,8 @@ def paths_in(value: Any, limit: int) -> list[str]:
             waiting.append((text + step, item[0] if step == "[]" and isinstance(item, list) and item else item, depth + 1))
             if isinstance(item, dict):
                 name, wanted = json.dumps(next(iter(item), "")), next(iter(item.values()), "")
-                found += [f"{text}[?{name} == `{json.dumps(wanted)}`]" for _ in [0] if isinstance(wanted, (str, int))]
+                if isinstance(wanted, (str, int)):
+                    found.append(f"{text}[?{name} == `{json.dumps(wanted)}`]")
                 found.append(f"{text}[*].{name} | [-1]")
     return found
 
