@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reducer.engine import prepare, reduce_content
-from reducer.rule import Ruleset, read_rules
+from reducer.rule import Ruleset, instructions, read_rules
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
+
 
 @dataclass(frozen=True, slots=True)
 class Reducer:
@@ -44,3 +45,7 @@ class Reducer:
         from reducer.stored import reduce_json
 
         return reduce_json(data, self.reduce_content)
+
+    def instructions(self, tools: Iterable[str] | None = None) -> str:
+        """Say for the model what the rules for `tools`, or all rules, leave out: static text, a line a rule, empty when there is none."""
+        return instructions(self.ruleset, tools)

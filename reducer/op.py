@@ -210,6 +210,10 @@ class Op(BaseModel):
         """Give what stays of `value`, a value at one place; the same object when all of it does."""
         raise NotImplementedError
 
+    def tells(self, place: str) -> str:
+        """Say in words for the model what is left out at `place`, which is named for the middle of a sentence."""
+        raise NotImplementedError
+
     def shortens(self) -> Iterable[Chain]:
         """Name the lists that it takes items from, relative to its place."""
         return ()

@@ -30,7 +30,10 @@ CASES = {
     "unknown key": (HEAD + "max_char: 9\nsteps: [{limit: 1}]\n", ("3:1", "unknown key `max_char`", "did you mean `max_chars`?")),
     "unknown action": (STEP + "    limt: 3\n", ("5:5", "unknown key `limt`", "did you mean `limit`?")),
     "unknown modifier": (STEP + "    limit: 3\n    sorted_by: x\n", ("6:5", "unknown key `sorted_by`", "did you mean `sort_by`?")),
-    "modifier of another action": (STEP + "    keep: a\n    sort_by: x\n", ("6:5", "unknown key `sort_by`", "expected one of `keep`, `path`, `when`, `preserve`")),
+    "modifier of another action": (
+        STEP + "    keep: a\n    sort_by: x\n",
+        ("6:5", "unknown key `sort_by`", "expected one of `keep`, `path`, `when`, `preserve`"),
+    ),
     "two actions": (STEP + "    limit: 3\n    keep: a\n", ("6:5", "a second action beside `limit`", "write one step for each action")),
     "no action": (
         STEP + "    when: {min_chars: 5}\n",
@@ -170,7 +173,13 @@ def test_all_problems_of_all_files_come_in_one_run(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a rule")
     with pytest.raises(RuleError) as caught:
         read_rules(tmp_path)
-    assert [(Path(p.location.file).name, p.location.line) for p in caught.value.problems] == [("a.yaml", 7), ("a.yaml", 5), ("a.yaml", 6), ("b.yaml", 2), ("b.yaml", 5)]
+    assert [(Path(p.location.file).name, p.location.line) for p in caught.value.problems] == [
+        ("a.yaml", 7),
+        ("a.yaml", 5),
+        ("a.yaml", 6),
+        ("b.yaml", 2),
+        ("b.yaml", 5),
+    ]
 
 
 def test_no_rule_files_is_an_error(tmp_path: Path) -> None:

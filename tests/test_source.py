@@ -444,9 +444,7 @@ def test_both_parsers_give_the_same(text: str) -> None:
 
 
 LEAVES = st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-DATA = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12
-)
+DATA = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12)
 
 
 class Quoting(yaml.SafeDumper):
@@ -462,9 +460,7 @@ SingleQuoting.add_representer(str, lambda dumper, text: dumper.represent_scalar(
 
 
 @given(DATA, st.sampled_from([Quoting, SingleQuoting]), st.booleans(), st.booleans())
-def test_reads_back_what_a_yaml_writer_wrote_in_quotes(
-    value: Any, dumper: type[yaml.SafeDumper], flow: bool, unicode: bool
-) -> None:
+def test_reads_back_what_a_yaml_writer_wrote_in_quotes(value: Any, dumper: type[yaml.SafeDumper], flow: bool, unicode: bool) -> None:
     text = yaml.dump(value, Dumper=dumper, default_flow_style=flow, allow_unicode=unicode)
     # PyYAML writes these line separators as they stand; rule files have them as escapes.
     assume(not {"\ufeff", "\x85", "\u2028", "\u2029"} & set(text))

@@ -23,6 +23,6 @@ def scan(text: str, types: Iterable[str] | None = None) -> list[Entity]:
 
 def scanner(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
     """Give the function that finds the entities of `types` (no groups) in a text, compiled once for a set of types."""
-    from reducer.entities.scan import compiled
+    from reducer.entities.search import compiled
 
     return compiled(types)

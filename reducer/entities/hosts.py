@@ -9,13 +9,9 @@ from reducer.entities.lookalikes import plausible
 from reducer.entities.tlds import TLDS
 
 # What may stand in a host or a path stays, in lower case; every dot is a dot; all else is a blank.
-MASK = bytes(
-    46 if c == 1 else c if chr(c) in "abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%" else c + 32 if 65 <= c <= 90 else 32 for c in range(256)
-)
+MASK = bytes(46 if c == 1 else c if chr(c) in "abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%" else c + 32 if 65 <= c <= 90 else 32 for c in range(256))
 _IP = re.compile(rb"\.(?<=[0-9]\.)([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})(?![0-9]|\.[0-9a-z])")
-_VERSION = re.compile(
-    rb"(?<![A-Za-z])(?:version|ver|v|build|release|rev|revision|firmware|update|patch|upgrade)[\"':= .()\[\]<>_-]{0,6}\Z", re.IGNORECASE
-)
+_VERSION = re.compile(rb"(?<![A-Za-z])(?:version|ver|v|build|release|rev|revision|firmware|update|patch|upgrade)[\"':= .()\[\]<>_-]{0,6}\Z", re.IGNORECASE)
 _LAST = re.compile(rb"\.([a-z][a-z0-9-]{1,62}+)(?!\.?[a-z0-9_-])")
 _DOMAIN = re.compile(rb"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){1,40}[a-z][a-z0-9-]{1,62}")
 _ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})")
@@ -60,6 +56,7 @@ def _address(data: bytes, mask: bytes, start: int, end: int) -> bool:
 def domains(data: bytes, mask: bytes) -> list[Found]:
     """Give the domains that `mask` (`data` without what is taken) shows."""
     found: list[Found] = []
+    defanged = 1 in data
     done = 0  # end of the last name looked at
     dead = 0  # end of a path: no domains before
     for m in _LAST.finditer(mask):
@@ -89,7 +86,7 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
         done = end
         if (start and data[start - 1] == 0x81) or (end < len(data) and data[end] == 0x81):
             continue
-        if len(name) <= 253 and (1 in data[start:end] or plausible(data, name, start, end)):
+        if len(name) <= 253 and ((defanged and 1 in data[start:end]) or plausible(data, name, start, end)):
             found.append((start, end, "domain", name))
     return found
 
@@ -100,15 +97,11 @@ def _start(data: bytes, mask: bytes, start: int, dot: int) -> int:
     if b"\\" in head:
         if (data[start - 1 : start] == b":" and start) or b"\\\\" in head:
             return -1
-        last = None
-        for last in _ESCAPE.finditer(head):
-            pass
-        if last is None or b"\\" in head[last.end() :]:
+        escapes = [m.end() for m in _ESCAPE.finditer(head)]
+        if not escapes or b"\\" in _ESCAPE.sub(b"", head):
             return -1
-        if b"\\" in _ESCAPE.sub(b"", head):
-            return -1
-        start += last.end()
-        head = head[last.end() :]
+        start += escapes[-1]
+        head = head[escapes[-1] :]
     if head.startswith(b"//"):
         start += 2
         head = head[2:]

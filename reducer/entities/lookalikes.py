@@ -37,9 +37,7 @@ _OPEN = frozenset(
     alsace corsica frl krd tatar gal eus africa arab barcelona madrid zuerich helsinki stockholm""".split()
 )
 # Of the open ones: never a file, an attribute or a method.
-_PLAIN = frozenset(
-    b"""com org net edu gov mil int biz onion mobi asia aero coop museum xyz icu cyou sbs cfd bond buzz lol wtf website space online""".split()
-)
+_PLAIN = frozenset(b"""com org net edu gov mil int biz onion mobi asia aero coop museum xyz icu cyou sbs cfd bond buzz lol wtf website space online""".split())
 # Read as the file it is unless the name begins with `www.` or ends as one of the services that people do name.
 _FILES = frozenset(b"cab dot ink java map md mk mov properties prof ps py rs sh so tf zip pid docs".split())
 _SERVICES = frozenset(
@@ -56,9 +54,7 @@ _DETECTION = frozenset(
     vba vbs virtool virus w32 w64 w97m win win32 win64 worm x97m""".split()
 )
 # Names of products and packages that nobody reads as a host.
-_PRODUCTS = frozenset(
-    b"asp.net ado.net vb.net ml.net java.net java.io java.nio system.net system.io system.data socket.io engine.io std.io paint.net".split()
-)
+_PRODUCTS = frozenset(b"asp.net ado.net vb.net ml.net java.net java.io java.nio system.net system.io system.data socket.io engine.io std.io paint.net".split())
 # What programmers call things: with an ending that may be an attribute or an extension, the name is code.
 _CODE = frozenset(
     b"""account accounts action actions alert alerts api app application args arguments arr array asset attachment attr attributes auth base

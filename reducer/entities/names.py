@@ -56,7 +56,7 @@ class Name(NamedTuple):
 
 class _Names(NamedTuple):
     automaton: BytesAhoCorasick
-    anchors: tuple[bytes, ...]
+    entries: list[Name | None]  # by anchor; None where digits or a code name leave more to look at
     table: dict[bytes, Name]
 
 
@@ -76,8 +76,10 @@ def _names() -> _Names:
         else:
             spellings.setdefault(key, set()).add(name)
     table = {key: Name(_KINDS[kind], canonical[key], None if key in free else frozenset(spellings[key])) for key, kind in kinds.items()}
-    anchors = tuple({*(key.translate(SHAPE) for key in table), *_PREFIXES, *_FAMILIES})
-    return _Names(BytesAhoCorasick(anchors, implementation=Implementation.ContiguousNFA), anchors, table)
+    shapes = sorted({key.translate(SHAPE) for key in table} - {*_PREFIXES, *_FAMILIES})
+    anchors = [*_FAMILIES, *_PREFIXES, *shapes]
+    entries = [table.get(anchor) for anchor in anchors]
+    return _Names(BytesAhoCorasick(anchors, implementation=Implementation.ContiguousNFA), entries, table)
 
 
 def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | None:
@@ -85,8 +87,9 @@ def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | Non
     their translation by SHAPE; None for no types."""
     if not types:
         return None
-    automaton, anchors, table = _names()
-    prefixes, families = frozenset(_PREFIXES), frozenset(_FAMILIES)
+    automaton, entries, table = _names()
+    families = len(_FAMILIES)
+    prefixes = families + len(_PREFIXES)
 
     def find(data: bytes, shape: bytes) -> list[Found]:
         hits = automaton.find_matches_as_indexes(shape, overlapping=True)
@@ -95,8 +98,7 @@ def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | Non
         found: list[tuple[int, int, str, bytes]] = []
         size = len(data)
         for index, start, end in hits:
-            anchor = anchors[index]
-            if anchor in families:
+            if index < families:
                 if end == size or data[end] not in _WORD:
                     start = _first(data, start, end)
                     if start >= 0:
@@ -104,15 +106,17 @@ def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | Non
                 continue
             if start and data[start - 1] in _WORD and not _escaped(data, start):
                 continue
-            if anchor in prefixes:
+            if index < prefixes:
                 m = _NUMBERED.match(data, start)
                 if m:
                     found.append((start, -m.end(), "threat_actor", b""))
             if end < size and data[end] in _WORD:
                 continue
-            name = table.get(data[start:end].translate(_LOW))
+            name = entries[index] or table.get(data[start:end].translate(_LOW))
             if name is not None and (name.spellings is None or data[start:end] in name.spellings):
                 found.append((start, -end, name.type, name.canonical))
+        if not found:
+            return []
         return _longest(data, found, types, table)
 
     return find

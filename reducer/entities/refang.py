@@ -14,7 +14,9 @@ from typing import NamedTuple
 _SAME = {"‐": "-", "‑": "-", "－": "-", "﹣": "-", "：": ":", "﹕": ":", "／": "/", "＠": "@"}  # U+2011 is set in CVE numbers
 _WIDE_DOTS = "．。｡․﹒"
 _WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9])[{_WIDE_DOTS}](?=[A-Za-z0-9])")
-_LETTER = re.compile("[À-ÖØ-öø-ɏͰ-ϿЀ-ԯ԰-֏Ḁ-ỿ](?=[A-Za-z0-9])|(?<=[A-Za-z0-9])[À-ÖØ-öø-ɏͰ-ϿЀ-ԯ԰-֏Ḁ-ỿ]")
+_BEFORE_WORD = re.compile(rb"\x80(?=[A-Za-z0-9])")
+_AFTER_WORD = re.compile(rb"\x80(?<=[A-Za-z0-9]\x80)")
+_LAST_SPACED = "\u058f"  # Latin, Greek, Cyrillic, Armenian: words of theirs stand between blanks
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x02\x03", b"   ")
@@ -89,9 +91,13 @@ def _ascii(text: str) -> bytes:
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
     wide = any(c in text for c in _WIDE_DOTS)
     hidden = [c for c in _INVISIBLE if c in text]
+    beside = [m.start() for pattern in (_BEFORE_WORD, _AFTER_WORD) for m in pattern.finditer(data)]
+    letters = [at for at in beside if text[at] <= _LAST_SPACED and text[at].isalpha()]
+    if not (wide or hidden or letters):
+        return data
     changed = bytearray(data)
-    for m in _LETTER.finditer(text):
-        changed[m.start()] = 0x81
+    for at in letters:
+        changed[at] = 0x81
     if wide:
         for m in _WIDE_DOT.finditer(text):
             changed[m.start()] = 1
@@ -128,11 +134,10 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
                 new = m["same"] if kind == "same" else b""
             if data[start - 1 : start] == b"\\":
                 start -= 1
+            # `bob [at] evil [dot] com`: the blanks belong to it when there is one on either side.
             if kind in ("dot", "at", None) and data[start - 1 : start] == b" " == data[end : end + 1]:
-                # `bob [at] evil [dot] com`: the blanks belong to it when there is one on either side.
-                if data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum():
-                    start -= 1
-                    end += 1
+                inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
+                start, end = (start - 1, end + 1) if inside else (start, end)
             pieces.append((start, end, new))
     if 93 in data:
         if square is None:

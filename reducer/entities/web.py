@@ -16,12 +16,12 @@ _SCHEMES = {
 _SCHEME = re.compile(rb"(?<![a-z0-9*#_-])[a-z*#_-]{2,5}\Z")
 _USER = re.compile(rb"/?[A-Za-z0-9._~%!$&*+=:;,-]{1,128}@")
 _PLACE = re.compile(
-    rb"""/?(?P<host> \[[0-9A-Fa-f:.]{2,45}\] | (?:[A-Za-z0-9_-]{1,63}[.\x01]){0,40} (?P<tail>[A-Za-z0-9-]{1,63}) )
-    \.? (?: :[0-9]{1,5}(?![0-9]) )? (?P<rest> [/?\#] [!\x01\#-;=?-\[\]_a-z~]*+ )?""",
+    rb"""/?(?P<host> [A-Za-z0-9._\x01-]{1,255}+ | \[[0-9A-Fa-f:.]{2,45}\] ) (?: :[0-9]{1,5}(?![0-9]) )?
+    (?P<rest> [/?\#] [!\x01\#-;=?-\[\]_a-z~]*+ )?""",
     re.VERBOSE,
 )
 _FOUR = re.compile(rb"(?:[0-9]{1,3}[.\x01]){3}[0-9]{1,3}")
-_ODD = re.compile(rb"[,()\[\]'*;&]")
+_CLEAN = bytes(c for c in range(33, 127) if c not in b",()[]'*;&") + b"\x01"
 _STOP = re.compile(
     rb"""
       ,(?= [A-Z"'] | \Z | h(?:tt|xx)ps?:// | www\. )
@@ -75,21 +75,30 @@ def _url(data: bytes, at: int, done: int) -> Found | None:
     place = _PLACE.match(data, first)
     if place is None:
         return None
-    host, tail, rest = place.group("host", "tail", "rest")
     end = place.end()
-    if rest is None and data[end : end + 1] in _BEFORE_USER:
+    if data[end : end + 1] in _BEFORE_USER and place["rest"] is None:
         user = _USER.match(data, first)
-        if user:
-            place = _PLACE.match(data, user.end()) or place
-            host, tail, rest = place.group("host", "tail", "rest")
-            end = place.end()
-    if tail is not None and tail.lower() not in TLDS and tail != b"localhost" and not _FOUR.fullmatch(host):
-        # `.bazar`, `.local`: a URL says by itself that it is one.
-        if not tail.isalpha() or len(tail) < 2 or len(tail) == len(host):
-            return None
+        place = (user and _PLACE.match(data, user.end())) or place
+        end = place.end()
+    host, rest = place.group("host", "rest")
     host_end = place.end("host")
+    if host[-1] != 93:  # ]
+        named = host.rstrip(b".\x01-_")
+        if named != host:
+            host_end -= len(host) - len(named)
+            if rest is None:
+                end = host_end
+        dot = max(named.rfind(b"."), named.rfind(b"\x01"))
+        if named[dot + 1 :].lower() not in TLDS and named != b"localhost" and not _FOUR.fullmatch(named):
+            # `.bazar`, `.local`: a URL says by itself that it is one.
+            if dot < 1 or not named[dot + 1 :].isalpha() or len(named) < dot + 3:
+                return None
+        elif dot < 1 and named != b"localhost":
+            return None
     if rest is not None:
-        end = place.start("rest") + _cut(rest, data[start - 1 : start])
+        end = place.start("rest")
+        simple = data[start - 1] not in b"+_" and not rest.translate(None, _CLEAN)
+        end += len(rest) if simple else _cut(rest, data[start - 1 : start])
     while data[end - 1] in _TRAIL:
         end -= 1
     if end < host_end:
@@ -105,8 +114,6 @@ def _cut(rest: bytes, before: bytes) -> int:
     end = len(rest)
     if before in (b"+", b"_"):
         end = len(rest.rstrip(before))
-    if not _ODD.search(rest):
-        return end
     if before in (b",", b"'", b"*"):
         stop = rest.find(before)
         if stop >= 0:

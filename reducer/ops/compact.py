@@ -34,3 +34,6 @@ class Compact(Op):
             return value if len(full) == len(opened) else draft.take_keys(value, full)
 
         return walk(value)
+
+    def tells(self, place: str) -> str:
+        return f"{place} leaves out keys without a value"

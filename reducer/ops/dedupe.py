@@ -40,6 +40,9 @@ class Dedupe(Op):
             indexes.append(index)
         return value if len(indexes) == len(value) else draft.take_items(value, indexes)
 
+    def tells(self, place: str) -> str:
+        return f"{place} lists equal items once" if self.dedupe is True else f"{place} lists one item for each `{self.dedupe.text}`"
+
     def shortens(self) -> Iterable[Chain]:
         return ((),)
 

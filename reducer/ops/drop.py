@@ -32,6 +32,9 @@ class Drop(Op):
             value = _drop(value, target, draft)
         return value
 
+    def tells(self, place: str) -> str:
+        return f"{place} leaves out {', '.join(f'`{target.text}`' for target in self.drop)}"
+
     def shortens(self) -> Iterable[Chain]:
         return [names_of(target.lists.shape) for target in self.drop if target.lists is not None and target.key is None]
 

@@ -32,6 +32,9 @@ class DropDangling(Op):
         indexes = [index for index, item in enumerate(value) if _refers(shown(item), wanted)]
         return value if len(indexes) == len(value) else draft.take_items(value, indexes)
 
+    def tells(self, place: str) -> str:
+        return f"{place} leaves out items that refer to what is not shown"
+
     def shortens(self) -> Iterable[Chain]:
         return ((),)
 

@@ -32,5 +32,8 @@ class Extract(Op):
     def apply(self, value: Any, draft: Draft) -> Any:
         return draft.extract(value, expand(self.extract))
 
+    def tells(self, place: str) -> str:
+        return f"{place} shows only what mentions {', '.join(self.extract)}"
+
     def takes(self, chain: Chain) -> bool:
         return True

@@ -59,6 +59,9 @@ class Keep(Op):
             return draft.take_keys_of_each(value, self.tree.keys())
         return _keep(value, self.tree, draft)
 
+    def tells(self, place: str) -> str:
+        return f"{place} shows only {', '.join(f'`{key.text}`' for key in self.keep)}"
+
     def takes(self, chain: Chain) -> bool:
         node = self.tree
         for name in chain:

@@ -49,6 +49,15 @@ class Limit(Op):
             chosen = {*chosen, *(index for index, item in enumerate(value) if holds(item))}
         return draft.take_items(value, sorted(chosen))
 
+    def tells(self, place: str) -> str:
+        most = self.limit.head + self.limit.tail
+        what = f"{place} lists at most {most} items"
+        if self.sort_by is not None:
+            what += f", {'lowest' if self.order == 'asc' else 'highest'} `{self.sort_by.text}` first chosen"
+        elif self.limit.tail:
+            what += f", {self.limit.head} from the start and {self.limit.tail} from the end" if self.limit.head else " from the end"
+        return what + (f", and all with {self.always_keep.text}" if self.always_keep is not None else "")
+
     def shortens(self) -> Iterable[Chain]:
         return ((),)
 

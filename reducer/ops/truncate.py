@@ -42,6 +42,9 @@ class Truncate(Op):
 
         return walk(value)
 
+    def tells(self, place: str) -> str:
+        return f"texts in {place} are cut at {self.truncate.head + self.truncate.tail} characters"
+
     def takes(self, chain: Chain) -> bool:
         # Deeper texts may or may not be long enough to be cut: what happens there is seen after the pass.
         return chain == ()

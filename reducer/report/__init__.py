@@ -8,11 +8,10 @@ from typing import Any, Literal, NamedTuple
 
 from reducer.engine import Outcome, StepTrace, trace
 from reducer.engine.decode import decode
-from reducer.report.changes import Change, changes
+from reducer.report.changes import Change, changes, characters
 from reducer.report.missing import Missing, missing
 from reducer.rule import Rule, Ruleset, Step
 from reducer.stored import Return, returns, splice
-from reducer.values import Unreducible, chars
 
 __all__ = ["Change", "Look", "Report", "ReturnReport", "StepReport", "ToolReport", "look", "report", "tokens"]
 
@@ -24,7 +23,7 @@ class StepReport:
     """What one step did to one return; `step` is None for the ladder of `max_chars`. `before` and `after` are characters.
 
     `ran` is False where the step's own gate was closed. `put_back` is how much of what it took preserve put back in the end, in
-    characters. `missing` says what its place or its keys did not find.
+    characters. `missing` says what of its place and keys was not there, `seen` has the keys that it names and that were.
     """
 
     step: Step | None
@@ -35,6 +34,7 @@ class StepReport:
     changes: tuple[Change, ...]
     put_back: int
     missing: tuple[Missing, ...]
+    seen: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +163,8 @@ def _tool(tool: str, entries: list[ReturnReport]) -> ToolReport:
     return ToolReport(tool, rule, len(entries), reduced, untouched, before, after)
 
 
-def _size(value: Any, otherwise: int) -> int:
-    try:
-        return chars(value)
-    except Unreducible:
-        return otherwise
-
-
 def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool) -> ReturnReport:
-    before = _size(found.content, found.end - found.start)
+    before = characters(found.content, found.end - found.start)
     status, why = _status(found, outcome)
     rule = None if outcome is None else outcome.rule
     steps: tuple[StepReport, ...] = ()
@@ -180,9 +173,9 @@ def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool
     after = before
     if outcome is not None and outcome.rule is not None and not outcome.gated:
         if outcome.content is not found.content:
-            after = chars(outcome.content)
+            after = characters(outcome.content, before)
         if outcome.steps:
-            steps, put_back, returned = _steps(outcome, found.content, detailed)
+            steps, put_back, returned = _steps(outcome, before, detailed)
             if status == "reduced" and type(found.content) is str:
                 rewritten = before - steps[0].before
         over = max(0, after - outcome.rule.max_chars) if outcome.rule.max_chars is not None else 0
@@ -202,14 +195,14 @@ def _status(found: Return, outcome: Outcome | None) -> tuple[Status, str]:
     return ("unchanged", "nothing in it to take") if outcome.content is found.content else ("reduced", "")
 
 
-def _steps(outcome: Outcome, content: Any, detailed: bool) -> tuple[tuple[StepReport, ...], int, tuple[Change, ...]]:
+def _steps(outcome: Outcome, before: int, detailed: bool) -> tuple[tuple[StepReport, ...], int, tuple[Change, ...]]:
     arrived, last = outcome.steps[0].before, outcome.steps[-1].after
     sizes: dict[int, int] = {}
 
     def size(value: Any) -> int:
         # Most steps leave most returns alone: a value is counted once, however many steps passed it on.
         if id(value) not in sizes:
-            sizes[id(value)] = chars(value)
+            sizes[id(value)] = characters(value, before)
         return sizes[id(value)]
 
     final = last if outcome.fault else decode(outcome.content) if type(outcome.content) is str else outcome.content
@@ -222,15 +215,15 @@ def _steps(outcome: Outcome, content: Any, detailed: bool) -> tuple[tuple[StepRe
     steps = tuple(
         StepReport(
             step.step, step.ran, step.places, size(step.before), size(step.after), took[number] if detailed else (), given[number],
-            _missing(step, arrived),
+            *_missing(step, arrived),
         )
         for number, step in enumerate(outcome.steps)
     )  # fmt: skip
     return steps, put_back, tuple(change.returned() for change in returned) if detailed else ()
 
 
-def _missing(trace: StepTrace, arrived: Any) -> tuple[Missing, ...]:
-    return missing(trace.step, trace.before, arrived, trace.places) if trace.ran and trace.step is not None else ()
+def _missing(trace: StepTrace, arrived: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
+    return missing(trace.step, trace.before, arrived, trace.places) if trace.ran and trace.step is not None else ((), frozenset())
 
 
 def _given_back(took: list[tuple[Change, ...]], returned: tuple[Change, ...]) -> list[int]:

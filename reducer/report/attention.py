@@ -78,19 +78,22 @@ def _of_steps(report: Report) -> Iterator[tuple[str, str, list[tuple[ReturnRepor
                 if step.ran:
                     ran.setdefault(step.step.number if step.step else len(rule.steps) + 1, []).append((entry, step))
         for _, done in sorted(ran.items()):
-            step = done[0][1].step
-            yield (f"{rule.file}:{step.location.line}", step.name, done) if step else (rule.file, "max_chars", done)
+            first = done[0][1].step
+            yield (f"{rule.file}:{first.location.line}", first.name, done) if first else (rule.file, "max_chars", done)
 
 
 def _no_place(report: Report) -> Iterator[Attention]:
     for where, name, done in _of_steps(report):
         found = Counter(item for _, step in done for item in step.missing)
-        for item, calls in found.most_common():
-            others = sum(count for other, count in found.items() if (other.what, other.text) == (item.what, item.text))
-            # What some calls have is no mistake. Of several reasons why nothing was found the commonest is told.
-            if others == len(done) and calls == max(n for other, n in found.items() if other.text == item.text):
-                yield Attention("no place", where, f"`{name}`: {item}", others, 0, item.nearest)
-                break
+        seen = frozenset[str]().union(*(step.seen for _, step in done))
+        told = set()
+        # Of several reasons why nothing was found the commonest is told. What some calls have is no mistake.
+        for item, _ in found.most_common():
+            calls = sum(count for other, count in found.items() if (other.what, other.text) == (item.what, item.text))
+            there = any(step.places for _, step in done) if item.what == "place" else item.text in seen
+            if not there and (item.what, item.text) not in told:
+                told.add((item.what, item.text))
+                yield Attention("no place", where, f"`{name}`: {item}", calls, 0, item.nearest)
 
 
 def _undone(report: Report) -> Iterator[Attention]:

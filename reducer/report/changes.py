@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from reducer.values import MAX_DEPTH, chars, dump
+from reducer.values import MAX_DEPTH, Unreducible, chars, dump
 
 Token = str | int | None
 """A key, an index, or None for every key of an object that is used as a map."""
@@ -76,6 +76,17 @@ def changes(old: Any, new: Any) -> tuple[Change, ...]:
     return tuple(map(_change, _merged(sums.values())))
 
 
+def characters(value: Any, otherwise: int = 0) -> int:
+    """Count what the model is shown for `value`, however deep; `otherwise` past what the interpreter can write."""
+    try:
+        return chars(value)
+    except Unreducible:  # deeper than rules look
+        try:
+            return len(dump(value))
+        except (RecursionError, ValueError):
+            return otherwise
+
+
 def path_text(tokens: Sequence[Token]) -> str:
     """Write keys and indexes as JMESPath; `@` for none."""
     text = ""
@@ -103,7 +114,7 @@ def _walk(old: Any, new: Any, path: tuple[Token, ...], pattern: tuple[Token, ...
     elif old != new or type(old) is not type(new):
         kind: Kind = "cut" if type(old) is str and type(new) is str else "changed"
         lost = old[_common(old, new) :] if kind == "cut" else old
-        _add(sums, kind, path, pattern, lost, chars(old), chars(new))
+        _add(sums, kind, path, pattern, lost, characters(old), characters(new))
 
 
 def _object(old: dict[str, Any], new: dict[str, Any], path: tuple[Token, ...], pattern: tuple[Token, ...], sums: Any, depth: int) -> None:
@@ -111,13 +122,13 @@ def _object(old: dict[str, Any], new: dict[str, Any], path: tuple[Token, ...], p
     gone = [key for key in old if key not in new]
     for key in gone:
         # Keys of one object are named together later, if they are many.
-        _add(sums, "removed", (*path, key), (*pattern, key), old[key], len(dump(key)) + 1 + chars(old[key]), 0)
+        _add(sums, "removed", (*path, key), (*pattern, key), old[key], len(dump(key)) + 1 + characters(old[key]), 0)
     many = len(changed) > _MANY_KEYS
     for key, item in changed:
         left = new[key]
         below = (*pattern, None if many else key)
         if not left and item and type(left) is type(item) and type(left) in (str, list, dict):
-            _add(sums, "emptied", (*path, key), below, item, chars(item), chars(left))
+            _add(sums, "emptied", (*path, key), below, item, characters(item), characters(left))
         else:
             _walk(item, left, (*path, key), below, sums, depth - 1)
 
@@ -130,7 +141,7 @@ def _list(old: list[Any], new: list[Any], path: tuple[Token, ...], pattern: tupl
         else:
             _walk(old[index], new[left], (*path, index), (*pattern, _EACH), sums, depth - 1)
     if gone:
-        before = sum(chars(old[index]) + 1 for index in gone)
+        before = sum(characters(old[index]) + 1 for index in gone)
         entry = _add(sums, "removed", path, (*pattern, _EACH), old[gone[0]], before, 0)
         entry.items += len(gone)
         entry.total += len(old)

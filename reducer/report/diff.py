@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from reducer.report import Change, Report, ReturnReport, StepReport
 from reducer.report.attention import Attention, plural
-from reducer.report.screen import console, visible
+from reducer.report.screen import console, print_indented, visible
 from reducer.report.table import print_attention, print_head, saved
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ def _print_changes(changes: Sequence[Change], screen: Console) -> None:
 
     for change in changes[:_MOST_CHANGES]:
         sign = _SIGNS[change.kind]
-        line = Text.assemble("    ", (f"{sign} {visible(describe(change))}", _STYLES[sign]))
-        room = screen.width - len(line) - 2
+        line = Text(f"{sign} {visible(describe(change))}", _STYLES[sign])
+        room = screen.width - len(line) - 6
         sample = visible(change.sample)
         if sample and (not screen.is_terminal or room >= _LEAST_SAMPLE):
             # On a terminal a sample fills the line and never a second one.
             short = sample if len(sample) <= room or not screen.is_terminal else f"{sample[: room - 1]}…"
             line.append(f"  {short}", "dim")
-        screen.print(line)
+        print_indented(line, 4, screen)
     if len(changes) > _MOST_CHANGES:
         rest = changes[_MOST_CHANGES:]
         size = sum(abs(change.before - change.after) for change in rest)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from reducer.path import Shape
+from reducer.op import Chain, Key, Target, names_of
 from reducer.rule import Step
 
 _LOOKED_AT = 200
 """Values at one level that are looked at for their keys."""
 _NAMED = 6
-_TYPES = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number", type(None): "null"}
-_PLURAL = {dict: "objects", list: "lists", str: "texts"}
+_TYPES: dict[type, str] = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number", type(None): "null"}
+_PLURAL: dict[type, str] = {dict: "objects", list: "lists", str: "texts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,70 @@ class Missing:
         return f"`{self.text}` found nothing{f'; {self.help}' if self.help else ''}"
 
 
-def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[Missing, ...]:
-    """Say what `step` did not find in `before`, the return when its turn came; `arrived` is the return before all steps."""
+def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[Missing, ...], frozenset[str]]:
+    """Say what `step` did not find in `before`, the return when its turn came, and which keys that it names are there.
+
+    `arrived` is the return before all steps; `places` is how many values stood at the step's place.
+    """
     if places:
-        return ()
+        return _keys(step, before)
     text = step.path.text
     nearest, help = _place(step, before)
-    if before is not arrived and not nearest and step.path.find(arrived):
-        return (Missing("place", text, "", "an earlier step took it"),)
-    return (Missing("place", text, nearest, help),)
+    if before is not arrived and not step.path.find(before) and step.path.find(arrived):
+        return (Missing("place", text, "", "an earlier step took it"),), frozenset()
+    return (Missing("place", text, nearest, help),), frozenset()
+
+
+def _keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
+    """Look for the keys that a step keeps, drops or decides by. Keys may be optional: one to keep or drop is missed only if another is like it."""
+    named = [(chain, text, False) for text, chain in _named(step)] + [(chain, ".".join(chain), True) for chain in _read(step)]
+    if not named:
+        return (), frozenset()
+    values = step.path.find(before)[:_LOOKED_AT]
+    lost, seen = [], []
+    for chain, text, decides in named:
+        keys, depth = _end(values, chain)
+        if depth == len(chain):
+            seen.append(text)
+        elif keys:
+            beside = {other[depth] for other, _, _ in named if other[:depth] == chain[:depth] and len(other) > depth}
+            nearest = near(chain[depth], (key for key in keys if key not in beside))
+            if nearest or decides:
+                lost.append(Missing("key", text, nearest, f"the nearest key is `{nearest}`" if nearest else _there_are(keys)))
+    return tuple(dict.fromkeys(lost)), frozenset(seen)
+
+
+def _named(step: Step) -> Iterable[tuple[str, Chain]]:
+    # Any field of any operation that holds keys or targets names keys of its place.
+    for _, values in step.op:
+        for item in values if type(values) is tuple else ():
+            if isinstance(item, Key):
+                yield item.text, item.chain
+            elif isinstance(item, Target) and item.key is not None:
+                yield item.text, (*(names_of(item.lists.shape) if item.lists else ()), *item.key.chain)
+
+
+def _read(step: Step) -> Iterable[Chain]:
+    for lists, chain in step.op.reads():
+        if chain and "*" not in (*lists, *chain):
+            yield (*lists, *chain)
+
+
+def _end(values: Sequence[Any], chain: Chain) -> tuple[Iterable[str], int]:
+    """Follow a chain of keys through objects, and through lists to their items: the keys where it ends, and how many of its own were found."""
+    for depth, name in enumerate(chain):
+        objects = [item for value in values for item in _inside(value, "each") or [value] if type(item) is dict]
+        found = [item[name] for item in objects if name in item]
+        if not found:
+            return dict.fromkeys(key for item in objects for key in item), depth
+        values = found[:_LOOKED_AT]
+    return (), len(chain)
 
 
 def near(name: str, keys: Iterable[str]) -> str:
     """Give the key most like `name`, capitals aside; empty if none is like it."""
     folded = {key.casefold(): key for key in keys}
-    found = get_close_matches(name.casefold(), folded, 1, 0.6)
+    found = get_close_matches(name.casefold(), folded, 1, 0.7)
     return folded[found[0]] if found else ""
 
 
@@ -80,7 +129,7 @@ def _inside(value: Any, kind: Any) -> Sequence[Any]:
     return [inner for item in value[:_LOOKED_AT] for inner in (item if type(item) is list else [item])]
 
 
-def _nothing(token: Shape, values: list[Any], done: str) -> tuple[str, str]:
+def _nothing(token: tuple[Any, ...], values: list[Any], done: str) -> tuple[str, str]:
     at = f"`{done}`" if done else "the return"
     objects = [value for value in values if type(value) is dict]
     if token[0] == "field" and objects:
@@ -91,9 +140,7 @@ def _nothing(token: Shape, values: list[Any], done: str) -> tuple[str, str]:
         nearest = near(name, keys)
         if nearest:
             return nearest, f"the nearest key is `{nearest}`"
-        named = ", ".join(f"`{key}`" for key in list(keys)[:_NAMED])
-        more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
-        return "", f"{at} has the keys {named}{more}" if keys else f"{at} is an empty object"
+        return "", f"{at} has {_there_are(keys)}" if keys else f"{at} is an empty object"
     if token[0] == "field" and values and type(values[0]) is list:
         path = f"{done}[*].{token[1]}"
         return "", f"{at} is a list: its items are `{path}`" if any(type(item) is dict and token[1] in item for item in values[0]) else f"{at} is a list"
@@ -102,6 +149,12 @@ def _nothing(token: Shape, values: list[Any], done: str) -> tuple[str, str]:
     if not any(values):
         return "", f"{at} is empty"
     return "", f"{at} is {_described(values)}"
+
+
+def _there_are(keys: Iterable[str]) -> str:
+    known = list(keys)
+    more = f" and {len(known) - _NAMED:,} more" if len(known) > _NAMED else ""
+    return f"the keys {', '.join(f'`{key}`' for key in known[:_NAMED])}{more}"
 
 
 def _described(values: list[Any]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 _WIDTH = 100
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -24,6 +25,14 @@ def console(stream: TextIO, width: int = _WIDTH) -> Console:
         file=stream, force_terminal=terminal, color_system=None if plain else "auto", width=columns, highlight=False, markup=False, emoji=False,
         soft_wrap=not terminal,
     )  # fmt: skip
+
+
+def print_indented(text: Text, indent: int, screen: Console) -> None:
+    """Print a text behind blanks: on a terminal every line of it; elsewhere on one line, for those who search in it."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    screen.print(Padding(text, (0, 0, 0, indent), expand=False) if screen.is_terminal else Text(" " * indent) + text)
 
 
 def visible(text: str) -> str:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, TextIO
 
 from reducer.report import Report, ToolReport, tokens
 from reducer.report.attention import Attention, Kind, by_kind, plural
-from reducer.report.screen import console, visible
+from reducer.report.screen import console, print_indented, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 _MOST = 12
+_FEW = 3
 _WIDEST = 1000
 _TITLES: dict[Kind, str] = {
     "no rule": "Tools without a rule",
@@ -32,14 +34,20 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO) -> N
     from rich.text import Text
 
     table = _table(report)
-    # Elsewhere than on a terminal nothing is folded: a table is as wide as its names.
-    screen = console(stream) if stream.isatty() else console(stream, console(stream, _WIDEST).measure(table).maximum)
+    screen = console(stream)
+    wanted = screen.measure(table, options=screen.options.update(max_width=_WIDEST)).maximum
+    if not stream.isatty():
+        # Nothing is folded there: a table is as wide as its names.
+        screen = console(stream, wanted)
+    elif wanted > screen.width:
+        table = _table(report, narrow=True)
     print_head(report, screen)
     if not report.returns:
         screen.print("No tool returns in it." if len(report.histories) == 1 else "No tool returns in them.")
     else:
         screen.print(table)
-        screen.print(Text("Tokens are estimated: characters / 4.", "dim"))
+        before, after = tokens(report.before), tokens(report.after)
+        screen.print(Text(f"About {before:,} tokens before, {after:,} after: an estimate, characters / 4.", "dim"))
     print_attention(needs, screen)
 
 
@@ -57,7 +65,6 @@ def print_head(report: Report, screen: Console) -> None:
 
 def print_attention(needs: Sequence[Attention], screen: Console) -> None:
     """Print what needs attention, kind by kind; or that nothing does."""
-    from rich.padding import Padding
     from rich.text import Text
 
     screen.print()
@@ -68,15 +75,17 @@ def print_attention(needs: Sequence[Attention], screen: Console) -> None:
     for kind, entries in by_kind(needs).items():
         screen.print(Text(f"  {_TITLES[kind]}"))
         for line in _lines(kind, entries):
-            # Elsewhere than on a terminal a message stays on one line, for those who search in it.
-            screen.print(Padding(line, (0, 0, 0, 4)) if screen.is_terminal else Text("    ") + line)
+            print_indented(line, 4, screen)
 
 
-def _lines(kind: Kind, entries: list[Attention]) -> Iterator[object]:
+def _lines(kind: Kind, entries: list[Attention]) -> Iterator[Text]:
     from rich.text import Text
 
     if kind == "unused rule":
-        yield Text(", ".join(visible(entry.message) for entry in entries))
+        yield Text(", ".join(visible(PurePath(entry.where).name) for entry in entries))
+        return
+    if kind == "warning" and len(entries) > _FEW:
+        yield Text(f"{len(entries):,} warnings: `python -m reducer check` shows them")
         return
     longest = max(len(visible(entry.where)) for entry in entries[:_MOST])
     for entry in entries[:_MOST]:
@@ -90,7 +99,8 @@ def _lines(kind: Kind, entries: list[Attention]) -> Iterator[object]:
         yield Text(f"and {len(rest):,} more{f', {size:,} characters together' if kind == 'no rule' else ''}", "dim")
 
 
-def _table(report: Report) -> Table:
+def _table(report: Report, narrow: bool = False) -> Table:
+    """Make the table; a narrow one leaves the tokens to the line below it."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -100,19 +110,17 @@ def _table(report: Report) -> Table:
     before, after = report.before, report.after
     table.add_column("\nTool", "Total", overflow="fold", min_width=12)
     table.add_column("\nRule", overflow="fold", min_width=12)
-    for head, foot in (
+    columns = [
         ("\nCalls", f"{calls:,}"), ("Characters\nbefore", f"{before:,}"), ("\nafter", f"{after:,}"), ("\nSaved", saved(before, after)),
         ("Tokens, about\nbefore", f"{tokens(before):,}"), ("\nafter", f"{tokens(after):,}"),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for head, foot in columns[: 4 if narrow else 6]:
         table.add_column(head, foot, justify="right", no_wrap=True)
     for tool in report.tools:
         name, style = _rule_name(tool)
-        sizes = (f"{tool.calls:,}", f"{tool.before:,}", f"{tool.after:,}")
-        table.add_row(
-            Text(visible(tool.tool)), Text(name, style), *sizes,
-            Text(saved(tool.before, tool.after), "green" if tool.after < tool.before else "dim"),
-            f"{tokens(tool.before):,}", f"{tokens(tool.after):,}",
-        )  # fmt: skip
+        share = Text(saved(tool.before, tool.after), "green" if tool.after < tool.before else "dim")
+        sizes = (f"{tool.calls:,}", f"{tool.before:,}", f"{tool.after:,}", share, f"{tokens(tool.before):,}", f"{tokens(tool.after):,}")
+        table.add_row(Text(visible(tool.tool)), Text(name, style), *sizes[: 4 if narrow else 6])
     return table
 
 

@@ -2,5 +2,6 @@
 
 from reducer.rule.model import Expect, Given, Rule, Ruleset, Step, Test, When
 from reducer.rule.read import KEY_TYPES, check_rules, compile_rules, read_rules
+from reducer.rule.words import instructions
 
-__all__ = ["KEY_TYPES", "Expect", "Given", "Rule", "Ruleset", "Step", "Test", "When", "check_rules", "compile_rules", "read_rules"]
+__all__ = ["KEY_TYPES", "Expect", "Given", "Rule", "Ruleset", "Step", "Test", "When", "check_rules", "compile_rules", "instructions", "read_rules"]

@@ -59,9 +59,9 @@ def untouched(tool: object, outcome: object, tool_kind: object, metadata: object
     """Say why rules never apply to a tool return with these fields; empty when they do."""
     if not isinstance(tool, str):
         return "it names no tool"
-    if tool.startswith("final_result"):
+    if tool[:12] == "final_result":
         return "it answers an output tool"
-    if outcome is not None and outcome != "success":
+    if outcome != "success" and outcome is not None:
         return f"its outcome is {outcome}"
     if tool_kind is not None:
         return f"its tool kind is {tool_kind}"
@@ -94,42 +94,39 @@ def _untouched(found: Found) -> str:
     why = untouched(get("tool_name"), get("outcome"), get("tool_kind"), get("metadata")) or flaw
     if why:
         return why
-    if type(content) is str:
+    kind = type(content)
+    if kind is str:
         # PydanticAI writes this key beside every content but texts, numbers, booleans and null.
         return "its content is bytes, a date or the like, stored as a text" if "content_file_digests" in fields else ""
-    return "" if type(content) is list or type(content) is dict else "its content is no text, list or object"
+    return "" if kind is list or kind is dict else "its content is no text, list or object"
 
 
 def _spliced(data: bytes, text: str, changes: Iterable[tuple[int, int, Any]]) -> bytes:
-    pieces: list[str] = []
+    pieces: list[bytes] = []
     done = 0
     for start, end, new in changes:
         written = _written(new)
         # A number such as 1e400 reads as infinity: a content that holds one cannot be written back, so it stays.
-        if "Infinity" in written and type(new) is not str and _overflows(text[start:end]):
+        if b"Infinity" in written and type(new) is not str and _overflows(text[start:end]):
             continue
-        pieces += (text[done:start], written)
+        pieces += (text[done:start].encode(), written)
         done = end
     if not pieces:
         return data
-    pieces.append(text[done:])
-    result = "".join(pieces)
-    try:
-        return result.encode()
-    except UnicodeEncodeError:  # the text itself cannot hold a lone surrogate, only what was written, in a JSON text
-        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", result).encode()
+    pieces.append(text[done:].encode())
+    return b"".join(pieces)
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
-def _written(value: Any) -> str:
+def _written(value: Any) -> bytes:
     # to_json spells floats as PydanticAI does (1e-7, not 1e-07) and takes a third of the time; lone surrogates are beyond it.
     try:
-        return to_json(value, inf_nan_mode="constants").decode()
+        return to_json(value, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError):
-        return _encode(value)
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", _encode(value)).encode()
 
 
 def _overflows(text: str) -> bool:

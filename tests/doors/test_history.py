@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from enum import Enum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -66,7 +66,7 @@ class Risk(Enum):
     HIGH = "high as can be"
 
 
-class Word(str, Enum):
+class Word(StrEnum):
     HIGH = "high as can be"
 
 
@@ -97,10 +97,14 @@ LEAVES = st.one_of(
     st.timedeltas(max_value=timedelta(days=9), min_value=timedelta()),
     st.decimals(allow_nan=False, places=2),
     st.uuids(),
-    st.sampled_from([Risk.HIGH, Word.HIGH, ImageUrl(url="https://x.example/y.png"), BinaryContent(b"\x89PNG\xff", media_type="image/png")]),
+    st.sampled_from(
+        [Risk.HIGH, Word.HIGH, ImageUrl(url="https://x.example/y.png"), BinaryContent(b"\x89PNG\xff", media_type="image/png")]
+    ),
 )
 # In models: no media, which PydanticAI takes for files there once they are stored, and for data while they are not.
-PLAIN = st.recursive(LEAVES.filter(lambda value: not is_media(value)), lambda inner: st.lists(inner, max_size=4) | st.tuples(inner))
+PLAIN = st.recursive(
+    LEAVES.filter(lambda value: not is_media(value)), lambda inner: st.lists(inner, max_size=4) | st.tuples(inner)
+)
 KEYS = st.one_of(st.text("abcé", max_size=3), st.integers(0, 3), st.dates(), st.booleans())
 
 
@@ -196,7 +200,19 @@ def numbers() -> Iterator[int]:
 
 @pytest.mark.parametrize(
     "content",
-    [None, True, 123456789, 1.5, b"some bytes", bytearray(b"some bytes"), Risk.HIGH, date(2026, 1, 2), AT, UUID(int=1), Note("a long text")],
+    [
+        None,
+        True,
+        123456789,
+        1.5,
+        b"some bytes",
+        bytearray(b"some bytes"),
+        Risk.HIGH,
+        date(2026, 1, 2),
+        AT,
+        UUID(int=1),
+        Note("a long text"),
+    ],
 )
 def test_scalars_stay(content: Any) -> None:
     messages = [request(part(content))]

@@ -59,7 +59,9 @@ RETURN = {
 
 @st.composite
 def parts(draw: st.DrawFn) -> Any:
-    kind = draw(st.sampled_from(["tool-return"] * 4 + ["builtin-tool-return", "retry-prompt", "user-prompt", "text", "tool-call"]))
+    kind = draw(
+        st.sampled_from(["tool-return"] * 4 + ["builtin-tool-return", "retry-prompt", "user-prompt", "text", "tool-call"])
+    )
     fields = [(name, draw(values)) for name, values in RETURN.items() if draw(st.integers(0, 9))]
     content = ("content", draw(VALUES))
     order = draw(st.sampled_from(["usual", "usual", "sorted", "any"]))
@@ -167,7 +169,9 @@ def reference(text: str, reduce: Any) -> tuple[Any, int]:
 
 @given(histories())
 @example('[{"parts":[{"tool_name":"t","content":{"a":1,"a":[1,2,3]},"part_kind":"tool-return"}],"kind":"request"}]')
-@example('[{"parts":[{"tool_name":"t","content":"a long text","con\\u0074ent":[1,2,3],"part_kind":"tool-return"}],"kind":"request"}]')
+@example(
+    '[{"parts":[{"tool_name":"t","content":"a long text","con\\u0074ent":[1,2,3],"part_kind":"tool-return"}],"kind":"request"}]'
+)
 @example('[{"parts":[{"tool_name":"t","content":[[],[],[1]],"part_kind":"tool-return"},{"part_kind":"x"}],"kind":"request"}]')
 def test_it_changes_the_contents_that_the_plain_way_changes(text: str) -> None:
     data = text.encode()
@@ -262,7 +266,11 @@ def history(content: str, more: str = "", kind: str = "request") -> bytes:
         (',"outcome":"retried"', "request", "its outcome is retried"),
         (',"outcome":"failed"', "request", "its outcome is failed"),
         (',"tool_kind":"tool-search"', "request", "its tool kind is tool-search"),
-        (',"metadata":{"pydantic_ai_synthesized_tool_return":true}', "request", "PydanticAI wrote it for a call without an answer"),
+        (
+            ',"metadata":{"pydantic_ai_synthesized_tool_return":true}',
+            "request",
+            "PydanticAI wrote it for a call without an answer",
+        ),
         (',"tool_name":"final_result"', "request", "it answers an output tool"),
         (',"tool_name":null', "request", "it names no tool"),
     ],
@@ -338,7 +346,10 @@ def test_a_byte_order_mark_stays() -> None:
         (b"", "empty: expected a list of messages"),
         (b" \n", "empty: expected a list of messages"),
         (b"hello", "not JSON: Expecting value at line 1, column 1"),
-        (b'[{"parts":[],\n "kind":"request",}]', "not JSON: Expecting property name enclosed in double quotes at line 2, column 19"),
+        (
+            b'[{"parts":[],\n "kind":"request",}]',
+            "not JSON: Expecting property name enclosed in double quotes at line 2, column 19",
+        ),
         (b'[{"parts":[],"kind":"request"}\n{}]', "not JSON: Expecting ',' delimiter at line 2, column 1"),
         (b'[{"parts":[],"kind":"request"}] x', "not JSON: Extra data at line 1, column 33"),
         (b'[{"parts":[],"kind":"reque', "cut off: the text ends at line 1, column 27, in the middle of a history"),

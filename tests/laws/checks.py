@@ -119,8 +119,9 @@ def entities(content: Any, types: frozenset[str] | None = None) -> list[Entity]:
 
 def stands(value: str, content: Any) -> bool:
     """Tell whether a written value stands in a text of the content, bounded by non-word characters."""
-    pattern = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)" if value[:1].isalnum() else re.escape(value))
-    return any(value in text and (text == value or pattern.search(text) or value in text) for text in texts(opened(content)))
+    before, after = (r"(?<!\w)" if value[0].isalnum() else ""), (r"(?!\w)" if value[-1].isalnum() else "")
+    pattern = re.compile(before + re.escape(value) + after)
+    return any(value in text and pattern.search(text) for text in texts(opened(content)))
 
 
 def preserved(before: Any, after: Any, types: frozenset[str]) -> None:

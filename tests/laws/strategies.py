@@ -77,7 +77,8 @@ def _record(extra: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-records = st.lists(st.one_of(_record(values), _record(values), _record(values), values), min_size=3, max_size=12)
+_media = st.just({"kind": "image-url", "url": "https://example.org/a.png"})
+records = st.lists(st.one_of(_record(values), _record(values), _record(values), values, _media), min_size=3, max_size=12)
 articles = st.lists(sentences, min_size=2, max_size=8)
 _objects = st.fixed_dictionaries(
     {

@@ -23,20 +23,21 @@ JUNK = re.compile(
 )
 RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
 # System commands, products, companies and words of the trade that a names list holds because somebody abused them.
-KNOWN = set(
+KNOWN = frozenset(
     """
-    alibaba anydesk autoit bitsadmin cachedump cipher cisco cmd coinminer connectwise crypt crypter crypto csvde decryptor
-    defender desktop diskpart django electrum encoder encrypt encryptor esentutl eset expand explorer exploit extractor file-locker
+    alibaba anydesk autoit bitsadmin cachedump cipher cisco cmd coinminer connectwise crypt crypted crypter crypto csvde decryptor
+    defender desktop diskpart django electrum encoder encrypt encrypted encryptor esentutl eset expand explorer exploit extractor file-locker
     filelocker forfiles ftp gazprom generic grep ifconfig invader ipconfig java javascript kali keylogger labubu loader locker lockscreen
     logger lookback mcafee microsoft mini miner nbtstat net netflix netsh netstat nltest norton offline ordinal payload payment php ping
     powershell protected proxy python quick-assist ransom ransomed ransomware rclone recovery redact reg remoteutilities responder root
     rootkit route sanction sanctions scraper screenconnect script sdelete seon shell spyware survey systeminfo targetcompany tasklist
     teamviewer telegram template tilde tor trojan trufflehog turkish unlock virus wevtutil wiper windows10 winexe worm zimbra zlib
-    homeunix cryptographic rijndael httpclient winmm netui webhp wininet splunk vmware oracle webmasters copycat lockbox codecov operator popeye snoopy superman hitler spongebob coronavirus
+    homeunix cryptographic rijndael httpclient winmm netui webhp wininet splunk vmware oracle webmasters copycat lockbox codecov
+    operator popeye snoopy superman hitler spongebob coronavirus
     """.split()
 )
 # Ordinary words so much used for the threat that they stay, written as they are.
-KEPT = set("Akira Carbanak Clop Conti Dharma Dragonfly Hive Lazarus Leviathan Maze Medusa Mirai Patchwork Phobos Royal REvil Stuxnet Tick Turla".split())
+KEPT = frozenset("Akira Carbanak Clop Conti Dharma Dragonfly Hive Lazarus Leviathan Maze Medusa Mirai Patchwork Phobos Royal REvil Stuxnet Tick Turla".split())
 MALWARE_FIRST = {"mitre-malware", "banker", "rat", "android", "cryptominers", "stealer", "botnet"}
 
 
@@ -64,10 +65,10 @@ def case(name: str, entry: dict, common: set[str]) -> str | None:
         if name.isupper() and len(name) > 4 and zipf < 4.1 and not only_ransomware:
             return "="  # MERCURY
         return "=" if actor and zipf < 3.35 and name[0].isupper() and len(name) > 4 else None
-    if only_ransomware and (zipf >= 2.2 or name.islower() and (zipf > 0 or len(words) > 1 or any(w in common for w in words))):
+    if only_ransomware and (zipf >= 2.2 or (name.islower() and (zipf > 0 or len(words) > 1 or any(w in common for w in words)))):
         return None
-    if len(name) < 4 and not re.search(r"\d", name):
-        return "=" if actor and zipf == 0 and len(name) == 3 and name.isupper() else None
+    if len(name) < 4:
+        return "=" if actor and zipf < 2 and name.isupper() else None
     if all(w in common or len(w) < 3 for w in words) and not re.search(r"\d", name):
         return "=" if name != name.lower() and (actor or not only_ransomware or len(words) == 1) and not single else None
     if single and (zipf >= 2 or len(name) < 5):

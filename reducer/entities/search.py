@@ -35,6 +35,7 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
     want_host = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url"))
     want_four, want_six, want_domain = "ipv4" in types, "ipv6" in types, "domain" in types
     want_cve, want_attack = "cve" in types, "mitre_attack" in types
+    new = tuple.__new__  # the constructor of a NamedTuple is a Python function: 0.3 us more for every entity
     named = finder(types & {"threat_actor", "malware"})
 
     def hosts(data: bytes) -> list[Found]:
@@ -84,7 +85,7 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
         found.sort()
         return tuple(
             [
-                Entity(kind, text[start:end], (canonical.replace(b"\x01", b".") if 1 in canonical else canonical).decode(), start, end)
+                new(Entity, (kind, text[start:end], (canonical.replace(b"\x01", b".") if 1 in canonical else canonical).decode(), start, end))
                 for start, end, kind, canonical in found
                 if kind in types
             ]

@@ -1,0 +1,183 @@
+"""JSON text that is read piece by piece at C speed, with the place of each piece."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from json.decoder import JSONDecodeError
+from typing import Any
+
+from reducer.errors import HistoryError
+
+MAX_NESTING = 10_000
+"""Levels of nesting past which a text is refused. What the interpreter cannot read up to here is passed over."""
+
+_Scan = Callable[[str, int], tuple[Any, int]]
+
+
+def _scanner(decoder: json.JSONDecoder) -> _Scan:
+    scan: _Scan = decoder.scan_once  # type: ignore[attr-defined]
+    return scan
+
+
+def _integer(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:  # Python reads no more than 4,300 digits
+        return 0
+
+
+scan = _scanner(json.JSONDecoder())
+"""Read the value that starts right at an index: itself, and its end. Raises `StopIteration` where none starts."""
+
+_lenient_scan = _scanner(json.JSONDecoder(parse_int=_integer))
+_WHITE = re.compile(r"[ \t\n\r]*+")
+_TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
+
+
+class JsonText:
+    """A text and how far it was read: `at` is set by who reads an item of a list, or the last value."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self._keys = 0
+        self._repeated = False
+        self._counting: _Scan | None = None
+        self._pairing: _Scan | None = None
+
+    def paired(self, start: int) -> tuple[Any, int, bool]:
+        """Read a value: itself, its end, and whether all objects in it have different keys."""
+        if self._pairing is None:
+
+            def pair(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+                value = dict(pairs)
+                if len(value) != len(pairs):
+                    self._repeated = True
+                return value
+
+            self._pairing = _scanner(json.JSONDecoder(object_pairs_hook=pair))
+        self._repeated = False
+        value, end = self._pairing(self.text, start)
+        return value, end, not self._repeated
+
+    def counted(self, start: int) -> tuple[Any, int, bool]:
+        """Do what `paired` does, by counting the keys of the objects and those written in the text."""
+        text = self.text
+        if self._counting is None:
+
+            def count(value: dict[str, Any]) -> dict[str, Any]:
+                self._keys += len(value)
+                return value
+
+            self._counting = _scanner(json.JSONDecoder(object_hook=count))
+        self._keys = 0
+        value, end = self._counting(text, start)
+        # A key ends in `":`; so may a piece of a text, written `\":`, and a key that ends in a backslash looks like one.
+        surplus = text.count('":', start, end) - self._keys
+        if surplus and (surplus != text.count('\\":', start, end) or text.find('\\\\":', start, end) >= 0):
+            surplus = -1
+        if surplus >= 0 and text.find('" :', start, end) < 0:
+            blanks = (blank for blank in "\n\t\r" if text.find(blank, start, end) >= 0)
+            if all(text.find(f'"{blank}:', start, end) < 0 for blank in blanks):
+                return value, end, True
+        return self.paired(start)
+
+    def members(self, at: int, long: str, read: Callable[[int], tuple[Any, int]]) -> tuple[dict[str, Any], list[Any], int]:
+        """Read the object at `at`: its members but those called `long`, what `read` gives for each of those, and its end."""
+        text = self.text
+        fields: dict[str, Any] = {}
+        values: list[Any] = []
+        at = self.white(at + 1)
+        mark = text[at : at + 1]
+        if mark == "}":
+            return fields, values, at + 1
+        while True:
+            if mark != '"':
+                raise JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
+            key, at = self.value(at)
+            at = self.white(at)
+            if text[at : at + 1] != ":":
+                raise JSONDecodeError("Expecting ':' delimiter", text, at)
+            at = self.white(at + 1)
+            if key == long:
+                value, at = read(at)
+                values.append(value)
+            else:
+                fields[key], at = self.value(at)
+            at = self.white(at)
+            mark = text[at : at + 1]
+            if mark == "}":
+                return fields, values, at + 1
+            if mark != ",":
+                raise JSONDecodeError("Expecting ',' delimiter", text, at)
+            at = self.white(at + 1)
+            mark = text[at : at + 1]
+
+    def items(self, start: int) -> Iterator[int]:
+        """Give the start of each item of the list at `start`; who reads the item sets `at` to its end."""
+        text = self.text
+        at = self.white(start + 1)
+        if text[at : at + 1] == "]":
+            self.at = at + 1
+            return
+        while True:
+            yield at
+            at = self.at
+            mark = text[at : at + 1]
+            if mark != "," and mark != "]":
+                at = self.white(at)
+                mark = text[at : at + 1]
+            if mark == "]":
+                self.at = at + 1
+                return
+            if mark != ",":
+                raise JSONDecodeError("Expecting ',' delimiter", text, at)
+            at = self.white(at + 1)
+
+    def value(self, start: int) -> tuple[Any, int]:
+        """Read any value; one that is nested too deep is passed over and given as None, a number of too many digits as 0."""
+        text = self.text
+        try:
+            try:
+                return scan(text, start)
+            except JSONDecodeError:
+                raise
+            except ValueError:
+                return _lenient_scan(text, start)
+        except StopIteration as error:
+            raise JSONDecodeError("Expecting value", text, error.value) from None
+        except RecursionError:
+            return None, self.skip(start)
+
+    def skip(self, start: int) -> int:
+        """Find the end of a list or object without reading it. Raises `HistoryError` past `MAX_NESTING` levels."""
+        depth = 0
+        for token in _TOKENS.finditer(self.text, start):
+            mark = token[0]
+            if mark in "[{":
+                depth += 1
+                if depth > MAX_NESTING:
+                    raise HistoryError(f"nested deeper than {MAX_NESTING:,} levels at {place(self.text, token.start())}")
+            elif mark in "]}":
+                depth -= 1
+                if depth == 0:
+                    return token.end()
+        raise JSONDecodeError("Unterminated list or object starting at", self.text, start)
+
+    def white(self, at: int) -> int:
+        """Skip blanks."""
+        found = _WHITE.match(self.text, at)
+        return found.end() if found else at
+
+    def finish(self) -> None:
+        """Check that nothing but blanks is left."""
+        at = self.white(self.at)
+        if at != len(self.text):
+            raise JSONDecodeError("Extra data", self.text, at)
+
+
+def place(text: str, at: int) -> str:
+    """Name a place for a reader."""
+    return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"

@@ -1,0 +1,142 @@
+"""How long reducing takes beside the work that a run does anyway; run with `pytest tests/benchmarks --benchmark-only`.
+
+Every figure is a ratio in its group: compare rows, not milliseconds.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from reducer.engine import prepare, reduce_content
+from reducer.rule import Ruleset, compile_rules
+
+KEPT = "hostname, address, last_seen, risk, score, verification"
+STEPS = {
+    "by position": "  - {path: resolutions, limit: 20}\n",
+    "by one field": "  - {path: resolutions, limit: 20, sort_by: last_seen}\n",
+    "by expressions": "  - {path: resolutions, limit: 20, sort_by: verification.votes, always_keep: risk == 'critical' && length(tags) > `9`}\n",
+}
+
+
+def ruleset(steps: str, more: str = "") -> Ruleset:
+    compiled, problems = compile_rules([("bench.yaml", f"version: 1\ntool: t\n{more}steps:\n{steps}")])
+    assert compiled is not None, problems
+    prepare(compiled)
+    return compiled
+
+
+def structural(steps: str) -> Ruleset:
+    return ruleset(f"{steps}  - {{path: resolutions, keep: [{KEPT}, tags]}}\n")
+
+
+def record(rng: random.Random, number: int) -> dict[str, Any]:
+    return {
+        "hostname": f"host{number}.example.com",
+        "address": f"192.0.2.{number % 256}",
+        "first_seen": "2023-01-01T00:00:00Z",
+        "last_seen": f"2024-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T00:00:00Z",
+        "risk": rng.choice(("low", "medium", "high")),
+        "score": rng.randint(0, 100),
+        "raw": "x" * 200,
+        "verification": {"votes": rng.randint(0, 9), "by": ["a", "b"], "note": "checked against the second source"},
+        "tags": ["a", "b", "c"],
+        "notes": "Seen again last night beside the others, by the same sensor.",
+        "source": f"feed-{number % 7}",
+        "ttl": 3600,
+    }
+
+
+def returns(megabytes: float) -> list[dict[str, Any]]:
+    rng = random.Random(1)
+    one = len(json.dumps({"resolutions": [record(rng, n) for n in range(200)], "total": 200}))
+    return [{"resolutions": [record(rng, n) for n in range(200)], "total": 200} for _ in range(max(1, int(megabytes * 1e6 / one)))]
+
+
+@pytest.fixture(scope="module", params=[5, 50], ids=["5 MB", "50 MB"])
+def contents(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
+    return returns(request.param)
+
+
+def plainly(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same by hand: top 20 of 200 by one field, 7 of 12 keys."""
+    kept = {*KEPT.split(", "), "tags"}
+    results = []
+    for content in contents:
+        items = content["resolutions"]
+        top = sorted(sorted(range(len(items)), key=lambda n: items[n]["last_seen"], reverse=True)[:20])
+        results.append({**content, "resolutions": [{key: value for key, value in items[n].items() if key in kept} for n in top]})
+    return results
+
+
+@pytest.mark.benchmark(group="structural rules")
+def test_plain_python(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
+    assert len(benchmark(plainly, contents)[0]["resolutions"]) == 20
+
+
+@pytest.mark.benchmark(group="structural rules")
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_structural_rules(benchmark: BenchmarkFixture, contents: list[dict[str, Any]], steps: str) -> None:
+    rules = structural(steps)
+    results = benchmark(lambda: [reduce_content(rules, "t", content) for content in contents])
+    assert len(results[0]["resolutions"]) == 20
+
+
+@pytest.mark.benchmark(group="structural rules")
+def test_structural_rules_then_json_dumps(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
+    rules = structural(STEPS["by one field"])
+    benchmark(lambda: json.dumps([reduce_content(rules, "t", content) for content in contents]))
+
+
+@pytest.mark.benchmark(group="structural rules")
+def test_json_dumps_of_the_original(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
+    benchmark(json.dumps, contents)
+
+
+@pytest.mark.benchmark(group="structural rules")
+def test_pydantic_dump_json_of_the_original(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
+    messages = pytest.importorskip("pydantic_ai.messages")
+    parts = [messages.ToolReturnPart(tool_name="t", content=content, tool_call_id=str(n)) for n, content in enumerate(contents)]
+    history = [messages.ModelRequest(parts=parts)]
+    benchmark(messages.ModelMessagesTypeAdapter.dump_json, history)
+
+
+WORDS = "The operators came back through the mail gateway and left a loader that asks for new orders every ninety seconds; the host was seen before.".split()
+
+
+def articles(megabytes: float) -> list[list[str]]:
+    rng = random.Random(2)
+
+    def article() -> str:
+        words = [rng.choice(WORDS) for _ in range(1200)]
+        for _ in range(12):
+            words[rng.randrange(len(words))] = rng.choice((f"198.51.100.{rng.randrange(256)}", f"host{rng.randrange(999)}[.]example", "APT28", "CVE-2024-3400"))
+        return " ".join(words)
+
+    return [[article() for _ in range(10)] for _ in range(max(1, int(megabytes * 1e6 / 72_000)))]
+
+
+@pytest.mark.benchmark(group="rules that preserve entities, 2 MB of articles")
+def test_truncate_with_its_default_preserve(benchmark: BenchmarkFixture) -> None:
+    rules, contents = ruleset("  - {truncate: 400}\n"), articles(2)
+    results = benchmark(lambda: [reduce_content(rules, "t", content) for content in contents])
+    assert "mentions" in results[0][0]
+
+
+@pytest.mark.benchmark(group="rules that preserve entities, 2 MB of articles")
+def test_the_scanner_alone(benchmark: BenchmarkFixture) -> None:
+    from reducer.entities import scanner
+
+    rules, contents = ruleset("  - {truncate: 400}\n"), articles(2)
+    scan = scanner(rules.rules[0].types)
+    benchmark(lambda: [scan(text) for content in contents for text in content])
+
+
+@pytest.mark.benchmark(group="rules that preserve entities, 2 MB of articles")
+def test_truncate_that_preserves_nothing(benchmark: BenchmarkFixture) -> None:
+    rules, contents = ruleset("  - {truncate: 400}\n", "preserve: []\n"), articles(2)
+    benchmark(lambda: [reduce_content(rules, "t", content) for content in contents])

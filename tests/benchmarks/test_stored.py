@@ -1,0 +1,102 @@
+"""Stored histories against `json.loads` of the same bytes; the target is 0.7 of its speed.
+
+`python -m pytest tests/benchmarks/test_stored.py -o addopts= --benchmark-only -s` prints a line for each, measured in turn.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from reducer.stored import reduce_json
+
+
+def shorter(tool: str, content: Any) -> Any:
+    """Keep 400 characters of a text, 20 items of a list, 20 items of each list in an object."""
+    if isinstance(content, str):
+        return content[:400] if len(content) > 400 else content
+    if isinstance(content, list):
+        return content[:20] if len(content) > 20 else content
+    new = {key: value[:20] if isinstance(value, list) and len(value) > 20 else value for key, value in content.items()}
+    return content if all(new[key] is value for key, value in content.items()) else new
+
+
+def record(number: int) -> dict[str, Any]:
+    return {
+        "id": number,
+        "hostname": f"host-{number}.example.com",
+        "address": f"10.{number % 250}.{number % 13}.{number % 200}",
+        "last_seen": "2026-01-01T00:00:00Z",
+        "risk": "high" if number % 7 else "low",
+        "score": number * 0.37,
+        "tags": ["botnet", "tor", "scanner"],
+        "active": True,
+        "owner": None,
+        "asn": 64512 + number,
+        "country": "DE",
+        "note": "Seen in a scan of the whole network, one of many. " * 2,
+    }
+
+
+def synthetic(megabytes: int, what: str) -> bytes:
+    """Write a history in which returns of 50-100 kB make up most of the bytes: `records`, `articles` or both in turn."""
+    contents: list[Any] = [[record(number) for number in range(200)], ["Ein längerer Artikel über nichts. " * 300] * 10]
+    contents = {"records": contents[:1], "articles": contents[1:], "both": contents}[what]
+    turns = []
+    size = turn = 0
+    while size < megabytes * 1_000_000:
+        tool_call = {"tool_name": "explore", "args": {"n": turn}, "tool_call_id": "tool_0_explore", "part_kind": "tool-call"}
+        answer = {"tool_name": "explore", "content": contents[turn % len(contents)], "tool_call_id": "tool_0_explore"}
+        answer |= {"tool_kind": None, "metadata": None, "timestamp": "2026-01-01T00:00:04Z", "outcome": "success"}
+        answer |= {"part_kind": "tool-return"}
+        response = {"parts": [tool_call], "usage": {"input_tokens": 5, "output_tokens": 7}, "model_name": "m", "kind": "response"}
+        request = {
+            "parts": [answer],
+            "timestamp": "2026-01-01T00:00:04Z",
+            "instructions": None,
+            "kind": "request",
+            "run_id": None,
+        }
+        turns.append(json.dumps([response, request], separators=(",", ":"), ensure_ascii=False)[1:-1])
+        size += len(turns[-1])
+        turn += 1
+    return f"[{','.join(turns)}]".encode()
+
+
+def best(files: list[bytes], rounds: int) -> tuple[float, float]:
+    """Time `json.loads` and `reduce_json` in turn, file by file; the sums of each file's best seconds."""
+    sums = [0.0, 0.0]
+    for data in files:
+        times: list[list[float]] = [[], []]
+        for _ in range(rounds):
+            for index, read in enumerate((json.loads, lambda data: reduce_json(data, shorter))):
+                start = perf_counter()
+                read(data)
+                times[index].append(perf_counter() - start)
+        sums[0] += min(times[0])
+        sums[1] += min(times[1])
+    return sums[0], sums[1]
+
+
+def report(benchmark: Any, name: str, files: list[bytes], rounds: int) -> None:
+    loads, reduced = best(files, rounds)
+    megabytes = sum(map(len, files)) / 1e6
+    benchmark.extra_info["speed of json.loads"] = ratio = round(loads / reduced, 2)
+    print(f"\n{name}: {megabytes:.1f} MB, {megabytes / reduced:.0f} MB/s, {ratio:.2f} of json.loads", end="")
+    benchmark.pedantic(lambda: [reduce_json(data, shorter) for data in files] and None, rounds=3)
+
+
+@pytest.mark.parametrize("what", ["records", "articles", "both"])
+@pytest.mark.parametrize("megabytes", [5, 50])
+def test_synthetic(benchmark: Any, megabytes: int, what: str) -> None:
+    report(benchmark, f"{megabytes} MB of {what}", [synthetic(megabytes, what)], 12 if megabytes == 5 else 3)
+
+
+@pytest.mark.parametrize("source", ["agentdojo", "livemcp", "secrl", "secrl_large", "sweagent", "tau_airline", "toolbench", "*"])
+def test_real(benchmark: Any, data: Path, source: str) -> None:
+    files = [file.read_bytes() for file in sorted((data / "histories").glob(f"{source}/*.json"))]
+    report(benchmark, "all of them" if source == "*" else source, files, 12 if source == "*" else 40)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reducer.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run gave: its exit code and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def history(*returns: tuple[str, Any], ids: tuple[str, ...] = ()) -> bytes:
+    """Write a stored history with one request for each tool return; call ids are c1, c2, … unless given."""
+    messages: list[dict[str, Any]] = [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "What is it?"}]}]
+    for number, (tool, content) in enumerate(returns):
+        id = ids[number] if ids else f"c{number + 1}"
+        call = {"part_kind": "tool-call", "tool_name": tool, "args": {}, "tool_call_id": id}
+        messages.append({"kind": "response", "parts": [call]})
+        part = {"part_kind": "tool-return", "tool_name": tool, "content": content, "tool_call_id": id, "outcome": "success"}
+        messages.append({"kind": "request", "parts": [part]})
+    return json.dumps(messages).encode()
+
+
+RECORDS = [{"name": f"host{number}", "seen": f"2024-01-{number % 28 + 1:02}", "raw": "x" * 50} for number in range(30)]
+RULE = """\
+version: 1
+tool: lookup
+steps:
+  - path: records
+    limit: 5
+  - path: records
+    keep: [name, seen]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make the current folder one with `h.json`, a history of one return that `lookup.yaml` shortens."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "h.json").write_bytes(history(("lookup", {"records": RECORDS})))
+    (tmp_path / "lookup.yaml").write_text(RULE)
+    return tmp_path
+
+
+@pytest.fixture
+def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Run the command line in this process."""
+
+    def run(*arguments: str) -> Result:
+        capfd.readouterr()
+        code = main(list(arguments))
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return Result(code, out, err)
+
+    return run
+
+
+def process(*arguments: str, input: bytes = b"", env: dict[str, str] | None = None) -> Result:
+    """Run the command line as a process, in the current folder."""
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8", **(env or {})}
+    done = subprocess.run([sys.executable, "-m", "reducer", *arguments], input=input, capture_output=True, env=environment, timeout=60)
+    out, err = done.stdout.decode(), done.stderr.decode()
+    assert "Traceback" not in err
+    return Result(done.returncode, out, err)

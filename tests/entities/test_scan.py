@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from reducer.entities import GROUPS, TYPES, Entity, expand, scan, scanner
+
+TEXT = "C2 at hxxps://evil[.]com/a.php and 45.1.2.3, mail bob[@]evil[.]com; APT28 (Fancy Bear) used Emotet, T1059.001 and CVE-2021-44228"
+
+
+def test_gives_what_stands_in_the_text_in_order() -> None:
+    assert [(e.type, e.value, e.canonical) for e in scan(TEXT)] == [
+        ("url", "hxxps://evil[.]com/a.php", "https://evil.com/a.php"),
+        ("ipv4", "45.1.2.3", "45.1.2.3"),
+        ("email", "bob[@]evil[.]com", "bob@evil.com"),
+        ("threat_actor", "APT28", "APT28"),
+        ("threat_actor", "Fancy Bear", "APT28"),
+        ("malware", "Emotet", "Emotet"),
+        ("mitre_attack", "T1059.001", "T1059.001"),
+        ("cve", "CVE-2021-44228", "CVE-2021-44228"),
+    ]
+    assert all(TEXT[e.start : e.end] == e.value for e in scan(TEXT))
+
+
+@pytest.mark.parametrize("text", ["", "x", "nothing to see here", "{}", "\ud800", "\x00" * 40])
+def test_gives_nothing_where_nothing_is(text: str) -> None:
+    assert scan(text) == []
+
+
+def test_types_and_groups_choose() -> None:
+    assert [e.type for e in scan(TEXT, ["cve", "ip"])] == ["ipv4", "cve"]
+    assert scan(TEXT, []) == []
+    assert expand(["hash", "cve"]) == {"md5", "sha1", "sha256", "sha512", "cve"}
+    assert expand(TYPES) == set(TYPES)
+    assert all(set(types) <= set(TYPES) for types in GROUPS.values())
+
+
+def test_an_unknown_type_is_a_key_error_that_names_it() -> None:
+    with pytest.raises(KeyError, match="ip-src"):
+        scan(TEXT, ["cve", "ip-src"])
+    with pytest.raises(KeyError, match="ip-src"):
+        expand(["ip-src"])
+
+
+def test_a_host_of_a_url_or_an_address_is_no_domain_also_when_only_domains_are_asked_for() -> None:
+    text = "http://evil.com/x bob@evil.org http://1.2.3.4/ evil.net"
+    assert [e.value for e in scan(text, ["domain", "ipv4"])] == ["evil.net"]
+
+
+def test_a_hash_and_an_id_within_a_url_are_given_besides() -> None:
+    url = "https://www.virustotal.com/gui/file/d41d8cd98f00b204e9800998ecf8427e/detection"
+    assert [(e.type, e.value) for e in scan(url)] == [("url", url), ("md5", "d41d8cd98f00b204e9800998ecf8427e")]
+    assert [e.type for e in scan("https://nvd.nist.gov/vuln/detail/CVE-2021-44228")] == ["url", "cve"]
+
+
+def test_positions_count_characters_behind_what_is_not_ascii() -> None:
+    text = "😀 é evil[.]com und 日本 1[.]2[.]3[.]4"
+    assert [text[e.start : e.end] for e in scan(text)] == ["evil[.]com", "1[.]2[.]3[.]4"]
+
+
+def test_a_scanner_is_made_once_and_shared_by_threads() -> None:
+    find = scanner(frozenset(TYPES))
+    assert scanner(frozenset(TYPES)) is find
+    with ThreadPoolExecutor(4) as pool:
+        assert {tuple(found) for found in pool.map(find, [TEXT] * 200)} == {tuple(scan(TEXT))}
+
+
+def test_what_is_remembered_cannot_be_changed_by_who_got_it() -> None:
+    scan("evil.com").clear()
+    assert scan("evil.com") == [Entity("domain", "evil.com", "evil.com", 0, 8)]
+    assert isinstance(scanner(frozenset(TYPES))("evil.com"), tuple)
+
+
+def test_importing_the_package_loads_neither_names_nor_patterns() -> None:
+    code = "import sys, reducer.entities; print([m for m in sys.modules if m.startswith(('ahocorasick', 'reducer.entities.'))])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['reducer.entities.entity']"
