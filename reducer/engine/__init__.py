@@ -76,21 +76,22 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome
     if rule.when is not None and not passes(rule.when, value):
         return Outcome(rule, content, gated=True)
     watch = None if steps is None else steps.append
-    result = run(rule, value, watch)
+    known: set[str] = set()
+    result = run(rule, value, known, watch)
     done = tuple(steps or ())
     # What was only taken off and put back, such as a mark, is no change. What did not change is the same object, so comparing is quick.
     changed = result is not value and result != value
     if not is_text or type(value) is str:
         if not changed:
             return Outcome(rule, content, done)
-        blamed = None if rule.proven else _changed_again(rule, result)
+        blamed = None if rule.proven else _changed_again(rule, result, known)
         return _settled(rule, content, result, done, blamed)
     if not changed and not any(step.op.writes_compactly for step in rule.steps):
         return Outcome(rule, content, done)
     text = dump(result)
     if len(text) > len(content) or text == content:
         return Outcome(rule, content, done)
-    return _settled(rule, content, text, done, None if rule.proven else _changed_again(rule, decode(text)))
+    return _settled(rule, content, text, done, None if rule.proven else _changed_again(rule, decode(text), known))
 
 
 def _settled(rule: Rule, content: Any, result: Any, done: tuple[StepTrace, ...], blamed: StepTrace | None) -> Outcome:
@@ -100,16 +101,16 @@ def _settled(rule: Rule, content: Any, result: Any, done: tuple[StepTrace, ...],
     return Outcome(rule, content, done, fault=f"a second pass would change the result: `{name}` is to blame", blamed=blamed)
 
 
-def _changed_again(rule: Rule, result: Any) -> StepTrace | None:
+def _changed_again(rule: Rule, result: Any, known: set[str]) -> StepTrace | None:
     """Give the step of a second pass that would change a result; None for a fixed point."""
     result = shown(result)
     if rule.when is not None and not passes(rule.when, result):
         return None
-    again = run(rule, result)
+    again = run(rule, result, known)
     if again is result or again == result:
         return None
     steps: list[StepTrace] = []
-    run(rule, result, steps.append)
+    run(rule, result, known, steps.append)
     # A step may take what is put back in the end, as it did in the first pass: the last that changed something has not.
     return next((step for step in steps if step.after is not step.before), steps[-1])
 

@@ -49,15 +49,29 @@ class Cut:
 class Draft:
     """One return between arrival and result. Made anew for each pass and used by one thread.
 
-    `policies` says for each step which entity types in what it takes away are owed.
+    `policies` says for each step which entity types in what it takes away are owed; `known` are values that read as entities, kept
+    from the first pass to the check after it, which else takes as long as the scan itself.
     """
 
     __slots__ = (
-        "_depth", "_entities", "_opened", "_scan", "_step",
-        "all_keys", "heads", "lists", "marked", "objects", "policies", "root", "texts", "traced",
-    )  # fmt: skip
+        "_depth",
+        "_entities",
+        "_known",
+        "_opened",
+        "_scan",
+        "_step",
+        "all_keys",
+        "heads",
+        "lists",
+        "marked",
+        "objects",
+        "policies",
+        "root",
+        "texts",
+        "traced",
+    )
 
-    def __init__(self, root: Any, scan: Scan, all_keys: bool, policies: Sequence[frozenset[str]], traced: bool) -> None:
+    def __init__(self, root: Any, scan: Scan, all_keys: bool, policies: Sequence[frozenset[str]], traced: bool, known: set[str]) -> None:
         self.root = root
         self.heads = [root]
         self.all_keys = all_keys
@@ -68,6 +82,7 @@ class Draft:
         self.texts: dict[int, Cut] = {}
         self.marked = False
         self._scan = scan
+        self._known = known
         self._step = 0
         self._entities: dict[str, tuple[Entity, ...]] = {}
         self._opened: dict[int, tuple[Any, Any]] = {}
@@ -279,12 +294,13 @@ class Draft:
         found = self._entities.get(text)
         if found is None:
             found = self._entities[text] = tuple(self._scan(text))
+            self._known.update(entity.value for entity in found)
         return found
 
     def reads(self, value: str) -> bool:
-        """Tell whether a whole text reads as one entity."""
+        """Tell whether a whole text reads as one entity. What was found somewhere does: scanners promise it."""
         size = len(value)
-        return any(entity.start == 0 and entity.end == size for entity in self._scan(value))
+        return value in self._known or any(entity.start == 0 and entity.end == size for entity in self._scan(value))
 
     def aligned(self, old: Any, new: Any) -> Iterator[tuple[Any, Any, Any, frozenset[str]]]:
         """Give for every key or index of `old`, the value that arrived, what stands for it in `new` (`GONE` where nothing does) and what is owed for it."""

@@ -29,9 +29,12 @@ class StepTrace:
 Watch = Callable[[StepTrace], None]
 
 
-def run(rule: Rule, value: Any, watch: Watch | None = None) -> Any:
-    """Apply all steps of `rule` once to `value`, an opened content; the same object if nothing changes. Raises `Unreducible`."""
-    draft = Draft(value, scanner(rule.types), rule.all_keys, rule.policies, rule.traced)
+def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> Any:
+    """Apply all steps of `rule` once to `value`, an opened content; the same object if nothing changes. Raises `Unreducible`.
+
+    `known` collects the values that were read as entities.
+    """
+    draft = Draft(value, scanner(rule.types), rule.all_keys, rule.policies, rule.traced, known)
     arrived = current = _without_marks(rule, draft, value)
     for step in rule.steps:
         if step.when is not None and not passes(step.when, arrived):

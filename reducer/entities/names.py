@@ -31,6 +31,7 @@ _NUMBERED = re.compile(
     | UA[CT]-[0-9]{4,5} | TAG-[0-9]{2,3} | ITG[0-9]{2} | CL-(?:STA|CRI|UNK)-[0-9]{4} | UTG-Q-[0-9]{3} | Larva-[0-9]{5} )(?![0-9A-Za-z_])""",
     re.VERBOSE,
 )
+_PLAIN_CODE = re.compile(rb"\A(apt|ta)[ -]?([0-9]+)\Z", re.IGNORECASE)  # "APT 28" and "apt-28" are APT28
 _FAMILIES = (
     b" panda", b" bear", b" kitten", b" spider", b" chollima", b" buffalo", b" jackal", b" leopard", b" typhoon", b" blizzard",
     b" sandstorm", b" sleet", b" tempest", b" tsunami",
@@ -153,9 +154,9 @@ def _longest(data: bytes, hits: list[tuple[int, int, str, bytes]], types: frozen
         done = end
         if kind in types:
             if not canonical:
-                key = written.translate(_LOW)
-                known = table.get(key) or table.get(key.replace(b" ", b""))
-                canonical = known.canonical if known else written.replace(b" ", b"") if written[-1:].isdigit() else written.title()
+                code = _PLAIN_CODE.sub(lambda m: m[1].upper() + m[2], written)
+                known = table.get(code.translate(_LOW))
+                canonical = known.canonical if known else code if code[-1:].isdigit() else code.title()
             found.append((start, end, kind, canonical))
     return found
 

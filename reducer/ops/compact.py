@@ -12,6 +12,7 @@ class Compact(Op):
     """Leave out the keys that hold null, an empty text, list or object; items of lists stay. A return that is JSON text is written without blanks."""
 
     accepts = frozenset({list, dict})
+    writes_compactly = True
     examples = (
         Example(
             "keys without a value",

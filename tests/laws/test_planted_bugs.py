@@ -50,7 +50,7 @@ def cuts_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def never_reads_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marks, "read", lambda *_: None)
-    monkeypatch.setattr("reducer.engine._changed_again", lambda rule, result: None)
+    monkeypatch.setattr("reducer.engine._changed_again", lambda rule, result, known: None)
 
 
 def always_marks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,8 @@ def test_what_is_not_empty_holds(value: Any) -> None:
         ("score < 'x'", {"score": 1}),
         ("length(score) > `1`", {"score": 3}),
         ("contains(score, `1`)", {"score": "x1"}),
+        ("contains(score, 'x')", {"score": {"x": 1}}),
+        ("ends_with(score, 'x')", {"score": None}),
         ("sort(score)", {"score": [1, "a"]}),
         ("join(',', score)", {"score": [1]}),
         ("abs(score)", {"score": True}),

@@ -122,6 +122,24 @@ def test_null_is_no_place() -> None:
     assert calls == []
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a[0][1:] | [1]", [2.5]),  # a bare slice keeps its nulls, and NaN is one
+        ("a[0][1:] | [0]", [float("nan")]),
+        ("a[0][1:][]", [2.5, 3]),
+        ("a[0][*] | [1]", [2.5]),  # a projection has none
+        ("a[1][1:] | [1]", [3]),
+        ("a[1][1:][]", [3]),
+        ("a[1][1:][*] | [0]", [3]),
+    ],
+)
+def test_nulls_in_slices(text: str, found: list[Any]) -> None:
+    value = {"a": [[1, float("nan"), 2.5, 3], [1, None, 3]]}
+    places = compile_path(text).find(value)
+    assert repr([place for place in places if place == place]) == repr([place for place in found if place == place])
+
+
 # Values that are no plain JSON
 
 

@@ -78,16 +78,16 @@ def case(name: str, entry: dict, common: set[str]) -> str | None:
     return "~"
 
 
-def main(names_path: str, words_path: str) -> None:
-    """Write the file."""
-    common = set(Path(words_path).read_text(encoding="utf-8").lower().split())
+def content(names_path: Path, words_path: Path) -> str:
+    """Give what `names.txt` is to hold."""
+    common = set(words_path.read_text(encoding="utf-8").lower().split())
     canonical: dict[str, str] = {}
     for line in (HERE / "synonyms.txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             first = line.split("|")[0]
             for name in line.split("|"):
                 canonical.setdefault(re.sub("[-_ ]", "", name.lower()), first)
-    entries = json.loads(Path(names_path).read_text(encoding="utf-8"))
+    entries = json.loads(names_path.read_text(encoding="utf-8"))
     commands = {e["name"].lower()[:-4] for e in entries if e["name"].lower().endswith(".exe")}
     kinds: dict[str, str] = {}
     chosen: dict[str, tuple[str, str]] = {}
@@ -110,9 +110,8 @@ def main(names_path: str, words_path: str) -> None:
         other = canonical.get(re.sub("[-_ ]", "", key))
         lines.append(f"{kinds[key]}{how}{form}" + (f"|{other}" if other and other != form else ""))
     lines.sort(key=lambda line: (line[2:].lower(), line))
-    OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(len(lines), "names,", OUT.stat().st_size, "bytes")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    OUT.write_text(content(Path(sys.argv[1]), Path(sys.argv[2])), encoding="utf-8")

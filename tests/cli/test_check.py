@@ -1,0 +1,63 @@
+"""`check`: the mistakes in rule files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.cli.conftest import RULE, Result, process
+
+Cli = Callable[..., Result]
+
+
+def test_sound_rules(folder: Path, cli: Cli) -> None:
+    result = cli("check", "lookup.yaml")
+    assert (result.code, result.out, result.err) == (0, "1 rule file: no problems\n", "")
+
+
+def test_the_rules_that_a_dry_run_would_use(folder: Path, cli: Cli) -> None:
+    assert " in the rules bundled with reducer" in cli("check").out
+    (folder / "rules").mkdir()
+    (folder / "rules" / "a.yaml").write_text(RULE)
+    assert cli("check").out == "1 rule file in ./rules: no problems\n"
+
+
+def test_every_problem_of_every_file(folder: Path) -> None:
+    (folder / "a.yaml").write_text(RULE.replace("limit: 5", "limt: 5"))
+    (folder / "b.yaml").write_text(RULE.replace("keep: [name, seen]", "keep: 3").replace("lookup", "other"))
+    result = process("check", ".")
+    assert (result.code, result.err) == (1, "")
+    lines = result.out.splitlines()
+    assert "a.yaml:5:5: error: unknown key `limt`" in lines
+    assert "  help: did you mean `limit`?" in lines
+    assert any(line.startswith("b.yaml:7:11: error: ") for line in lines)
+    assert lines[-1] == "2 errors in 3 rule files"
+
+
+def test_warnings_count_with_strict(folder: Path, cli: Cli) -> None:
+    (folder / "a.yaml").write_text(RULE.replace("lookup", "'look*'"))
+    (folder / "b.yaml").write_text(RULE.replace("lookup", "'*up'"))
+    result = cli("check", "a.yaml", "b.yaml")
+    assert result.code == 0
+    assert result.out.splitlines()[-1] == "1 warning in 2 rule files"
+    assert cli("check", "a.yaml", "b.yaml", "--strict").code == 1
+
+
+def test_what_is_no_rule_folder(folder: Path, cli: Cli) -> None:
+    (folder / "none").mkdir()
+    result = cli("check", "none")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == "reducer: error: none: no rule files here: expected files that end in .yaml or .yml\n"
+    assert cli("check", "nothing.yaml").err == "reducer: error: nothing.yaml: No such file or directory\n"
+    assert cli("check", "--what").code == 2
+
+
+def test_a_file_that_is_no_rule(folder: Path, cli: Cli) -> None:
+    result = cli("check", "h.json")
+    assert result.code == 1
+    assert result.out.startswith("h.json:1:")
+    for content in (b"", b"\xff\xfe", b"\x00" * 9, b"[" * 100_000):
+        (folder / "odd.yaml").write_bytes(content)
+        result = cli("check", "odd.yaml")
+        assert (result.code, result.err) == (1, "")
+        assert result.out.startswith("odd.yaml:1:")

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from reducer.entities import scan
+from tests.tools import build_names
+
+LISTED = {line[2:].partition("|")[0] for line in files("reducer.entities").joinpath("names.txt").read_text("utf-8").splitlines()}
+
+
+def actors(text: str) -> list[tuple[str, str]]:
+    return [(e.value, e.canonical) for e in scan(text, ["threat_actor"])]
+
+
+def malware(text: str) -> list[str]:
+    return [e.value for e in scan(text, ["malware"])]
+
+
+def test_synonyms_share_their_canonical_name() -> None:
+    text = "APT28, also Fancy Bear, FANCY BEAR, Sofacy, STRONTIUM or Forest Blizzard"
+    assert {canonical for _, canonical in actors(text)} == {"APT28"}
+    assert len(actors(text)) == 6
+
+
+def test_code_names_are_found_also_when_no_list_has_them() -> None:
+    text = "APT97, APT-97, apt97, APT-C-99, UNC9876, TA9876, FIN99, Storm-9876, UAC-9876, Muddled Spider, QUANTUM KITTEN, Salted Typhoon"
+    assert [value for value, _ in actors(text)] == text.split(", ")
+    assert [c for _, c in actors("APT97 APT-97 apt97 APT 97")] == ["APT97"] * 4
+    assert {c for _, c in actors("APT28 APT-28 apt28 APT 28 fancy bear")} == {"APT28"}
+
+
+def test_a_tactic_is_no_actor() -> None:
+    assert actors("TA0043 and TA0001, T1059, xAPT28, APT28x, UNC2452_x") == []
+    assert [e.type for e in scan("TA0043")] == ["mitre_attack"]
+
+
+@pytest.mark.parametrize("text", ["a Polar Bear", "The Panda", "red panda", "Teddy Bear", "Black Spider", "super Typhoon", "Snow Blizzard", "his Kitten"])
+def test_animals_and_weather_are_no_actors(text: str) -> None:
+    assert actors(text) == []
+
+
+def test_names_that_are_words_count_only_as_they_are_written() -> None:
+    assert actors("Lazarus and the lazarus effect") == [("Lazarus", "Lazarus Group")]
+    assert actors("MERCURY, not mercury or Mercury") == [("MERCURY", "MuddyWater")]
+    assert malware("Conti, not conti") == ["Conti"]
+
+
+def test_names_count_in_any_case_and_with_dashes_for_blanks() -> None:
+    assert malware("emotet, EMOTET, Cobalt-Strike, cobalt strike") == ["emotet", "EMOTET", "Cobalt-Strike", "cobalt strike"]
+
+
+def test_the_longest_name_counts() -> None:
+    assert [value for value, _ in actors("the Lazarus Group, Winnti Group")] == ["Lazarus Group", "Winnti Group"]
+
+
+def test_names_within_addresses_and_paths_are_parts_of_those() -> None:
+    assert malware("https://x.com/emotet-loader emotet.ru files/emotet/a.exe bob@emotet.com") == []
+    assert malware("Win32/Emotet.A, Emotet-infected, (Emotet). emotet.") == ["Emotet", "Emotet", "Emotet", "emotet"]
+
+
+def test_names_are_whole_words() -> None:
+    assert malware("Emotets xEmotet Emotet_x Emotet2") == []
+
+
+@pytest.mark.parametrize(
+    "word", ["Payload", "payload", "cmd.exe", "cmd", "Defender", "Group 3", "Play", "First", "One", "at", "net", "STOP", "Trojan", "ping", "James"]
+)
+def test_the_junk_of_names_lists_is_not_listed(word: str) -> None:
+    assert word not in LISTED
+    assert malware(f"the {word} was") == []
+    assert actors(f"the {word} was") == []
+
+
+def test_no_listed_name_can_break_a_mark() -> None:
+    assert not [name for name in LISTED if ", " in name or name != name.strip() or "\n" in name or not name.isascii() or len(name) < 3]
+
+
+def test_the_notices_of_the_sources_ship_with_the_names() -> None:
+    notice = files("reducer.entities").joinpath("NOTICE").read_text("utf-8")
+    assert "The MITRE Corporation. This work is reproduced and distributed with the permission of The MITRE Corporation." in notice
+    assert "CC0 1.0 Universal" in notice
+    assert "Redistributions in binary form must reproduce the above copyright notice" in notice
+
+
+@pytest.mark.data
+def test_the_list_is_what_its_generator_writes(data: Path) -> None:
+    assert build_names.OUT.read_text("utf-8") == build_names.content(data / "entities" / "names.json", data / "common_words.txt")
