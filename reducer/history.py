@@ -41,7 +41,8 @@ def reduced_part(part: ToolReturnPart, reduce: Callable[[str, Any], Any]) -> Too
     content = part.content
     if content is None or isinstance(content, (bool, int, float, bytes, bytearray)):
         return part
-    if untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata):
+    # `outcome` and `tool_kind` came in the course of PydanticAI 1.
+    if untouched(part.tool_name, getattr(part, "outcome", None), getattr(part, "tool_kind", None), part.metadata):
         return part
     new = reduce(part.tool_name, content)
     # What is stored as a text without being one (a date, an enum, a UUID) stays, as it does in a stored history.

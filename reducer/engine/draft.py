@@ -166,7 +166,7 @@ class Draft:
         """Keep the keys in `names` and those of media; at the root, and with `keys: all`, the others with an empty value."""
         opened = self.opened(value)
         if self.all_keys or self._is_root(value):
-            new = {key: item if key in names else emptied(item) for key, item in opened.items()}
+            new = {key: item if key in names else self._emptied(item) for key, item in opened.items()}
             if all(item is new[key] for key, item in opened.items()):
                 return value
         else:
@@ -175,6 +175,16 @@ class Draft:
                 return value
         self.note(new, value)
         return new
+
+    def _emptied(self, value: Any) -> Any:
+        """Give the empty value of the same type, remembered: what was in it is owed for by this step and no other."""
+        left = emptied(value)
+        if left is value or type(left) is str:
+            return left
+        if type(left) is list:
+            return self.taken(value, ())
+        self.note(left, value)
+        return left
 
     def take_keys_of_each(self, items: Any, names: Collection[str]) -> Any:
         """Keep the keys in `names` of each object in a list; the same list if nothing changes."""

@@ -19,10 +19,10 @@ _AFTER_WORD = re.compile(rb"\x80(?<=[A-Za-z0-9]\x80)")
 _LAST_SPACED = "\u058f"  # Latin, Greek, Cyrillic, Armenian: words of theirs stand between blanks
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
-_BLANKED = bytes.maketrans(b"\x01\x02\x03", b"   ")
+_BLANKED = bytes.maketrans(b"\x01\x03", b"  ")
 
 # All brackets read as square ones, so that the patterns start with one literal: `re` finds that at 1,000 MB/s, a set of four at 150.
-_BRACKETS = bytes.maketrans(b"({<)}>\x03", b"[[[]]]\x03")
+_BRACKETS = bytes.maketrans(b"({)}", b"[[]]")
 _OPEN = re.compile(
     rb"""\[ (?=[ .:@/\-\\\]dDaA]) (?:
       [ ]? \\? (?: \. | (?P<dot>[dD][oO][tT]) ) \\? [ ]? \]
@@ -71,7 +71,7 @@ def flat(text: str) -> bytes:
     if not text.isascii():
         return _ascii(text)
     data = text.encode()
-    return data.translate(_BLANKED) if 1 in data or 2 in data or 3 in data else data
+    return data.translate(_BLANKED) if 1 in data or 3 in data else data
 
 
 def refang(data: bytes) -> tuple[bytes, Folded | None]:
@@ -113,7 +113,7 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
     """Give what to replace: start, end, by what."""
     pieces: list[tuple[int, int, bytes]] = []
     square = None
-    if 91 in data or 40 in data or 123 in data or 60 in data:
+    if 91 in data or 40 in data or 123 in data:
         square = data.translate(_BRACKETS)
         for m in _OPEN.finditer(square):
             start, end = m.span()

@@ -36,7 +36,7 @@ _STOP = re.compile(
 _ROUND = re.compile(rb"[()]")
 _SQUARE = re.compile(rb"[\[\]]")
 _BEFORE_USER = frozenset((b"@", b":", b".", b"_", b"%", b"!", b"$", b"&", b"*", b"+", b"=", b";", b",", b"~"))
-_TRAIL = b".,;:!?'*~\x01"
+_TRAIL = b".,;:!?'*~\x01(["
 _LOCAL = re.compile(rb"[A-Za-z0-9._%+'-]{1,64}")  # read on the reversed head
 _MAIL_HOST = re.compile(rb"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?[.\x01]){1,40}([A-Za-z][A-Za-z0-9-]{1,62})")
 

@@ -43,7 +43,7 @@ class Path:
     def update(self, value: Any, inner: Inner, note: Note | None = None) -> Any:
         """Put what `inner` gives for the value at each place, in order, in its stead: the same object if nothing changed.
 
-        Only the spine is copied; the value itself is never changed. `note(new, old)` is called for every list made anew.
+        Only the spine is copied; the value itself is never changed. `note(new, old)` is called for every list and object made anew.
         Values that are no plain JSON are entered as they are stored; media items are not. Raises `values.Unreducible`.
         """
         return value if value is None else self._lens(value, inner, note)

@@ -87,6 +87,11 @@ def characters(value: Any, otherwise: int = 0) -> int:
             return otherwise
 
 
+def _inside(value: Any) -> int:
+    # Within another value a text stands in quotes.
+    return characters([value]) - 2
+
+
 def path_text(tokens: Sequence[Token]) -> str:
     """Write keys and indexes as JMESPath; `@` for none."""
     text = ""
@@ -122,13 +127,13 @@ def _object(old: dict[str, Any], new: dict[str, Any], path: tuple[Token, ...], p
     gone = [key for key in old if key not in new]
     for key in gone:
         # Keys of one object are named together later, if they are many.
-        _add(sums, "removed", (*path, key), (*pattern, key), old[key], len(dump(key)) + 1 + characters(old[key]), 0)
+        _add(sums, "removed", (*path, key), (*pattern, key), old[key], _inside(key) + 2 + _inside(old[key]), 0)
     many = len(changed) > _MANY_KEYS
     for key, item in changed:
         left = new[key]
         below = (*pattern, None if many else key)
         if not left and item and type(left) is type(item) and type(left) in (str, list, dict):
-            _add(sums, "emptied", (*path, key), below, item, characters(item), characters(left))
+            _add(sums, "emptied", (*path, key), below, item, _inside(item), _inside(left))
         else:
             _walk(item, left, (*path, key), below, sums, depth - 1)
 
@@ -141,7 +146,7 @@ def _list(old: list[Any], new: list[Any], path: tuple[Token, ...], pattern: tupl
         else:
             _walk(old[index], new[left], (*path, index), (*pattern, _EACH), sums, depth - 1)
     if gone:
-        before = sum(characters(old[index]) + 1 for index in gone)
+        before = sum(_inside(old[index]) + 1 for index in gone)
         entry = _add(sums, "removed", path, (*pattern, _EACH), old[gone[0]], before, 0)
         entry.items += len(gone)
         entry.total += len(old)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
@@ -25,20 +26,37 @@ def print_diff(report: Report, needs: Sequence[Attention], stream: TextIO) -> No
     """Print every return that a rule is for, step by step, then what needs attention. Chosen returns are all printed."""
     screen = console(stream)
     print_head(report, screen)
+    # With all returns there are many that nothing happened to: those in a row are one line. Who chose some wants to know why.
+    shown = [entry for entry in report.returns if entry.status not in ("no rule", "untouched")] if report.whole else report.returns
     history = ""
-    for entry in report.returns:
-        if entry.status in ("no rule", "untouched") and report.whole:
-            continue
-        if entry.history != history and len(report.histories) > 1:
-            history = entry.history
-            screen.print(visible(history), style="bold underline")
+    for (name, quiet), entries in groupby(shown, lambda entry: (entry.history, report.whole and _is_quiet(entry))):
+        if name != history and len(report.histories) > 1:
+            screen.print(visible(name), style="bold underline")
             screen.print()
-        _print_return(entry, screen)
+        history = name
+        if quiet:
+            _print_quiet(list(entries), screen)
+        else:
+            for entry in entries:
+                _print_return(entry, screen)
     if not report.returns:
         screen.print("No tool returns in it." if len(report.histories) == 1 else "No tool returns in them.")
     else:
         screen.print(f"All of it: {_sizes(report.before, report.after)}", style="bold")
     print_attention(needs, screen)
+
+
+def _is_quiet(entry: ReturnReport) -> bool:
+    return entry.status in ("unchanged", "gated") and not entry.over and not entry.put_back
+
+
+def _print_quiet(entries: Sequence[ReturnReport], screen: Console) -> None:
+    size = sum(entry.before for entry in entries)
+    last = f" to {entries[-1].name}" if len(entries) > 1 else ""
+    returns = f"{len(entries):,} {plural(len(entries), 'return')}"
+    tools = ", ".join(dict.fromkeys(entry.tool for entry in entries))
+    screen.print(visible(f"{tools} {entries[0].name}{last}: {returns} as before, {size:,} characters"), style="dim")
+    screen.print()
 
 
 def _print_return(entry: ReturnReport, screen: Console) -> None:

@@ -13,6 +13,9 @@ from reducer.rule import Step
 _LOOKED_AT = 200
 """Values at one level that are looked at for their keys."""
 _NAMED = 6
+_LEAST = 3
+_OPTIONAL = 0.8
+"""How much a key must be like another to be its misspelling rather than one that these returns happen not to have."""
 _TYPES: dict[type, str] = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number", type(None): "null"}
 _PLURAL: dict[type, str] = {dict: "objects", list: "lists", str: "texts"}
 
@@ -60,9 +63,10 @@ def _keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]
             seen.append(text)
         elif keys:
             beside = {other[depth] for other, _, _ in named if other[:depth] == chain[:depth] and len(other) > depth}
-            nearest = near(chain[depth], (key for key in keys if key not in beside))
+            others = [key for key in keys if key not in beside]
+            nearest = _nearest(chain[depth], others) if decides else near(chain[depth], others, _OPTIONAL)
             if nearest or decides:
-                lost.append(Missing("key", text, nearest, f"the nearest key is `{nearest}`" if nearest else _there_are(keys)))
+                lost.append(Missing("key", text, nearest, f"the nearest key is `{nearest}`" if nearest else f"there are {_there_are(keys)}"))
     return tuple(dict.fromkeys(lost)), frozenset(seen)
 
 
@@ -93,11 +97,23 @@ def _end(values: Sequence[Any], chain: Chain) -> tuple[Iterable[str], int]:
     return (), len(chain)
 
 
-def near(name: str, keys: Iterable[str]) -> str:
+def near(name: str, keys: Iterable[str], likeness: float = 0.7) -> str:
     """Give the key most like `name`, capitals aside; empty if none is like it."""
     folded = {key.casefold(): key for key in keys}
-    found = get_close_matches(name.casefold(), folded, 1, 0.7)
+    wanted = name.casefold()
+    found = get_close_matches(wanted, folded, 1, likeness)
     return folded[found[0]] if found else ""
+
+
+def _nearest(name: str, keys: Iterable[str]) -> str:
+    """Give the key that was probably meant by one that must be there: also a longer or shorter form of it."""
+    known = list(keys)
+    found = near(name, known)
+    if found or len(name) < _LEAST:
+        return found
+    wanted = name.casefold()
+    forms = [key for key in known if len(key) >= _LEAST and (key.casefold().startswith(wanted) or wanted.startswith(key.casefold()))]
+    return max(forms, key=len, default="")
 
 
 def _place(step: Step, value: Any) -> tuple[str, str]:
@@ -137,7 +153,7 @@ def _nothing(token: tuple[Any, ...], values: list[Any], done: str) -> tuple[str,
         name = str(token[1])
         if name in keys:
             return "", f"`{name}` is null there"
-        nearest = near(name, keys)
+        nearest = _nearest(name, keys)
         if nearest:
             return nearest, f"the nearest key is `{nearest}`"
         return "", f"{at} has {_there_are(keys)}" if keys else f"{at} is an empty object"

@@ -59,13 +59,15 @@ def untouched(tool: object, outcome: object, tool_kind: object, metadata: object
     """Say why rules never apply to a tool return with these fields; empty when they do."""
     if not isinstance(tool, str):
         return "it names no tool"
-    if tool[:12] == "final_result":
+    if (outcome is None or outcome == "success") and tool_kind is metadata is None and tool[:12] != "final_result":
+        return ""  # the usual case, in one step
+    if tool.startswith("final_result"):
         return "it answers an output tool"
-    if outcome != "success" and outcome is not None:
+    if outcome is not None and outcome != "success":
         return f"its outcome is {outcome}"
     if tool_kind is not None:
         return f"its tool kind is {tool_kind}"
-    if metadata is not None and isinstance(metadata, Mapping) and SYNTHESIZED in metadata:
+    if isinstance(metadata, Mapping) and SYNTHESIZED in metadata:
         return "PydanticAI wrote it for a call without an answer"
     return ""
 

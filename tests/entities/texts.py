@@ -37,7 +37,8 @@ FAMILIES: dict[str, Callable[[int], str]] = {
             "a", "a.", "[", "a[.]", "co.", " ", "@", ":", "deadbeef01", "()", "é", "😀", "1.", "1.1.1.1", "1.2.3.4 ", "a@", "a@b.co", "://", "http://",
             "http://a.co", "http://a.co/", "\\", "\\n", "\\na.co", "a.co\\", "a.co/", "a.co%", "a.co ", "a-", ".", "-.", "[.]", "[dot]", "a[.com", "1:", "::1",
             "abcd:", "cve-", "CVE-2021-1234", "t1059", "T1059.001 ", "apt", "apt1 ", " panda", "A Panda ", "lazarus ", "lazarus", "0", "a\u200b", "a．", "xn--",
-            "_", "_.", "a1b2c3d4" * 8 + " ", '{"a":', '\\"', "version 1.2.3.4 ", "www.", "/", "//a.co", ".com/", "\x01\x02\x03", "\ud800a.co", "hxxp[:]//a[.]co/",
+            "_", "_.", "a1b2c3d4" * 8 + " ", '{"a":', '\\"', "version 1.2.3.4 ", "www.", "/", "//a.co", ".com/",
+            "\x01\x02\x03", "\ud800a.co", "hxxp[:]//a[.]co/",
         ]
     },
     **{

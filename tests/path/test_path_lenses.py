@@ -20,7 +20,7 @@ class Mark:
     """What takes the place of a value; equal to nothing else."""
 
 
-def spine(new: Any, old: Any, lists: list[tuple[int, int]]) -> int:
+def spine(new: Any, old: Any, copies: list[tuple[int, int]]) -> int:
     """Count the marks below `new`; what has none must be the same object as in `old`, the rest has its keys and length."""
     if isinstance(new, Mark):
         return 1
@@ -28,12 +28,12 @@ def spine(new: Any, old: Any, lists: list[tuple[int, int]]) -> int:
     if new is not old:
         assert type(new) is type(old)
         assert len(new) == len(old)
+        copies.append((id(new), id(old)))
         if isinstance(new, dict):
             assert list(new) == list(old)
-            marks = sum(spine(new[name], old[name], lists) for name in old)
+            marks = sum(spine(new[name], old[name], copies) for name in old)
         else:
-            lists.append((id(new), id(old)))
-            marks = sum(spine(a, b, lists) for a, b in zip(new, old, strict=True))
+            marks = sum(spine(a, b, copies) for a, b in zip(new, old, strict=True))
         assert marks, "copied though nothing below it changed"
     return marks
 
@@ -203,7 +203,7 @@ def test_a_tuple_becomes_a_list_and_is_noted() -> None:
     value, noted = {"a": (1, 2)}, []
     new = compile_path("a[*]").update(value, lambda number: number + 1, lambda new, old: noted.append((new, old)))
     assert new == {"a": [2, 3]}
-    assert noted == [([2, 3], (1, 2))]
+    assert noted == [([2, 3], (1, 2)), ({"a": [2, 3]}, {"a": (1, 2)})]
 
 
 @pytest.mark.parametrize("media", [Picture("u"), {"kind": "image-url", "url": "u", "a": [1]}, {"kind": "binary", "url": "u", "a": [1]}])

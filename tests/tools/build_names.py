@@ -22,6 +22,7 @@ JUNK = re.compile(
     r"|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*|.*\b(?:campaign|v\d.*)"
 )
 RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
+# ruff: noqa: SIM905 (lists of words are read and kept as text)
 # System commands, products, companies and words of the trade that a names list holds because somebody abused them.
 KNOWN = frozenset(
     """

@@ -60,7 +60,7 @@ def peers(some: list[str]) -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = str(Path(folder) / "bin" / "python")
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS, "setuptools<81"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS, "requests", "setuptools<81"], check=True)
         path = Path(folder) / "texts.json"
         path.write_text(json.dumps(some), encoding="utf-8")
         done = subprocess.run([python, str(Path(__file__).with_name("peers.py")), str(path)], check=True, stdout=subprocess.PIPE, text=True)
