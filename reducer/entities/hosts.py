@@ -13,7 +13,7 @@ MASK = bytes(46 if c == 1 else c if chr(c) in "abcdefghijklmnopqrstuvwxyz0123456
 _IP = re.compile(rb"\.(?<=[0-9]\.)([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})(?![0-9]|\.[0-9a-z])")
 _VERSION = re.compile(rb"(?<![A-Za-z])(?:version|ver|v|build|release|rev|revision|firmware|update|patch|upgrade)[\"':= .()\[\]<>_-]{0,6}\Z", re.IGNORECASE)
 _LAST = re.compile(rb"\.([a-z][a-z0-9-]{1,62}+)(?!\.?[a-z0-9_-])")
-_DOMAIN = re.compile(rb"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){1,40}[a-z][a-z0-9-]{1,62}")
+_NAME = re.compile(rb"[a-z0-9_][a-z0-9._-]*")
 _ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})")
 _REACH = 300  # a domain has at most 253 characters: looking further back for its start would make long runs quadratic
 
@@ -73,7 +73,7 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
             start = low
         end = m.end()
         name = mask[start:end]
-        if not _DOMAIN.fullmatch(name):
+        if not _NAME.fullmatch(name):
             start = _start(data, mask, start, dot)
             if start < 0:
                 dead = mask.find(b" ", end)
@@ -81,8 +81,10 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
                     break
                 continue
             name = mask[start:end]
-            if not _DOMAIN.fullmatch(name):
+            if not _NAME.fullmatch(name):
                 continue
+        if b".." in name or b".-" in name or b"-." in name or (len(name) > 63 and max(map(len, name.split(b"."))) > 63):
+            continue
         done = end
         if (start and data[start - 1] == 0x81) or (end < len(data) and data[end] == 0x81):
             continue

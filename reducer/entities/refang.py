@@ -8,8 +8,9 @@ letters that belong to the word beside them (`münchen.de` is not `nchen.de`; Ch
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from typing import NamedTuple
+
+from reducer.entities.entity import Found
 
 _SAME = {"‐": "-", "‑": "-", "－": "-", "﹣": "-", "：": ":", "﹕": ":", "／": "/", "＠": "@"}  # U+2011 is set in CVE numbers
 _WIDE_DOTS = "．。｡․﹒"
@@ -41,29 +42,41 @@ _HIDDEN = re.compile(rb"\x03+")
 
 
 class Folded(NamedTuple):
-    """Where folded bytes differ from their text: the replaced pieces, by position in the bytes and in the text."""
+    """Where refanged bytes differ from the bytes of the text: the replaced pieces in order, by position in the ones and in the others."""
 
     new_start: list[int]
     new_end: list[int]
     old_start: list[int]
     old_end: list[int]
 
-    def span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Give the characters that the bytes [start:end] stand for; None if they begin or end within a replaced piece."""
-        k = bisect_right(self.new_start, start) - 1
-        if k >= 0:
-            if start < self.new_end[k]:
-                if start != self.new_start[k]:
-                    return None
-                start = self.old_start[k]
+    def back(self, found: list[Found]) -> list[Found]:
+        """Give what was found, by the positions in the text, without what begins or ends within a replaced piece."""
+        new_start, new_end, old_start, old_end = self
+        last = len(new_start) - 1
+        out: list[Found] = []
+        found.sort()
+        k = -1  # the last piece that starts at or before the entity: entities come in order, so that one walk serves all
+        for start, end, kind, canonical in found:
+            while k < last and new_start[k + 1] <= start:
+                k += 1
+            if k >= 0:
+                if start >= new_end[k]:
+                    first = start + old_end[k] - new_end[k]
+                elif start == new_start[k]:
+                    first = old_start[k]
+                else:
+                    continue
             else:
-                start += self.old_end[k] - self.new_end[k]
-        k = bisect_left(self.new_start, end) - 1
-        if k >= 0:
-            if end < self.new_end[k]:
-                return None
-            end += self.old_end[k] - self.new_end[k]
-        return start, end
+                first = start
+            j = k if k >= 0 and new_start[k] < end else k - 1
+            while j < last and new_start[j + 1] < end:
+                j += 1
+            if j >= 0:
+                if end < new_end[j]:
+                    continue
+                end += old_end[j] - new_end[j]
+            out.append((first, end, kind, canonical))
+        return out
 
 
 def flat(text: str) -> bytes:
@@ -120,22 +133,19 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
             kind = m.lastgroup
             if kind is None or kind == "dot":
                 new = b"\x01"
-            elif kind == "open":
+            elif kind == "open" or kind == "tail":
                 if data[start] != 91:
                     continue
-                new = b"\x01"
-            elif kind == "tail":
-                if data[start] != 91:
-                    continue
-                new = b"\x01" + m["tail"]
+                new = b"\x01" + m[kind]
             elif kind == "at":
                 new = b"@"
             else:
                 new = m["same"] if kind == "same" else b""
-            if data[start - 1 : start] == b"\\":
+            before = data[start - 1] if start else 0
+            if before == 92:
                 start -= 1
-            # `bob [at] evil [dot] com`: the blanks belong to it when there is one on either side.
-            if kind in ("dot", "at", None) and data[start - 1 : start] == b" " == data[end : end + 1]:
+            elif before == 32 and kind in ("dot", "at", None) and data[end : end + 1] == b" ":
+                # `bob [at] evil [dot] com`: the blanks belong to it when there is one on either side.
                 inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
                 start, end = (start - 1, end + 1) if inside else (start, end)
             pieces.append((start, end, new))

@@ -72,8 +72,7 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
             data, folded = refang(raw)
             found = hosts(data)
             if folded is not None and found:
-                spans = [(folded.span(start, end), kind, canonical) for start, end, kind, canonical in found]
-                found = [(*span, kind, canonical) for span, kind, canonical in spans if span]
+                found = folded.back(found)
         if want_hash and size > 31:
             found += hashes(raw)
         shape = raw.translate(SHAPE)

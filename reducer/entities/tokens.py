@@ -10,7 +10,7 @@ import re
 
 from reducer.entities.entity import Found, bounded
 
-_HEX = bytes(104 if chr(c) in "0123456789abcdefABCDEF" else 119 if chr(c).isalnum() and c < 128 else 32 for c in range(256))
+_HEX = bytes(104 if chr(c) in "0123456789abcdefABCDEF" else 119 if (chr(c).isalnum() and c < 128) or c == 0x81 else 32 for c in range(256))
 _RUN = re.compile(rb"h+")
 _HASHES = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
 # Small letters, digits all `0`, dashes all blanks: what numbers and names are looked for in.
@@ -31,10 +31,10 @@ def hashes(data: bytes) -> list[Found]:
     while start >= 0:
         end = _RUN.match(mask, start).end()  # type: ignore[union-attr]
         kind = _HASHES.get(end - start)
-        if kind and mask[end : end + 1] != b"w" and bounded(data, start):
+        if kind and mask[end : end + 1] != b"w" and (not start or mask[start - 1] != 119 or bounded(data, start)):
             value = data[start:end].lower()
-            # A real one with five different digits, or without a letter, is a one in a million.
-            if len(set(value)) > 5 and not value.isdigit():
+            # A real one made of the digits that it begins with, or without a letter, is a one in a million.
+            if value.translate(None, value[:4]) and not value.isdigit():
                 found.append((start, end, kind, value))
         start = mask.find(b"h" * 32, end)
     return found

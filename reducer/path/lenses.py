@@ -120,8 +120,9 @@ def each_of(name: str, then: Lens) -> Lens:
                 continue
             answer = inner(old) if last else then(old, inner, note)
             if answer is not old:
-                item = item.copy()
-                item[name] = answer
+                copy = item.copy()
+                copy[name] = answer
+                item = _rebuilt(copy, item, note)
             new.append(item)
         return _rebuilt(new, value, note) if any(map(is_not, new, items)) else value
 

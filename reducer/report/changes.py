@@ -77,14 +77,19 @@ def changes(old: Any, new: Any) -> tuple[Change, ...]:
 
 
 def characters(value: Any, otherwise: int = 0) -> int:
-    """Count what the model is shown for `value`, however deep; `otherwise` past what the interpreter can write."""
+    """Count what the model is shown for `value`, however deep: `values.chars`; `otherwise` past what the interpreter can write."""
+    if type(value) is str:
+        return len(value)
     try:
-        return chars(value)
-    except Unreducible:  # deeper than rules look
+        return len(_encode(value))  # 6 times as fast as counting, and all of it is counted here
+    except (ValueError, TypeError, RecursionError):
         try:
-            return len(dump(value))
-        except (RecursionError, ValueError):
+            return chars(value)
+        except (Unreducible, RecursionError):
             return otherwise
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False).encode
 
 
 def _inside(value: Any) -> int:

@@ -237,13 +237,14 @@ def never_touched() -> list[Any]:
     found: list[Any] = [
         part(content, outcome="failed"),
         part(content, outcome="denied"),
-        part(content, tool_kind="inventory.lookup"),
         part(content, tool_name="final_result"),
         part(content, tool_name="final_result_report"),
         part(content, metadata={"pydantic_ai_synthesized_tool_return": True}),
         Special("explore", content, "c"),
         UserPromptPart(content, timestamp=AT),
     ]
+    if hasattr(ToolReturnPart, "tool_kind"):
+        found.append(part(content, tool_kind="inventory.lookup"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pydantic_ai.messages import RetryPromptPart
