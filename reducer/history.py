@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from reducer.stored import untouched
+from reducer.untouched import untouched
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ToolReturnPart

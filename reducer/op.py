@@ -15,12 +15,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchem
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities import GROUPS, TYPES
-from reducer.path import Expression, Path, PathError, Shape, compile_expression, compile_path
+from reducer.path import Chain, Expression, Path, PathError, Shape, compile_expression, compile_path
 from reducer.path.targets import split_filter
-
-Chain = tuple[str, ...]
-"""Field names from a place inwards; lists on the way are passed through."""
-
 
 def names_of(shape: Shape) -> Chain:
     """Give the field names on the way of a path's shape; `*` stands for every key."""

@@ -17,8 +17,8 @@ from reducer.report.changes import changes, path_text
 from reducer.report.diff import describe
 from reducer.report.json import as_json
 from reducer.report.missing import near
-from reducer.report.screen import visible
 from reducer.rule import Ruleset, compile_rules
+from reducer.screen import visible
 from tests.cli.conftest import RECORDS, history
 
 

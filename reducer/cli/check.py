@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from reducer.cli.rules import choose_rules
 from reducer.cli.stop import Stop
 from reducer.errors import Problem
+from reducer.screen import visible
 
 
 def check(given: Sequence[str], strict: bool) -> int:
@@ -38,22 +39,18 @@ def _print(problems: Sequence[Problem]) -> None:
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         # Without colour there is no need for rich, whose import takes as long as everything else here.
         for problem in problems:
-            print(_shown(str(problem)), end="\n\n")
+            print(visible(str(problem), "\n\t"), end="\n\n")
         return
     from rich.text import Text
 
-    from reducer.report.screen import console
+    from reducer.screen import console
 
     screen = console(sys.stdout)
     for problem in problems:
-        text = Text(_shown(str(problem)))
+        text = Text(visible(str(problem), "\n\t"))
         text.highlight_regex(r"(?m)^\S.*?: error:", "bold red")
         text.highlight_regex(r"(?m)^\S.*?: warning:", "bold yellow")
         text.highlight_regex(r"(?m)\^+$", "bold red" if problem.severity == "error" else "bold yellow")
         text.highlight_regex(r"(?m)^  help:", "bold cyan")
         screen.print(text, soft_wrap=True)
         screen.print()
-
-
-def _shown(text: str) -> str:
-    return text

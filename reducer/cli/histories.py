@@ -24,6 +24,8 @@ class Source(NamedTuple):
     def read(self) -> bytes:
         """Read all of it. Raises `Stop`."""
         if self.path is None:
+            if sys.stdin is None:
+                raise Stop("standard input is closed")
             if sys.stdin.isatty():
                 print("reducer: reading a history from the terminal; end it with Ctrl-D", file=sys.stderr)
             return sys.stdin.buffer.read()
@@ -57,8 +59,11 @@ def find(names: Sequence[str], verbs: Sequence[str]) -> Iterator[Source | Stop]:
         else:
             path = Path(name)
             try:
+                if not name:
+                    yield Stop("an empty name is no file")
+                    continue
                 if path.is_dir():
-                    files = sorted(file for file in path.rglob("*.json") if file.is_file())
+                    files = sorted(file for file in path.rglob("*.json") if file.is_file() and not _is_hidden(file.relative_to(path)))
                     found = [Source(str(file), file, name) for file in files]
                     if not found:
                         yield Stop(f"{name}: no history here: expected files that end in .json")
@@ -75,3 +80,8 @@ def find(names: Sequence[str], verbs: Sequence[str]) -> Iterator[Source | Stop]:
             if key not in seen:
                 seen.add(key)
                 yield source
+
+
+def _is_hidden(path: Path) -> bool:
+    # Tools keep their caches as JSON in such folders.
+    return any(part.startswith(".") for part in path.parts)

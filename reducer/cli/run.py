@@ -16,6 +16,7 @@ from reducer.errors import HistoryError, RuleError
 from reducer.report import Report, ReturnReport, look, report
 from reducer.report.attention import Attention, attention
 from reducer.rule import Ruleset, read_rules
+from reducer.screen import visible
 
 
 class Options(NamedTuple):
@@ -88,7 +89,7 @@ def _read(chosen: Chosen) -> Ruleset:
         return read_rules(*chosen.files)
     except RuleError as error:
         for problem in error.problems:
-            print(f"{problem}\n", file=sys.stderr)
+            print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
         count = len(error.problems)
         raise Stop(f"{chosen.name}: {count:,} {'error' if count == 1 else 'errors'} in the rules; nothing was run") from None
     except OSError as error:

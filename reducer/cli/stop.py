@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from reducer.screen import visible
+
 
 class Stop(Exception):
     """The reason why a verb cannot run, for people: ends it with exit code 2."""
@@ -11,4 +13,4 @@ class Stop(Exception):
 
 def say(message: str) -> None:
     """Tell people something that is no result: on standard error."""
-    print(f"reducer: {message}", file=sys.stderr)
+    print(f"reducer: {visible(message)}", file=sys.stderr)

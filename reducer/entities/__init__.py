@@ -2,6 +2,18 @@
 
 >>> [(e.type, e.value, e.canonical) for e in scan("C2 at evil[.]com")]
 [('domain', 'evil[.]com', 'evil.com')]
+
+- A host of a URL or of an e-mail address is no domain of its own, nor is an address there; a hash or a CVE number within a URL is given
+  besides the URL. Whatever types are asked for: `scan(text, types)` is `scan(text)` without the other types.
+- Names are only domains with a top-level domain of IANA's list (and `.onion`). Written plainly they must not look like a file, code or a
+  detection name (`lookalikes`); defanged they are taken as meant.
+- `mitre_attack`: techniques (T1059), sub-techniques (T1059.001, T1566/002) and tactics (TA0043). Ids of groups and software (G0016,
+  S0154) are not read: four digits behind a letter are too often something else.
+- An entity begins and ends beside what is no ASCII letter or digit (`_` counts as none), but for the escapes of JSON: in `\\nevil.com` it
+  is `evil.com`.
+- What is written of an entity, scanned alone, reads as that entity; it holds no line break, no `, ` and no blank at its ends. So marks
+  can name entities and be read back.
+- Time is linear in the length of the text, whatever it holds, and no text raises.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ down for what stands beside it, so that a name once accepted is accepted whereve
 
 from __future__ import annotations
 
+import re
+
 # Country codes that are also file extensions, code or English words. All others, and the open ones below, say "domain" by themselves.
 _SOFT_COUNTRIES = frozenset(b"ai am as at be bz by cc do fm id im in io is it la me ml mm mo ms my no pl pm pt re sb sc so st tc to us vi ws".split())
 _OPEN = frozenset(
@@ -37,7 +39,10 @@ _OPEN = frozenset(
     alsace corsica frl krd tatar gal eus africa arab barcelona madrid zuerich helsinki stockholm""".split()
 )
 # Of the open ones: never a file, an attribute or a method.
-_PLAIN = frozenset(b"""com org net edu gov mil int biz onion mobi asia aero coop museum xyz icu cyou sbs cfd bond buzz lol wtf website space online""".split())
+_PLAIN = frozenset(
+    b"""com org net edu gov mil int biz onion mobi asia aero coop museum xyz icu cyou sbs cfd bond buzz lol wtf website space online site vip
+    club tech""".split()
+)
 # Read as the file it is unless the name begins with `www.` or ends as one of the services that people do name.
 _FILES = frozenset(b"cab dot ink java map md mk mov properties prof ps py rs sh so tf zip pid docs".split())
 _SERVICES = frozenset(
@@ -54,31 +59,43 @@ _DETECTION = frozenset(
     vba vbs virtool virus w32 w64 w97m win win32 win64 worm x97m""".split()
 )
 # Names of products and packages that nobody reads as a host.
-_PRODUCTS = frozenset(b"asp.net ado.net vb.net ml.net java.net java.io java.nio system.net system.io system.data socket.io engine.io std.io paint.net".split())
+_PRODUCTS = frozenset(
+    b"asp.net ado.net vb.net ml.net java.net java.io java.nio system.net system.io system.data socket.io engine.io std.io paint.net configure.ac et.al".split()
+)
 # What programmers call things: with an ending that may be an attribute or an extension, the name is code.
 _CODE = frozenset(
-    b"""account accounts action actions alert alerts api app application args arguments arr array asset attachment attr attributes auth base
+    b"""abc account accounts action actions alert alerts api app application args arguments arr array asset attachment attr attributes auth bar base baz
     body bucket buffer build builder button cache callback cell cert channel child class client cls cmd code col collection color column
     command common comment config configuration conn connection const constants console container content context control controller cookie
     core count counter ctx current cursor customer data database date datetime db debug default demo deps destination detail details device
     dict dir directory div doc document dom domain download driver edge elem element elements elm email employee engine entity entry enum env
     err error errors event events evt example exception exec exports ext factory false field fields file filename files filter finding flag
-    flow folder form format frame func function functions gateway global graph group groups handler handlers hash head header headers
+    flow folder foo form format frame func function functions gateway global graph group groups handler handlers hash head header headers
     hello helper helpers history home hook host hosts html http https icon id image img import in incident index indicator info init input
     instance int interface internal io issue item items job js json key keys label lambda layer layout lib libs license line link links list
     listener load loader local location lock log logger logging login logs main manager map match math media member menu message messages
     meta metadata method mixin mock mod model models module modules mongo msg my name namespace net network new next node nodes note null num
     number obj object objects observable of open operator option options opts order org origin os out output owner package page params
     parameters parent parser patch path paths payload pd permission person photo pipeline player plt plugin plugins policy port position post
-    process product profile program project prop properties props proto provider proxy query queue re readme record records ref region
+    process product profile program project prop properties props proto provider proxy query queue qux re readme record records ref region
     register remote report repo repository req request requests res resource response responses result results ret return role roles root
     route router row rows rule rules run runner safe span section img sample scan schema scope script scripts search section security self server service
-    services session set settings setup shared shell shop sig site size socket solution sort source spec split sql src stack start state
+    services session set settings setup shared shell shop sig site size socket solution sort source spam spec split sql src stack start state
     static stats status std step storage store str stream string style style styles sub subject summary super svc sys system tab table tag
     tags target task tasks team template templates temp test testing tests text thread threat ticket time timer title tmp token tools torch
     transaction tree true type types ui unit update uri url user username users util utilities utils val value values var variable vector
     version video view views vm volume vue web widget win window wp worker workflow workspace wrapper write xhr xml yaml""".split()
 )
+# What code calls its own: never a host, but under the endings that no code has.
+_SELVES = frozenset(
+    b"""args cls expr fp func fx kwargs math mp mpmath np numpy obj op operator other pd plt pip pygments res result scipy self sp sympy this
+    torch tf""".split()
+)
+_SERVICE_LABELS = frozenset(b"_tcp _udp _tls _domainkey _msdcs _sites _dmarc _report _acme-challenge".split())
+_USED = re.compile(rb"\((?![0-9])|\[|==?| (?:[=!<>+*/-]?=|import) ")  # as code goes on behind an attribute or a module
+# Attributes first and endings second: between the marks of code they are what they are in code.
+_ATTRIBUTES = frozenset(b"name id group parts help events style date degree center one rest tools services limited host link email int".split())
+_OPENED, _CLOSED = frozenset((b"(", b"[", b"{", b"=", b"!", b"*", b"+")), frozenset((b")", b"]", b"}", b":"))
 _HOSTED = frozenset(b"app web api cloud shop blog global internal network domain host service services store".split())
 _MEMBERS = frozenset(b"id is in as do to".split())
 
@@ -97,7 +114,9 @@ def plausible(data: bytes, name: bytes, start: int, end: int) -> bool:
         return False
     if tail in (b"com", b"org"):
         return count > 2 or owner not in _ROOTS
-    if name in _PRODUCTS:
+    if name in _PRODUCTS or (b"._" in name and any(label[:1] == b"_" and label not in _SERVICE_LABELS for label in labels[1:])):
+        return False
+    if tail not in _PLAIN and (labels[0] in _SELVES or _USED.match(data, end) or data[max(0, start - 7) : start] == b"import "):
         return False
     if labels[0] in _ROOTS and (count == 2 or tail not in _TOPS):
         return False
@@ -105,8 +124,8 @@ def plausible(data: bytes, name: bytes, start: int, end: int) -> bool:
         return False
     if len(tail) == 2 and count > 2 and not _DETECTION.isdisjoint(labels[:-1]) and owner not in _SECOND:
         return False
-    if all(label.isdigit() for label in labels[:-1]) and count > 2:
-        return False
+    if count > 2 and tail not in _PLAIN and labels[0].isdigit() and labels[1][:1].isdigit():
+        return False  # 1.9.0a2.dev
     if plain:
         return True
     if labels[0] == b"www" or (count > 2 and owner in _SECOND):
@@ -115,10 +134,12 @@ def plausible(data: bytes, name: bytes, start: int, end: int) -> bool:
         return b".".join(labels[-2:]) in _SERVICES or (count > 2 and tail == b"rs")
     if len(tail) > 2 and tail not in _OPEN:
         return b".".join(labels[-2:]) in _SERVICES
-    if data[end : end + 1] in (b"(", b"[", b"=") or data[start - 1 : start] in (b".", b"$", b"-"):
+    if data[start - 1 : start] in (b".", b"$", b"-"):
+        return False
+    if tail in _ATTRIBUTES and (data[start - 1 : start] in _OPENED or data[end : end + 1] in _CLOSED):
         return False
     if count == 2:
-        return owner not in _CODE
+        return owner not in _CODE and (len(owner) > 2 or len(tail) == 2 or tail in (b"top", b"live", b"pro")) and owner.rstrip(b"0123456789") not in _SELVES
     return owner not in _CODE or owner in _HOSTED or (len(tail) == 2 and tail not in _MEMBERS)
 
 

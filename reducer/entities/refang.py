@@ -68,7 +68,7 @@ class Folded(NamedTuple):
                     continue
             else:
                 first = start
-            j = k if k >= 0 and new_start[k] < end else k - 1
+            j = k
             while j < last and new_start[j + 1] < end:
                 j += 1
             if j >= 0:

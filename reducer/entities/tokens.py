@@ -90,6 +90,8 @@ def ipv6s(data: bytes, taken: list[Found]) -> list[Found]:
         if data[end - 1 : end] == b":" and data[end - 2 : end] != b"::":
             end -= 1
         value = data[start:end]
+        if data[end : end + 2] == b"//":  # `001:[]://` is a broken scheme
+            continue
         if data[end : end + 1].isalnum() or data[end : end + 1] == b"_" or not bounded(data, start) or not _six(value):
             continue
         while k < len(taken) and taken[k][1] <= start:

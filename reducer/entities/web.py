@@ -157,13 +157,14 @@ def _email(data: bytes, m: re.Match[bytes], done: int) -> Found | None:
     local = _LOCAL.match(data[max(done, at - 65) : at][::-1])
     if local is None:
         return None
-    name = local[0][::-1].lstrip(b".'%+-")
+    name = local[0][::-1]
+    start = at - len(name)
+    if name[:1] in (b"n", b"r", b"t") and data[start - 1 : start] == b"\\" and start:
+        name = name[1:]
+    name = name.lstrip(b".'%+-")
     start = at - len(name)
     if not name or name.endswith(b"."):
         return None
-    if data[start - 1 : start] == b"\\" and name[:1] in b"nrt" and len(name) > 1:
-        start += 1
-        name = name[1:]
     if not bounded(data, start):
         return None
     return start, m.end(), "email", (name + data[at : m.end()]).lower()

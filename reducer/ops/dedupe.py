@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from reducer.op import Chain, Condition, Draft, Example, Op
+from reducer.op import Condition, Draft, Example, Op
+from reducer.path import Chain
 from reducer.values import dump, plain
 
 

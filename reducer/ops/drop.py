@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reducer.op import Chain, Draft, Example, Op, Target, Targets, names_of
+from reducer.op import Draft, Example, Op, Target, Targets, names_of
+from reducer.path import Chain
 from reducer.values import is_media, shown
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from reducer.op import Chain, Draft, Example, Op, Place, names_of
+from reducer.op import Draft, Example, Op, Place, names_of
+from reducer.path import Chain
 from reducer.values import shown
 
 

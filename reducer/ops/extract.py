@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from reducer.entities import expand
-from reducer.op import Chain, Draft, EntityTypes, Example, Op
+from reducer.op import Draft, EntityTypes, Example, Op
+from reducer.path import Chain
 
 
 class Extract(Op):

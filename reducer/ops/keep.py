@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from reducer.op import Chain, Draft, Example, Keys, Op
+from reducer.op import Draft, Example, Keys, Op
+from reducer.path import Chain
 from reducer.values import is_media, shown
 
 Tree = dict[str, "Tree | None"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reducer.op import Amount, Chain, Draft, Example, Op
+from reducer.op import Amount, Draft, Example, Op
+from reducer.path import Chain
 
 
 class Truncate(Op):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from reducer.report import Change, Report, ReturnReport, StepReport
 from reducer.report.attention import Attention, plural
-from reducer.report.screen import console, print_indented, visible
 from reducer.report.table import print_attention, print_head, saved
+from reducer.screen import console, print_indented, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

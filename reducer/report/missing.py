@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from reducer.op import Chain, Key, Target, names_of
+from reducer.op import Key, Target, names_of
+from reducer.path import Chain
 from reducer.rule import Step
 
 _LOOKED_AT = 200

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from reducer.report import Report, ToolReport, tokens
 from reducer.report.attention import Attention, Kind, by_kind, plural
-from reducer.report.screen import console, print_indented, visible
+from reducer.screen import console, print_indented, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reducer.op import Chain, Op, names_of
+from reducer.op import Op, names_of
+from reducer.path import Chain
 from reducer.rule.model import Step
 
 

@@ -12,7 +12,7 @@ from reducer.entities import expand
 from reducer.errors import Location, Problem, RuleError
 from reducer.op import Amount, Op
 from reducer.ops import operations
-from reducer.path import compile_path
+from reducer.path import Expression, Path, compile_path
 from reducer.rule.choose import is_dead, is_glob, meet, rule_chooser
 from reducer.rule.form import conflicts, is_proven
 from reducer.rule.model import Expect, Given, Model, Rule, RuleFile, Ruleset, Step, StepKeys, Test, When
@@ -178,7 +178,16 @@ def _steps(tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: M
         op_type = verbs[actions[0]]
         keys = _checked(StepKeys, common, tree, place, report)
         op = _checked(op_type, own, tree, place, report, StepKeys.model_fields)
+        _warn(keys, tree, place, report)
+        _warn(op, tree, place, report)
         yield None if keys is None or op is None else (keys, op, Location(file, node.line, node.column))
+
+
+def _warn(part: Model | Op | None, tree: Tree, place: tuple[str | int, ...], report: Report) -> None:
+    """Note what is valid JMESPath in the keys of a step, but hardly meant."""
+    for name, value in part or ():
+        for doubt in value.warnings if isinstance(value, Path | Expression) else ():
+            report(locate(tree, (*place, name)), doubt.message, doubt.help, offset=doubt.column - 1, width=doubt.width, severity="warning")
 
 
 def _no_single_action(

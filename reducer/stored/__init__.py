@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError
 from reducer.stored.reader import Found, read
-
-SYNTHESIZED = "pydantic_ai_synthesized_tool_return"
-"""The metadata key with which PydanticAI marks a return that it wrote itself, for a call that was never answered."""
+from reducer.untouched import untouched
 
 
 class Return(NamedTuple):
@@ -53,23 +51,6 @@ def returns(data: bytes) -> Iterator[Return]:
 def splice(data: bytes, changes: Iterable[tuple[Return, Any]]) -> bytes:
     """Write a new content in place of that of each `Return` of `returns(data)`; they come in the order of the history."""
     return _spliced(data, _decoded(data), ((found.start, found.end, new) for found, new in changes))
-
-
-def untouched(tool: object, outcome: object, tool_kind: object, metadata: object) -> str:
-    """Say why rules never apply to a tool return with these fields; empty when they do."""
-    if not isinstance(tool, str):
-        return "it names no tool"
-    if (outcome is None or outcome == "success") and tool_kind is metadata is None and tool[:12] != "final_result":
-        return ""  # the usual case, in one step
-    if tool.startswith("final_result"):
-        return "it answers an output tool"
-    if outcome is not None and outcome != "success":
-        return f"its outcome is {outcome}"
-    if tool_kind is not None:
-        return f"its tool kind is {tool_kind}"
-    if isinstance(metadata, Mapping) and SYNTHESIZED in metadata:
-        return "PydanticAI wrote it for a call without an answer"
-    return ""
 
 
 def _decoded(data: bytes) -> str:

@@ -50,7 +50,7 @@ def _messages(source: JsonText, start: int) -> Iterator[Found]:
         # Two looks that spare most messages the regex, 0.5 µs each: one starts with a text, the other with a tool call.
         plain = text.startswith(_TEXT, at) or text.find('"args"', at, at + 120) >= 0
         match = None if plain else first(text, at)
-        if match is None:
+        if match is None or (match[2] is not None and '"request"' not in match[2]):
             try:
                 whole, end = scan(text, at)
                 kind = whole["kind"]
@@ -81,13 +81,15 @@ def _messages(source: JsonText, start: int) -> Iterator[Found]:
 _EXPECTED = "a list of messages, each an object with `kind` and `parts`"
 _B = r"[ \t\n\r]*+"
 _SHORT = r'"([^"\\\x00-\x1f]*+)"'
-# How a request with a tool return starts in every dump of PydanticAI, and where a database sorted keys by length (JSONB).
+_ANY = r'"(?:[^"\\\x00-\x1f]++|\\.)*+"'
+_FLAT = rf"(?:{_ANY} ?: ?(?:{_ANY}|null),{_B})"
+# How a request with a tool return starts in every dump of PydanticAI, and where keys were sorted (by length in JSONB).
 _FIRST = re.compile(
     rf'\{{{_B}(?:"parts" ?: ?\[{_B}\{{{_B}"tool_name" ?: ?{_SHORT},{_B}'
-    rf'|"kind" ?: ?"(request)",{_B}"parts" ?: ?\[{_B}\{{{_B})"content" ?: ?(?! )'
+    rf'|({_FLAT}{{1,6}}?)"parts" ?: ?\[{_B}\{{{_B}({_FLAT}{{0,6}}?))"content" ?: ?(?! )'
 )
-_NEXT = re.compile(rf'{_B},{_B}\{{{_B}(?:"tool_name" ?: ?{_SHORT},{_B})?"content" ?: ?(?! )')
-_TEXT = '{"parts":[{"content":'
+_NEXT = re.compile(rf'{_B},{_B}\{{{_B}(?:"tool_name" ?: ?{_SHORT},{_B}|({_FLAT}{{0,6}}?))"content" ?: ?(?! )')
+_TEXT = ('{"parts":[{"content":', '{"parts": [{"content":')
 _TAIL = 1000
 """Characters within which the members after a content, or after the parts, end as a rule: they take some 250."""
 _SAMPLE = 400
@@ -125,7 +127,7 @@ def _usual(source: JsonText, match: re.Match[str], index: int) -> tuple[list[Fou
     """
     text = source.text
     at = match.end()
-    tool, kind = match.groups()
+    tool, outer, inner = match.groups()
     found: list[Found] = []
     number = 0
     try:
@@ -141,9 +143,13 @@ def _usual(source: JsonText, match: re.Match[str], index: int) -> tuple[list[Fou
             fields, length = scan("{" + text[end + 1 : end + _TAIL], 0)
             if not fields or "content" in fields:
                 return None
+            if tool is not None:
+                fields.setdefault("tool_name", tool)
+            elif inner:
+                fields = {**_flat(inner), **fields}
+                if "content" in fields:  # its name was written with escapes
+                    return None
             if fields.get("part_kind") == "tool-return":
-                if tool is not None:
-                    fields.setdefault("tool_name", tool)
                 found.append((index, number, fields, content, at, end, flaw))
             end += length
             while text[end] != "]":
@@ -151,7 +157,7 @@ def _usual(source: JsonText, match: re.Match[str], index: int) -> tuple[list[Fou
                 following = _NEXT.match(text, end)
                 if following is not None:
                     at = following.end()
-                    tool = following[1]
+                    tool, inner = following.groups()
                     break
                 end = source.white(end)
                 if text[end] == ",":
@@ -166,12 +172,21 @@ def _usual(source: JsonText, match: re.Match[str], index: int) -> tuple[list[Fou
         if text[end] != ",":
             return None
         fields, length = scan("{" + text[end + 1 : end + _TAIL], 0)
+        if outer is not None:
+            fields = {**_flat(outer), **fields}
     except (StopIteration, ValueError, RecursionError, IndexError):
         return None
-    kind = fields.get("kind", kind)
-    if not fields or "parts" in fields or type(kind) is not str:
+    kind = fields.get("kind")
+    if "parts" in fields or type(kind) is not str:
         return None
     return found if kind == "request" else [], end + length
+
+
+def _flat(members: str) -> dict[str, Any]:
+    """Read some members of an object, each with a comma after it."""
+    fields: dict[str, Any] = scan("{" + members + '"":0}', 0)[0]
+    del fields[""]
+    return fields
 
 
 def _parts(source: JsonText, start: int) -> tuple[list[Found], int]:

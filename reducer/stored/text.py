@@ -33,6 +33,7 @@ scan = _scanner(json.JSONDecoder())
 
 _lenient_scan = _scanner(json.JSONDecoder(parse_int=_integer))
 _WHITE = re.compile(r"[ \t\n\r]*+")
+_KEY = re.compile(r'[ \t\n\r]*+"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:[ \t\n\r]*+')
 _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 
 
@@ -89,31 +90,37 @@ class JsonText:
         text = self.text
         fields: dict[str, Any] = {}
         values: list[Any] = []
-        at = self.white(at + 1)
-        mark = text[at : at + 1]
-        if mark == "}":
-            return fields, values, at + 1
+        at += 1
+        blank = self.white(at)
+        if text[blank : blank + 1] == "}":
+            return fields, values, blank + 1
         while True:
-            if mark != '"':
-                raise JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
-            key, at = self.value(at)
-            at = self.white(at)
-            if text[at : at + 1] != ":":
-                raise JSONDecodeError("Expecting ':' delimiter", text, at)
-            at = self.white(at + 1)
+            match = _KEY.match(text, at)
+            if match is None:  # a key with escapes, or no key
+                at = self.white(at)
+                if text[at : at + 1] != '"':
+                    raise JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
+                key, at = self.value(at)
+                at = self.white(at)
+                if text[at : at + 1] != ":":
+                    raise JSONDecodeError("Expecting ':' delimiter", text, at)
+                at = self.white(at + 1)
+            else:
+                key, at = match[1], match.end()
             if key == long:
                 value, at = read(at)
                 values.append(value)
             else:
                 fields[key], at = self.value(at)
-            at = self.white(at)
             mark = text[at : at + 1]
+            if mark != "," and mark != "}":
+                at = self.white(at)
+                mark = text[at : at + 1]
+            at += 1
             if mark == "}":
-                return fields, values, at + 1
+                return fields, values, at
             if mark != ",":
-                raise JSONDecodeError("Expecting ',' delimiter", text, at)
-            at = self.white(at + 1)
-            mark = text[at : at + 1]
+                raise JSONDecodeError("Expecting ',' delimiter", text, at - 1)
 
     def items(self, start: int) -> Iterator[int]:
         """Give the start of each item of the list at `start`; who reads the item sets `at` to its end."""

@@ -1,6 +1,7 @@
 """How long the command line takes to start: at most 1.5 times what yaml and pydantic take to import.
 
-`pydantic` imports its parts when they are asked for, so the floor asks for those that any model with fields and validators needs.
+`import pydantic` alone imports next to nothing of it: the parts come when they are asked for, and when the first model is made. So there are
+two floors: the bare import, which `--version` is measured by, and one model with a field and a validator, which `check` is measured by.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ _RULE = "version: 1\ntool: lookup\nsteps:\n  - path: records\n    limit: 5\n"
 _FLOORS = {
     "python alone": "pass",
     "floor: import yaml, pydantic": "import yaml, pydantic",
-    "floor: with what models need": "import yaml; from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator",
+    "floor: and one model made": """
+import yaml
+from typing import Annotated
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+class Model(BaseModel):
+    field: Annotated[int, BeforeValidator(int)] = Field(0, ge=0)
+""",
 }
 _VERBS = {"--version": ["--version"], "check one rule": ["check", "lookup.yaml"], "dry run of the sample": []}
 

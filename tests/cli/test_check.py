@@ -62,3 +62,12 @@ def test_a_file_that_is_no_rule(folder: Path, cli: Cli) -> None:
         result = cli("check", "odd.yaml")
         assert (result.code, result.err) == (1, "")
         assert result.out.startswith("odd.yaml:1:")
+
+
+def test_names_in_rules_cannot_steer_the_terminal(folder: Path, cli: Cli) -> None:
+    (folder / "odd.yaml").write_text(RULE.replace("limit: 5", '"\\e[2Jlimt": 5'))
+    result = cli("check", "odd.yaml")
+    assert result.code == 1
+    assert "\x1b" not in result.out
+    assert "\\x1b[2Jlimt" in result.out
+    assert "\x1b" not in cli("h.json", "--rules", "odd.yaml").err

@@ -144,10 +144,12 @@ def test_several_histories_and_folders_each_once(folder: Path, cli: Cli) -> None
     (folder / "runs" / "deep" / "a.json").write_bytes((folder / "h.json").read_bytes())
     (folder / "runs" / "b.json").write_bytes((folder / "h.json").read_bytes())
     (folder / "runs" / "notes.txt").write_text("no history")
+    (folder / "runs" / ".cache").mkdir()
+    (folder / "runs" / ".cache" / "c.json").write_bytes((folder / "h.json").read_bytes())
     found = numbers(cli("h.json", "runs", "runs/b.json", "--rules", "lookup.yaml", "--format", "json"))
     assert found["histories"] == ["h.json", "runs/b.json", "runs/deep/a.json"]
     assert found["totals"]["calls"] == 3
-    assert "Read     3 histories\n" in cli("h.json", "runs", "--rules", "lookup.yaml").out
+    assert "Read     3 histories\n" in cli("h.json", "--rules", "lookup.yaml", "runs").out
 
 
 def test_rules_of_the_current_folder_come_before_the_bundled_ones(folder: Path, cli: Cli) -> None:

@@ -79,6 +79,19 @@ def test_a_closed_pipe_is_no_fault(folder: Path) -> None:
     done.stderr.close()
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="has no such device")
+def test_an_output_that_is_full_or_closed(folder: Path) -> None:
+    command = f"'{sys.executable}' -m reducer h.json --rules lookup.yaml"
+
+    def shell(redirect: str) -> tuple[int, str]:
+        done = subprocess.run(["sh", "-c", f"{command} {redirect}"], capture_output=True, text=True, env=_ENVIRONMENT, timeout=60)
+        return done.returncode, done.stderr
+
+    assert shell(">/dev/full") == (2, "reducer: error: cannot write: No space left on device\n")
+    assert shell(">&-") == (0, "")
+    assert shell("- <&-") == (2, "reducer: error: standard input is closed\n")
+
+
 def test_ctrl_c_is_quiet(folder: Path) -> None:
     os.mkfifo("pipe.json")
     done = subprocess.Popen(

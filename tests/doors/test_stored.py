@@ -173,6 +173,14 @@ def reference(text: str, reduce: Any) -> tuple[Any, int]:
     '[{"parts":[{"tool_name":"t","content":"a long text","con\\u0074ent":[1,2,3],"part_kind":"tool-return"}],"kind":"request"}]'
 )
 @example('[{"parts":[{"tool_name":"t","content":[[],[],[1]],"part_kind":"tool-return"},{"part_kind":"x"}],"kind":"request"}]')
+@example(
+    '[{"kind":"request","parts":[{"con\\u0074ent":"other","content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"a":1}]'
+)
+@example('[{"kind":"request","p\\u0061rts":[],"parts":[{"content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"a":1}]')
+@example(
+    '[{"kind":"request","parts":[{"retry":null,"content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"kind":"response"}]'
+)
+@example('[{"kind":"request","parts":[{"content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"id":""}]')
 def test_it_changes_the_contents_that_the_plain_way_changes(text: str) -> None:
     data = text.encode()
     expected, changes = reference(text, shorter)

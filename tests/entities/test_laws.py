@@ -51,6 +51,8 @@ def bounded(text: str, entity: Entity) -> None:
 @example("\\n[.com]co.uk")
 @example("CVE-2021-44228\u200b2")
 @example("münchen.de")
+@example("www..001:[]:///a.php")
+@example("\\n-(at)fe80co.uk")
 def test_an_entity_reads_alone_as_it_read_in_its_text(text: str) -> None:
     event(f"{min(check(text), 3)} entities")
 

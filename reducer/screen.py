@@ -35,9 +35,9 @@ def print_indented(text: Text, indent: int, screen: Console) -> None:
     screen.print(Padding(text, (0, 0, 0, indent), expand=False) if screen.is_terminal else Text(" " * indent) + text)
 
 
-def visible(text: str) -> str:
-    """Write what a terminal would obey, hide or refuse (controls, direction marks, lone surrogates) as an escape; line breaks too."""
-    return _UNFIT.sub(lambda match: _escape(ord(match[0])), text)
+def visible(text: str, but: str = "") -> str:
+    """Write what a terminal would obey, hide or refuse (controls, direction marks, lone surrogates) as escapes; line breaks too, and all but `but`."""
+    return _UNFIT.sub(lambda match: match[0] if match[0] in but else _escape(ord(match[0])), text)
 
 
 def _escape(code: int) -> str:

@@ -1,0 +1,103 @@
+"""What the README says is what happens: its code runs, its output is printed, its numbers are counted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from reducer.ops import operations
+from reducer.rule import compile_rules
+from reducer.engine import reduce_content
+from tests.test_rules_shipped import given_content, unmet
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+WRONG = "version: 1\ntool: t\nsteps:\n  - path: resolutions\n    limt: 20\n"
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    return [(tag.strip(), body) for name, tag, body in BLOCKS if name == language]
+
+
+def reducer(folder: Path, *arguments: str) -> str:
+    environment = {**os.environ, "COLUMNS": "120", "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "reducer", *arguments]
+    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    return run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(("tag", "code"), blocks("python"), ids=range(len(blocks("python"))))
+def test_python_blocks_run(tag: str, code: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    major = int(version("pydantic-ai-slim").split(".")[0])
+    if tag and (major >= 2) != (tag == "pydantic-ai>=2"):
+        pytest.skip(f"for {tag}")
+    monkeypatch.chdir(ROOT)
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert not printed or f"```text\n{printed}```" in README
+
+
+def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
+    for number, (_, text) in enumerate(blocks("yaml")):
+        ruleset, problems = compile_rules([(f"README {number}", text)])
+        assert not problems
+        assert ruleset is not None
+        for test in ruleset.rules[0].tests:
+            content = given_content(test.given, ROOT)
+            assert not list(unmet(test.expect, content, reduce_content(ruleset, ruleset.rules[0].name, content)))
+
+
+@pytest.mark.parametrize("block", [body for _, body in blocks("console")])
+def test_console_blocks_print_what_they_say(block: str, tmp_path: Path) -> None:
+    (tmp_path / "wrong.yaml").write_text(WRONG)
+    first, _, expected = block.partition("\n")
+    assert first.startswith("$ python -m reducer")
+    printed = "\n".join(line.rstrip() for line in reducer(tmp_path, *first.split()[4:]).splitlines())
+    assert expected.strip() in printed
+
+
+def test_the_numbers_are_those_of_the_dry_run(tmp_path: Path) -> None:
+    report = json.loads(reducer(tmp_path, "--format", "json").partition("\nreducer:")[0])
+    tools = {tool["tool"]: tool for tool in report["tools"]}
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([\d,]+) \| ([\d,]+) \| ([\d.]+)% \|$", README, re.MULTILINE)
+    assert len(rows) == 3
+    for name, before, after, saved in rows:
+        tool = tools[name]
+        assert (f"{tool['characters']['before']:,}", f"{tool['characters']['after']:,}") == (before, after)
+        assert f"{100 - 100 * tool['characters']['after'] / tool['characters']['before']:.1f}" == saved
+
+
+def operations_table() -> str:
+    """The table of the operations, from their own words and first examples."""
+    rows = ["| action | what it does | for example |", "|---|---|---|"]
+    for verb, op in operations().items():
+        step = json.dumps({key: value for key, value in op.examples[0].step.items() if key != "path"}, ensure_ascii=False)
+        rows.append(f"| `{verb}` | {op.__doc__} | `{step}` |".replace("||", "\\|\\|"))
+    return "\n".join(rows)
+
+
+def test_every_operation_is_in_the_table() -> None:
+    assert operations_table() in README
+
+
+def test_both_commands_are_run_by_continuous_integration() -> None:
+    ci = (ROOT / ".ci" / "run").read_text()
+    for name in ("run", "tests"):
+        assert re.search(rf"^<!-- {name} -->\n```bash\npython3 -m venv \.venv && .*\n```$", README, re.MULTILINE)
+        assert f"<!-- {name} -->" in ci
+
+
+def test_every_guarantee_names_tests_that_are_there() -> None:
+    named = set(re.findall(r"`(test_\w+|tests/[\w/]+\.py)`", README))
+    sources = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+    assert len(named) > 10
+    for name in named:
+        assert (ROOT / name).is_file() if "/" in name else f"def {name}(" in sources, name
