@@ -199,6 +199,8 @@ class Op(BaseModel):
     examples: ClassVar[tuple[Example, ...]]
     cuts_blindly: ClassVar[bool] = False
     """What it takes away the author has not named: key identifiers in it are preserved by default."""
+    reaches_down: ClassVar[bool] = False
+    """It may take items from any list below its place."""
     writes_compactly: ClassVar[bool] = False
     """A return that is JSON text is written anew even if nothing in it changed."""
 

@@ -11,6 +11,8 @@ from reducer.engine.draft import Draft
 from reducer.engine.ladder import RUNGS, descend
 from reducer.engine.settle import settle
 from reducer.entities import scanner
+from reducer.op import names_of
+from reducer.path import Chain
 from reducer.rule import Rule, Step, When
 from reducer.values import chars, is_media
 
@@ -46,19 +48,32 @@ def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> 
         current, places = _apply(step, draft, before, watch is not None)
         if watch is not None:
             watch(StepTrace(step, True, places, before, current))
-    result = settle(draft, value, current)
-    if rule.max_chars is None or chars(result, rule.max_chars) <= rule.max_chars:
-        return result
+    if rule.max_chars is None:
+        return settle(draft, value, current)
+    draft.start(len(rule.steps) + 1, current)
     before = current
-    for rung in RUNGS:
-        draft.start(len(rule.steps) + 1, current)
-        current = descend(draft, current, rung)
-        result = settle(draft, value, current)
-        if chars(result, rule.max_chars) <= rule.max_chars:
-            break
-    if watch is not None:
+    result, current = _fitted(draft, value, current, rule.max_chars)
+    if watch is not None and current is not before:
         watch(StepTrace(None, True, 1, before, current))
     return result
+
+
+def _fitted(draft: Draft, value: Any, current: Any, most: int) -> tuple[Any, Any]:
+    """Go down the ladder until the settled return has at most `most` characters, or to its end; give it and what it was settled from."""
+    result = settle(draft, value, current) if chars(current, most) <= most else None
+    hopeless = False
+    for rung in RUNGS:
+        if result is not None and chars(result, most) <= most:
+            return result, current
+        after = descend(draft, current, rung)
+        if after is not current:
+            size = chars(after, most)
+            # Settling scans and puts back, so it only makes longer: of no use before the draft itself is short enough, and of none
+            # any more once what is put back is too long by itself, as stricter rungs owe more.
+            result = settle(draft, value, after) if size <= most and not hopeless else None
+            hopeless = hopeless or (result is not None and chars(result, most + size) > most + size)
+            current = after
+    return settle(draft, value, current) if result is None else result, current
 
 
 def passes(when: When, value: Any) -> bool:
@@ -104,10 +119,28 @@ def _without_marks(rule: Rule, draft: Draft, value: Any) -> Any:
     def everywhere(place: Any) -> Any:
         return draft.replace(bare(place), everywhere)
 
+    def along(place: Any, names: Chain) -> Any:
+        opened = draft.opened(place)
+        if type(opened) is list and opened:
+            if names or type(opened[0]) is list:  # lists in lists are what `[]` means
+                return draft.replace(place, lambda item: along(item, names))
+            return bare(opened) if type(opened[0]) is str else place
+        if type(opened) is not dict or is_media(opened):
+            return place
+        if not names:
+            return place
+        name, *rest = names
+        if name == "*":
+            return draft.replace(place, lambda item: along(item, tuple(rest)))
+        old = opened.get(name)
+        new = along(old, tuple(rest))
+        return place if new is old else draft.put(place, name, new)
+
     if rule.max_chars is not None:
         return everywhere(value)
     for step in rule.steps:
-        for _ in step.op.shortens():
-            value = step.path.update(value, bare, draft.note)
-            break
+        if step.op.reaches_down:
+            value = step.path.update(value, everywhere, draft.note)
+        for names in step.op.shortens():
+            value = along(value, (*names_of(step.path.shape), *names))
     return value

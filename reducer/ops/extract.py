@@ -13,6 +13,7 @@ class Extract(Op):
     """Keep only what holds entities of these types: of a text a mark that mentions them, of a list or object the items and keys on the way to them."""
 
     accepts = frozenset({str, list, dict})
+    reaches_down = True
     examples = (
         Example(
             "a text",

@@ -69,9 +69,10 @@ def peers(some: list[str]) -> list[dict]:
 
 def row(name: str, counts: dict[str, Counts], megabytes: float, stuck: int) -> str:
     """Give one extractor's line of the table: F1 by type, false and missed values, MB/s."""
-    cells = [f"{counts[kind].f1:6.1f}" for kind in (*TYPES, "all")]
+    cells = [f"{counts[kind].f1:6.1f}" if kind in counts else "     -" for kind in (*TYPES, "all")]
     total = counts["all"]
-    return f"{name:22}{' '.join(cells)} {total.false:6} {total.missed:6} {counts['domain'].false:8} {megabytes:7.2f} {stuck:6}"
+    domains = counts["domain"].false if "domain" in counts else "-"
+    return f"{name:22}{' '.join(cells)} {total.false:6} {total.missed:6} {domains:>8} {megabytes:7.2f} {stuck:6}"
 
 
 def main() -> None:
@@ -93,7 +94,7 @@ def main() -> None:
     if not options.no_peers:
         for peer in peers(kinds["reports"]):
             answers = iter(peer["found"])
-            counts = score(labelled, lambda _text, answers=answers: [tuple(pair) for pair in next(answers)])
+            counts = score(labelled, lambda _text, answers=answers: [tuple(pair) for pair in next(answers)], peer["types"])
             print(row(peer["name"], counts, size / peer["seconds"], peer["stuck"]))
 
     print("\nMB/s, one core           all but names   all types")

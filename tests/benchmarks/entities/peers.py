@@ -1,7 +1,7 @@
 """Run the published extractors over texts: `python peers.py TEXTS.json`, in an environment that has them; standard library besides.
 
-TEXTS.json holds a list of texts. Prints for each extractor `{"name", "found": [[[type, value], ...] per text], "seconds", "stuck"}`;
-a text that takes longer than LIMIT is given up and counted as stuck.
+TEXTS.json holds a list of texts. Prints for each extractor `{"name", "types", "found": [[[type, value], ...] per text], "seconds", "stuck"}`; a
+text that takes longer than LIMIT is given up and counted as stuck.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Pair = tuple[str, str]
 
 
 def ioc_finder() -> Callable[[str], list[Pair]]:
-    """Give ioc-finder as a function from text to types and values."""
+    """Give ioc-finder as a function from text to types and values; it has no techniques."""
     from ioc_finder import find_iocs
 
     keys = {
@@ -30,8 +30,7 @@ def ioc_finder() -> Callable[[str], list[Pair]]:
 
     def extract(text: str) -> list[Pair]:
         found = find_iocs(text)
-        pairs = [(kind, value) for key, kind in keys.items() for value in found.get(key, ())]
-        return pairs + [("ttp", value) for value in found.get("attack_techniques", {}).get("enterprise", ())]
+        return [(kind, value) for key, kind in keys.items() for value in found.get(key, ())]
 
     return extract
 
@@ -65,7 +64,8 @@ def main(path: str) -> None:
     """Print what each extractor finds, one line of JSON each."""
     texts = json.loads(Path(path).read_text(encoding="utf-8"))
     signal.signal(signal.SIGALRM, stop)
-    for name, make in (("ioc-finder", ioc_finder), ("iocextract", iocextract)):
+    plain = ["ipv4", "ipv6", "url", "email", "md5", "sha1", "sha256"]
+    for name, make, types in (("ioc-finder", ioc_finder, [*plain, "domain", "cve"]), ("iocextract", iocextract, plain)):
         extract = make()
         found: list[list[Pair]] = []
         stuck = 0
@@ -80,7 +80,9 @@ def main(path: str) -> None:
             finally:
                 signal.alarm(0)
         seconds = time.process_time() - start
-        print(json.dumps({"name": f"{name} {importlib.metadata.version(name)}", "found": found, "seconds": seconds, "stuck": stuck}), flush=True)
+        print(
+            json.dumps({"name": f"{name} {importlib.metadata.version(name)}", "types": types, "found": found, "seconds": seconds, "stuck": stuck}), flush=True
+        )
 
 
 if __name__ == "__main__":
