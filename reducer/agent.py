@@ -39,7 +39,8 @@ def history_processor(rules: str | Path | Rules) -> Callable[[list[ModelMessage]
     the return as it was and is logged once for each tool and kind. Raises `RuleError` for rules that cannot be used, here and
     never later.
     """
-    reduce = (Reducer.load(rules) if isinstance(rules, (str, Path)) else rules).reduce_content
+    loaded = Reducer.load(rules) if isinstance(rules, (str, Path)) else rules
+    reduce = partial(loaded.reduce_content, on_fault=lambda *fault: log(*fault)) if isinstance(loaded, Reducer) else loaded.reduce_content
     # What was looked at, by identity: a part cannot be hashed. An id leaves with its part, before another object can take it.
     # Each step below is one operation on a dict or set, so that threads need no lock; at worst two of them reduce one part.
     settled: set[int] = set()
@@ -67,18 +68,17 @@ def history_processor(rules: str | Path | Rules) -> Callable[[list[ModelMessage]
             new = reduced_part(part, reduce)
         except Exception as error:
             new = part
-            report(part.tool_name, error)
+            # The kind and the place only: the text of an error may hold what the tool returned.
+            log(str(part.tool_name), f"{type(error).__name__} at {_place(error)}")
         settled.add(watch(new))
         if new is not part:
             changed[watch(part)] = new
         return new
 
-    def report(tool: object, error: Exception) -> None:
-        fault = (str(tool), type(error).__name__)
-        if fault not in logged:
-            logged.add(fault)
-            # The kind and the place only: the text of an error may hold what the tool returned.
-            _logger.error("a return of %s stays as it was: %s at %s", *fault, _place(error))
+    def log(tool: str, fault: str) -> None:
+        if (tool, fault) not in logged:
+            logged.add((tool, fault))
+            _logger.error("a return of %s stays as it was: %s", tool, fault)
 
     def reduce_tool_returns(messages: list[ModelMessage]) -> list[ModelMessage]:
         result = list(messages)

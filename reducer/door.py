@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reducer.engine import prepare, reduce_content
+from reducer.engine import OnFault, prepare, reduce_content
 from reducer.rule import Ruleset, instructions, read_rules
 
 if TYPE_CHECKING:
@@ -30,9 +30,12 @@ class Reducer:
         prepare(ruleset)
         return cls(ruleset)
 
-    def reduce_content(self, tool: str, content: Any) -> Any:
-        """Reduce the content of one return of `tool`; the same object if nothing changes. Never raises."""
-        return reduce_content(self.ruleset, tool, content)
+    def reduce_content(self, tool: str, content: Any, on_fault: OnFault | None = None) -> Any:
+        """Reduce the content of one return of `tool`; the same object if nothing changes. Never raises.
+
+        `on_fault(tool, fault)` hears why a content for which there is a rule stayed as it was.
+        """
+        return reduce_content(self.ruleset, tool, content, on_fault)
 
     def reduce(self, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
         """Reduce the tool returns of a history of PydanticAI objects; messages in which nothing changes are the same objects."""

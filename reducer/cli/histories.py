@@ -44,7 +44,7 @@ class Source(NamedTuple):
 
 
 def sample_history() -> Path:
-    """Give the stored history that comes with reducer: made up, in documentation ranges only."""
+    """Give the stored history that comes with reducer: a made-up investigation, with the made-up answers of `rules/samples`."""
     return Path(__file__).parents[1] / "samples" / "threat_intelligence.json"
 
 

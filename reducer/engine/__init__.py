@@ -12,7 +12,7 @@ from reducer.entities import TYPES, scanner
 from reducer.rule import Rule, Ruleset
 from reducer.values import Unreducible, dump, is_media, shown
 
-__all__ = ["Outcome", "StepTrace", "prepare", "reduce_content", "trace"]
+__all__ = ["OnFault", "Outcome", "StepTrace", "prepare", "reduce_content", "trace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,22 @@ class Outcome:
     blamed: StepTrace | None = None
 
 
-def reduce_content(ruleset: Ruleset, tool: str, content: Any) -> Any:
+OnFault = Callable[[str, str], None]
+"""Hears the tool, and why its return stayed as it was although a rule is for it."""
+
+
+def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None) -> Any:
     """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object, or anything that is stored as one of them.
 
     The same object comes back if no rule is for the tool or nothing changes. Never raises.
     """
     rule = ruleset.rule_for(tool)
-    return content if rule is None else _reduce(rule, content, None).content
+    if rule is None:
+        return content
+    outcome = _reduce(rule, content, None)
+    if outcome.fault and on_fault is not None:
+        on_fault(tool, outcome.fault)
+    return outcome.content
 
 
 def prepare(ruleset: Ruleset) -> None:
@@ -113,7 +122,3 @@ def _changed_again(rule: Rule, result: Any, known: set[str]) -> StepTrace | None
     run(rule, result, known, steps.append)
     # A step may take what is put back in the end, as it did in the first pass: the last that changed something has not.
     return next((step for step in steps if step.after is not step.before), steps[-1])
-
-
-Reduce = Callable[[str, Any], Any]
-"""Reduces the content of one return of a tool; gives the same object if nothing changes."""

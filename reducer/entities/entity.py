@@ -53,4 +53,4 @@ def bounded(data: bytes, start: int) -> bool:
     return data[start - 1] in b"nrt" and start > 1 and data[start - 2] == 92
 
 
-_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789\x81")
+_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")

@@ -10,7 +10,8 @@ from reducer.entities.tlds import TLDS
 
 # What may stand in a host or a path stays, in lower case; every dot is a dot; all else is a blank.
 MASK = bytes(46 if c == 1 else c if chr(c) in "abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%" else c + 32 if 65 <= c <= 90 else 32 for c in range(256))
-_IP = re.compile(rb"\.(?<=[0-9]\.)([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})(?![0-9]|\.[0-9a-z])")
+_IP = re.compile(rb"\.(?<=[0-9]\.)(?:O\.){2}O(?![0-9]|\.[0-9a-z])".replace(b"O", rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"))
+_OCTETS = frozenset(b"%d" % number for number in range(256))
 _VERSION = re.compile(rb"(?<![A-Za-z])(?:version|ver|v|build|release|rev|revision|firmware|update|patch|upgrade)[\"':= .()\[\]<>_-]{0,6}\Z", re.IGNORECASE)
 _LAST = re.compile(rb"\.([a-z][a-z0-9-]{1,62}+)(?!\.?[a-z0-9_-])")
 _NAME = re.compile(rb"[a-z0-9_][a-z0-9._-]*")
@@ -27,8 +28,7 @@ def ipv4s(data: bytes, mask: bytes) -> list[Found]:
         while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
             start -= 1
         end = m.end()
-        octets = (mask[start:dot], m[1], m[2], m[3])
-        if any(len(o) > 3 or int(o) > 255 or (o[0] == 48 and len(o) > 1) for o in octets):
+        if mask[start:dot] not in _OCTETS:
             continue
         if _address(data, mask, start, end):
             found.append((start, end, "ipv4", mask[start:end]))
@@ -62,7 +62,7 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
     for m in _LAST.finditer(mask):
         if m[1] not in TLDS:
             continue
-        dot = m.start()
+        dot, end = m.span()
         if dot < dead:
             continue
         low = max(done, dot - _REACH)
@@ -71,7 +71,6 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
             if low and low != done:
                 continue
             start = low
-        end = m.end()
         name = mask[start:end]
         if not _NAME.fullmatch(name):
             start = _start(data, mask, start, dot)
@@ -86,8 +85,6 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
         if b".." in name or b".-" in name or b"-." in name or (len(name) > 63 and max(map(len, name.split(b"."))) > 63):
             continue
         done = end
-        if (start and data[start - 1] == 0x81) or (end < len(data) and data[end] == 0x81):
-            continue
         if len(name) <= 253 and ((defanged and 1 in data[start:end]) or plausible(data, name, start, end)):
             found.append((start, end, "domain", name))
     return found

@@ -19,7 +19,7 @@ from reducer.entities.tokens import SHAPE
 
 _KINDS = {"a": "threat_actor", "m": "malware"}
 _LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
-_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_\x81")
+_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 # Code names: a prefix and a number (digits are `0` in what the automaton reads), or a word and the beast or weather of its family.
 _PREFIXES = (

@@ -1,8 +1,7 @@
 """Fold a text into bytes that the finders read: one byte a character, defanging undone, with the way back to the text.
 
 In the folded bytes 0x01 is a dot that was written defanged (`[.]`, `(dot)`, a full-width dot): it counts as a dot, and as evidence that
-somebody meant a host. Characters that are not ASCII are 0x80, so no emoji makes the text four bytes a character, or 0x81 if they are
-letters that belong to the word beside them (`münchen.de` is not `nchen.de`; Chinese needs no blank around an address).
+somebody meant a host. Every character that is not ASCII is 0x80, so no emoji makes the text four bytes a character.
 """
 
 from __future__ import annotations
@@ -15,9 +14,6 @@ from reducer.entities.entity import Found
 _SAME = {"‐": "-", "‑": "-", "－": "-", "﹣": "-", "：": ":", "﹕": ":", "／": "/", "＠": "@"}  # U+2011 is set in CVE numbers
 _WIDE_DOTS = "．。｡․﹒"
 _WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9])[{_WIDE_DOTS}](?=[A-Za-z0-9])")
-_BEFORE_WORD = re.compile(rb"\x80(?=[A-Za-z0-9])")
-_AFTER_WORD = re.compile(rb"\x80(?<=[A-Za-z0-9]\x80)")
-_LAST_SPACED = "\u058f"  # Latin, Greek, Cyrillic, Armenian: words of theirs stand between blanks
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x03", b"  ")
@@ -35,6 +31,7 @@ _OPEN = re.compile(
     )""",
     re.VERBOSE,
 )
+_BESIDE_DOT = frozenset((b" ", b"_", b"\\", b"\x03"))  # what besides letters and digits may follow a dot in a host
 _CLOSE = re.compile(rb"\.\](?=[A-Za-z0-9])")
 _ESCAPE = re.compile(rb"\\(?:(?<=[A-Za-z0-9/=&?.-]\\)([._-])(?=[A-Za-z0-9])|(/)|u00(?:26|3[dD]))")
 _BACKSLASHES = re.compile(rb":\\{2,4}(?<=[tTxX][pPsS]:\\\\)(?=[A-Za-z0-9])")  # hxxp:\\evil.com
@@ -104,13 +101,9 @@ def _ascii(text: str) -> bytes:
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
     wide = any(c in text for c in _WIDE_DOTS)
     hidden = [c for c in _INVISIBLE if c in text]
-    beside = [m.start() for pattern in (_BEFORE_WORD, _AFTER_WORD) for m in pattern.finditer(data)]
-    letters = [at for at in beside if text[at] <= _LAST_SPACED and text[at].isalpha()]
-    if not (wide or hidden or letters):
+    if not (wide or hidden):
         return data
     changed = bytearray(data)
-    for at in letters:
-        changed[at] = 0x81
     if wide:
         for m in _WIDE_DOT.finditer(text):
             changed[m.start()] = 1
@@ -132,6 +125,9 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
             start, end = m.span()
             kind = m.lastgroup
             if kind is None or kind == "dot":
+                after = data[end : end + 1]
+                if not after.isalnum() and after not in _BESIDE_DOT:
+                    continue
                 new = b"\x01"
             elif kind == "open" or kind == "tail":
                 if data[start] != 91:

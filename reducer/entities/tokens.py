@@ -10,7 +10,7 @@ import re
 
 from reducer.entities.entity import Found, bounded
 
-_HEX = bytes(104 if chr(c) in "0123456789abcdefABCDEF" else 119 if (chr(c).isalnum() and c < 128) or c == 0x81 else 32 for c in range(256))
+_HEX = bytes(104 if chr(c) in "0123456789abcdefABCDEF" else 119 if chr(c).isalnum() and c < 128 else 32 for c in range(256))
 _RUN = re.compile(rb"h+")
 _HASHES = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
 # Small letters, digits all `0`, dashes all blanks: what numbers and names are looked for in.

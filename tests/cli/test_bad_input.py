@@ -80,7 +80,7 @@ def test_files_that_are_not_there_or_cannot_be_read(folder: Path, cli: Cli) -> N
     assert cli("chek").err == "reducer: error: chek: No such file or directory; did you mean the verb `check`?\n"
     assert cli("h.json", "--rules", "nothing").err == "reducer: error: nothing: No such file or directory\n"
     assert cli("").err == "reducer: error: an empty name is no file\n"
-    assert cli("a\0b").err == "reducer: error: a\\x00b: embedded null byte\n"
+    assert cli("a\0b").err.startswith("reducer: error: a\\x00b: ")
     (folder / "none").mkdir()
     assert cli("none").err == "reducer: error: none: no history here: expected files that end in .json\n"
     assert cli("h.json", "--rules", "none").err == "reducer: error: none: no rule files here: expected files that end in .yaml or .yml\n"

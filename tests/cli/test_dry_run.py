@@ -37,6 +37,8 @@ def test_without_arguments_it_shows_the_sample(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_sample_is_reduced_by_most(folder: Path, cli: Cli) -> None:
+    (folder / "rules").mkdir()
+    (folder / "rules" / "own.yaml").write_text(RULE)
     found = numbers(cli("--format", "json"))
     tools = {tool["tool"]: tool for tool in found["tools"]}
     assert found["rules"]["from"] == "the rules bundled with reducer"  # not those of this folder: it is a demonstration

@@ -261,3 +261,14 @@ def test_reducer_alone_does_not_import_pydantic_ai() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
     )
     assert found.stdout.strip() == "False"
+
+
+def test_what_the_engine_leaves_alone_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "t.yaml").write_text("version: 1\ntool: t\nsteps:\n  - truncate: 20\n")
+    deep: Any = "a long text that would be cut somewhere"
+    for _ in range(300):
+        deep = [deep]
+    processor = history_processor(tmp_path)
+    messages = [ModelRequest(parts=[ToolReturnPart(tool_name="t", content=deep, tool_call_id=str(number))]) for number in range(3)]
+    assert processor(messages) == messages
+    assert [record.message for record in caplog.records] == ["a return of t stays as it was: deeper than 128 levels"]

@@ -1,0 +1,109 @@
+"""`entities`: finds indicators and names of threats in any text or JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reducer.cli.stop import Stop
+from reducer.engine.decode import decode
+from reducer.entities import GROUPS, TYPES, Entity, scan
+from reducer.screen import console, visible
+
+
+class Spot(NamedTuple):
+    """One entity and where it was read: `place` is line and column in a text, the path of keys and indexes in JSON."""
+
+    entity: Entity
+    file: str
+    place: str
+
+
+def entities(files: Sequence[str], types: Sequence[str], format: str, refang: bool) -> int:
+    """Print the entities in `files` (`-` is standard input) and give the exit code. Raises `Stop` for what cannot be read."""
+    wanted = _known(types) or None
+    spots = (spot for name in files for spot in _spots(name, _read(name), wanted))
+    if format == "jsonl":
+        for spot in spots:
+            found = spot.entity
+            print(json.dumps({"type": found.type, "value": found.value, "canonical": found.canonical, "file": spot.file, "place": spot.place,
+                              "start": found.start, "end": found.end}))  # fmt: skip
+    else:
+        _table(spots, refang, len(files) > 1)
+    return 0
+
+
+def _known(types: Sequence[str]) -> list[str]:
+    for name in types:
+        if name not in TYPES and name not in GROUPS:
+            near = get_close_matches(name, (*TYPES, *GROUPS), 1)
+            help = f"did you mean {near[0]}?" if near else f"there are {', '.join((*TYPES, *GROUPS))}"
+            raise Stop(f"unknown entity type {name}: {help}")
+    return list(types)
+
+
+def _read(name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise Stop(f"{name}: {error.strerror or error}") from None
+    # What is no UTF-8 is no entity either: it may stand beside some.
+    return data.decode("utf-8-sig", "replace")
+
+
+def _spots(name: str, text: str, types: list[str] | None) -> Iterator[Spot]:
+    file = "standard input" if name == "-" else name
+    value = decode(text)
+    if type(value) is not str:
+        for place, leaf in _texts(value):
+            yield from (Spot(entity, file, place) for entity in scan(leaf, types))
+        return
+    line, begin = 1, 0
+    for entity in scan(text, types):
+        line += text.count("\n", begin, entity.start)
+        begin = entity.start
+        yield Spot(entity, file, f"{line}:{entity.start - text.rfind(chr(10), 0, entity.start)}")
+
+
+def _texts(value: Any) -> Iterator[tuple[str, str]]:
+    """Give every text in a JSON value with its path, keys before what they hold; without recursion, as input may be deep."""
+    waiting = [("", value)]
+    while waiting:
+        place, item = waiting.pop()
+        if type(item) is str:
+            yield place or "@", item
+        elif type(item) is list:
+            waiting.extend((f"{place}[{index}]", inner) for index, inner in reversed(list(enumerate(item))))
+        elif type(item) is dict:
+            for key, inner in reversed(item.items()):
+                name = key if key.isidentifier() else json.dumps(key, ensure_ascii=False)
+                inside = f"{place}.{name}" if place else name
+                waiting += [(inside, inner), (inside, key)]
+
+
+def _table(spots: Iterator[Spot], refang: bool, named: bool) -> None:
+    """Print each entity once: its type, how it is written first, how often it stands there, and where first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    seen: dict[tuple[str, str], tuple[Spot, int]] = {}
+    for spot in spots:
+        key = (spot.entity.type, spot.entity.canonical)
+        first, count = seen.get(key, (spot, 0))
+        seen[key] = (first, count + 1)
+    screen = console(sys.stdout, 200)
+    if not seen:
+        screen.print("no entities")
+        return
+    table = Table(box=None, pad_edge=False)
+    for title in ("Type", "Entity", "Times", "First at"):
+        table.add_column(title, justify="right" if title == "Times" else "left", overflow="fold")
+    for (kind, canonical), (spot, count) in seen.items():
+        shown = canonical if refang else spot.entity.value
+        table.add_row(kind, Text(visible(shown)), f"{count:,}", Text(visible(f"{spot.file} {spot.place}" if named else spot.place)))
+    screen.print(table)
+    screen.print(f"{len(seen):,} entities, {sum(count for _, count in seen.values()):,} times")
