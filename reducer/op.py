@@ -65,7 +65,7 @@ class Example(NamedTuple):
 class Amount(BaseModel):
     """How much stays: so much of the start and so much of the end."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     head: int = Field(0, ge=0)
     tail: int = Field(0, ge=0)
@@ -192,7 +192,7 @@ class Op(BaseModel):
     The module of a subclass gives the verb: the field of that name holds the operation's main argument.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
 
     accepts: ClassVar[frozenset[type]]
     """The types of the values it works on: of `dict`, `list`, `str`. Others are left alone."""

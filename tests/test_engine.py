@@ -54,7 +54,7 @@ def nested(levels: int, value: Any = 1) -> Any:
         {},
         '{"a": 1, "a": ' + '"x"' * 1 + "}",
     ],
-    ids=str,
+    ids=lambda content: type(content).__name__,
 )
 def test_what_is_not_for_rules_comes_back_as_it_is(content: Any) -> None:
     assert reduce_content(rules(ALL), "t", content) is content

@@ -23,6 +23,7 @@ A dry run: what is read is never written.
 
 verbs:
   check [RULES ...]     find the mistakes in rule files; see `python -m reducer check --help`
+  entities FILE ...     find indicators and names of threats in texts and JSON; see `python -m reducer entities --help`
 """
 _EXAMPLES = """\
 examples:
@@ -47,6 +48,18 @@ examples:
   python -m reducer check --strict         warnings count as well
 
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
+"""
+
+_ENTITIES_EXAMPLES = """\
+examples:
+  python -m reducer entities report.txt              a table: each entity once, how often, and where first
+  python -m reducer entities a.json --type ioc --type cve
+                                                     only these types and groups, with JSON paths
+  curl … | python -m reducer entities - --refang     from standard input; evil[.]com is shown as evil.com
+  python -m reducer entities *.txt --format jsonl    every occurrence as a line of JSON
+
+Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware; groups: ip hash ioc.
+Exit codes: 0 done, 2 cannot run.
 """
 
 
@@ -125,7 +138,19 @@ def _check(arguments: list[str]) -> int:
     return check(tuple(options.rules), options.strict)
 
 
-_VERBS: Mapping[str, Callable[[list[str]], int]] = {"check": _check}
+def _entities(arguments: list[str]) -> int:
+    parser = _parser("reducer entities", "Find indicators and names of threats, defanged ones too.", _ENTITIES_EXAMPLES)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a text or JSON file, or - for standard input")
+    parser.add_argument("--type", action="append", metavar="TYPE", help="only entities of this type or group; can be given more than once")
+    parser.add_argument("--refang", action="store_true", help="show values refanged in the table (JSON lines have both)")
+    parser.add_argument("--format", choices=("table", "jsonl"), default="table", help="what is printed (default: table)")
+    options = parser.parse_intermixed_args(arguments)
+    from reducer.cli.entities import entities
+
+    return entities(options.files, options.type or (), options.format, options.refang)
+
+
+_VERBS: Mapping[str, Callable[[list[str]], int]] = {"check": _check, "entities": _entities}
 
 
 def _parser(name: str, about: str, examples: str) -> argparse.ArgumentParser:

@@ -148,20 +148,6 @@ class Draft:
             self.objects[id(new)] = (new, old, self._step)
         self._heir(old, new)
 
-    def follow(self, old: Any, new: Any) -> None:
-        """Remember the objects that were copied on the way to what a step changed: a path tells of lists only."""
-        if new is old or id(new) in self.objects:
-            return
-        opened = self.opened(old)
-        if type(new) is dict and type(opened) is dict:
-            self.objects[id(new)] = (new, old, self._step)
-            for key, item in new.items():
-                if item is not opened.get(key, item):
-                    self.follow(opened[key], item)
-        elif type(new) is list and type(opened) is list and len(new) == len(opened):
-            for before, after in zip(opened, new, strict=True):
-                self.follow(before, after)
-
     def take_keys(self, value: Any, names: Collection[str]) -> Any:
         """Keep the keys in `names` and those of media; at the root, and with `keys: all`, the others with an empty value."""
         opened = self.opened(value)

@@ -100,10 +100,7 @@ def _apply(step: Step, draft: Draft, value: Any, counted: bool) -> tuple[Any, in
             draft.note(opened, place)
         return changed
 
-    changed = step.path.update(value, inner, draft.note)
-    if draft.traced:
-        draft.follow(value, changed)
-    return changed, places
+    return step.path.update(value, inner, draft.note), places
 
 
 def _without_marks(rule: Rule, draft: Draft, value: Any) -> Any:

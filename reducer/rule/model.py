@@ -17,7 +17,7 @@ from reducer.path import Path
 class Model(BaseModel):
     """A mapping of a rule file: no key but its own."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
 
 
 class When(Model):

@@ -169,11 +169,12 @@ def _steps(tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: M
             yield None
             continue
         actions = [key for key in step if key in verbs]
+        common = {key: value for key, value in step.items() if key in StepKeys.model_fields}
         if len(actions) != 1:
             _no_single_action(tree, place, step, actions, verbs, report)
+            _checked(StepKeys, common, tree, place, report)
             yield None
             continue
-        common = {key: value for key, value in step.items() if key in StepKeys.model_fields}
         own = {key: value for key, value in step.items() if key not in StepKeys.model_fields}
         op_type = verbs[actions[0]]
         keys = _checked(StepKeys, common, tree, place, report)
