@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, ValidationInfo, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from reducer.entities import GROUPS, TYPES
+from reducer.entities.foreign import meant
+from reducer.entities.own import BUILT_IN, Vocabulary
 from reducer.path import Chain, Expression, Path, PathError, Shape, compile_expression, compile_path
 from reducer.path.targets import split_filter
+
 
 def names_of(shape: Shape) -> Chain:
     """Give the field names on the way of a path's shape; `*` stands for every key."""
@@ -173,17 +175,17 @@ Keys = Annotated[tuple[Annotated[Key, _Compiled(compile_key)], ...], BeforeValid
 """One key or a list of keys."""
 
 
-def _entity_type(name: Any) -> Any:
-    known = (*TYPES, *GROUPS)
+def _entity_type(name: Any, info: ValidationInfo) -> Any:
+    known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
     if name not in known:
-        near = get_close_matches(str(name), known, 1)
-        help = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known)}"
+        near = meant(str(name), known) or tuple(get_close_matches(str(name), known, 1))
+        help = f"did you mean {' and '.join(f'`{kind}`' for kind in near)}?" if near else f"there are {', '.join(known)}"
         raise PydanticCustomError("entity_type", "unknown entity type `{name}`", {"name": str(name), "help": help})
     return name
 
 
 EntityTypes = Annotated[tuple[Annotated[str, BeforeValidator(_entity_type)], ...], BeforeValidator(_one_or_list)]
-"""One entity type or group, or a list of them."""
+"""One entity type or group, or a list of them: of the `Vocabulary` that is the context of validation, or built-in ones."""
 
 
 class Op(BaseModel):

@@ -12,15 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from reducer.engine import reduce_content
 from reducer.ops import operations
 from reducer.rule import compile_rules
-from reducer.engine import reduce_content
 from tests.test_rules_shipped import given_content, unmet
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 WRONG = "version: 1\ntool: t\nsteps:\n  - path: resolutions\n    limt: 20\n"
+
+NOTE = "APT28 moved to hxxps://mail-diacie[.]top/a and 185.220.101[.]34\n"
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
@@ -50,7 +52,7 @@ def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
         ruleset, problems = compile_rules([(f"README {number}", text)])
         assert not problems
         assert ruleset is not None
-        for test in ruleset.rules[0].tests:
+        for test in ruleset.rules[0].tests if ruleset.rules else ():
             content = given_content(test.given, ROOT)
             assert not list(unmet(test.expect, content, reduce_content(ruleset, ruleset.rules[0].name, content)))
 
@@ -58,6 +60,7 @@ def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
 @pytest.mark.parametrize("block", [body for _, body in blocks("console")])
 def test_console_blocks_print_what_they_say(block: str, tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text(WRONG)
+    (tmp_path / "note.txt").write_text(NOTE)
     first, _, expected = block.partition("\n")
     assert first.startswith("$ python -m reducer")
     printed = "\n".join(line.rstrip() for line in reducer(tmp_path, *first.split()[4:]).splitlines())

@@ -213,8 +213,11 @@ def test_two_globs_that_can_meet_are_a_warning(tmp_path: Path) -> None:
 
 
 _words = st.sampled_from(
-    ["version", "1", "tool", "t", "steps", "path", "limit", "keep", "drop", "a[?b", "'", '"', "- ", ": ", "\n", "\n  ", "\n    ", "[", "]", "{", "}", "when", "tests", "@", "preserve", "ioc", "*", "\ud800", "\t"]
-)  # fmt: skip
+    [
+        *("version", "1", "tool", "t", "steps", "path", "limit", "keep", "drop", "a[?b", "'", '"', "- ", ": ", "\n", "\n  ", "\n    "),
+        *("[", "]", "{", "}", "when", "tests", "@", "preserve", "ioc", "*", "\ud800", "\t", "entities", "pattern", "words"),
+    ]
+)
 
 
 @given(st.one_of(st.text(max_size=200), st.lists(_words, max_size=40).map("".join), st.lists(_words, max_size=40).map(lambda words: HEAD + "".join(words))))

@@ -8,7 +8,6 @@ from typing import Any
 
 from reducer.engine.decode import decode
 from reducer.engine.run import StepTrace, passes, run
-from reducer.entities import TYPES, scanner
 from reducer.rule import Rule, Ruleset
 from reducer.values import Unreducible, dump, is_media, shown
 
@@ -52,9 +51,9 @@ def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault 
 def prepare(ruleset: Ruleset) -> None:
     """Build what the rules scan with, so that the first return finds it ready: reducing itself reads no files."""
     for rule in ruleset.rules:
-        scanner(rule.types)
+        rule.vocabulary.scanner(rule.types)
         if any(step.op.cuts_blindly for step in rule.steps) or rule.max_chars is not None:
-            scanner(frozenset(TYPES))
+            rule.vocabulary.everything()
 
 
 def trace(ruleset: Ruleset, tool: str, content: Any) -> Outcome:

@@ -10,7 +10,8 @@ from typing import Any
 from reducer import marks
 from reducer.engine.cut import Scan, head_end, tail_start
 from reducer.engine.thin import GONE, emptied, thin
-from reducer.entities import TYPES, Entity, scanner
+from reducer.entities import Entity
+from reducer.entities.own import Vocabulary
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media, shown
 
 _LEAVES = frozenset({int, float, bool, type(None)})
@@ -18,8 +19,6 @@ _SIMPLE = _LEAVES | {str, list}
 _TEXT = frozenset({str})
 _is = operator.is_
 NOTHING: frozenset[str] = frozenset()
-EVERYTHING = frozenset(TYPES)
-"""What is looked for around a cut, whatever the rule preserves: no half of anything may be left."""
 
 
 @dataclass(slots=True)
@@ -60,6 +59,7 @@ class Draft:
         "_opened",
         "_scan",
         "_step",
+        "_vocabulary",
         "all_keys",
         "heads",
         "lists",
@@ -71,7 +71,9 @@ class Draft:
         "traced",
     )
 
-    def __init__(self, root: Any, scan: Scan, all_keys: bool, policies: Sequence[frozenset[str]], traced: bool, known: set[str]) -> None:
+    def __init__(
+        self, root: Any, scan: Scan, all_keys: bool, policies: Sequence[frozenset[str]], traced: bool, known: set[str], vocabulary: Vocabulary
+    ) -> None:
         self.root = root
         self.heads = [root]
         self.all_keys = all_keys
@@ -83,6 +85,7 @@ class Draft:
         self.marked = False
         self._scan = scan
         self._known = known
+        self._vocabulary = vocabulary
         self._step = 0
         self._entities: dict[str, tuple[Entity, ...]] = {}
         self._opened: dict[int, tuple[Any, Any]] = {}
@@ -131,7 +134,7 @@ class Draft:
         else:
             composed = [parent.indexes[index] for index in indexes]
             self.lists[id(new)] = Kept(new, parent.origin, composed, parent.prior, self._step, parent)
-        if opened and type(opened[0]) is str:
+        if opened and type(self.opened(opened[0])) is str:
             self.marked = True
         self._heir(items, new)
         return new
@@ -242,9 +245,10 @@ class Draft:
             before, after, count = (earlier.head, earlier.tail, earlier.mark.count) if earlier else (len(text), 0, 0)
         else:
             before, after, count = made.head, made.tail, made.count
-        end = before if before <= head else head_end(text, head, scanner(EVERYTHING)) if head else 0
+        everything = self._vocabulary.everything  # whatever the rule preserves: no half of anything may be left
+        end = before if before <= head else head_end(text, head, everything()) if head else 0
         if made is None and count == 0:
-            start = max(end, tail_start(text, tail, scanner(EVERYTHING)) if tail else len(text))
+            start = max(end, tail_start(text, tail, everything()) if tail else len(text))
             count = start - end
         else:
             left = after if after <= tail else 0

@@ -7,7 +7,7 @@ from typing import Any
 from reducer.engine.draft import Draft
 
 RUNGS = ((4000, 100), (2000, 50), (1000, 25), (500, 12), (250, 6), (120, 3))
-"""Characters of a text and items of a list that stay, rung by rung. Each about halves what the one before left; the last is where a return is still readable."""
+"""Characters of a text and items of a list that stay, rung by rung. Each about halves what the one before left; at the last a return can still be read."""
 
 
 def descend(draft: Draft, value: Any, rung: tuple[int, int]) -> Any:

@@ -10,7 +10,6 @@ from reducer import marks
 from reducer.engine.draft import Draft
 from reducer.engine.ladder import RUNGS, descend
 from reducer.engine.settle import settle
-from reducer.entities import scanner
 from reducer.op import names_of
 from reducer.path import Chain
 from reducer.rule import Rule, Step, When
@@ -36,7 +35,7 @@ def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> 
 
     `known` collects the values that were read as entities.
     """
-    draft = Draft(value, scanner(rule.types), rule.all_keys, rule.policies, rule.traced, known)
+    draft = Draft(value, rule.vocabulary.scanner(rule.types), rule.all_keys, rule.policies, rule.traced, known, rule.vocabulary)
     arrived = current = _without_marks(rule, draft, value)
     for step in rule.steps:
         if step.when is not None and not passes(step.when, arrived):
@@ -48,19 +47,20 @@ def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> 
         current, places = _apply(step, draft, before, watch is not None)
         if watch is not None:
             watch(StepTrace(step, True, places, before, current))
+    synonyms = rule.vocabulary.synonyms
     if rule.max_chars is None:
-        return settle(draft, value, current)
+        return settle(draft, value, current, synonyms)
     draft.start(len(rule.steps) + 1, current)
     before = current
-    result, current = _fitted(draft, value, current, rule.max_chars)
+    result, current = _fitted(draft, value, current, rule.max_chars, synonyms)
     if watch is not None and current is not before:
         watch(StepTrace(None, True, 1, before, current))
     return result
 
 
-def _fitted(draft: Draft, value: Any, current: Any, most: int) -> tuple[Any, Any]:
+def _fitted(draft: Draft, value: Any, current: Any, most: int, synonyms: frozenset[str]) -> tuple[Any, Any]:
     """Go down the ladder until the settled return has at most `most` characters, or to its end; give it and what it was settled from."""
-    result = settle(draft, value, current) if chars(current, most) <= most else None
+    result = settle(draft, value, current, synonyms) if chars(current, most) <= most else None
     hopeless = False
     for rung in RUNGS:
         if result is not None and chars(result, most) <= most:
@@ -70,10 +70,10 @@ def _fitted(draft: Draft, value: Any, current: Any, most: int) -> tuple[Any, Any
             size = chars(after, most)
             # Settling scans and puts back, so it only makes longer: of no use before the draft itself is short enough, and of none
             # any more once what is put back is too long by itself, as stricter rungs owe more.
-            result = settle(draft, value, after) if size <= most and not hopeless else None
+            result = settle(draft, value, after, synonyms) if size <= most and not hopeless else None
             hopeless = hopeless or (result is not None and chars(result, most + size) > most + size)
             current = after
-    return settle(draft, value, current) if result is None else result, current
+    return settle(draft, value, current, synonyms) if result is None else result, current
 
 
 def passes(when: When, value: Any) -> bool:
@@ -84,7 +84,7 @@ def passes(when: When, value: Any) -> bool:
 
 
 def _apply(step: Step, draft: Draft, value: Any, counted: bool) -> tuple[Any, int]:
-    accepts, apply, places = step.op.accepts, step.op.apply, 0
+    accepts, apply, extracts, places = step.op.accepts, step.op.apply, step.extracts, 0
 
     def inner(place: Any) -> Any:
         opened = draft.opened(place)
@@ -93,7 +93,7 @@ def _apply(step: Step, draft: Draft, value: Any, counted: bool) -> tuple[Any, in
         if counted:
             nonlocal places
             places += 1
-        changed = apply(opened, draft)
+        changed = apply(opened, draft) if extracts is None else draft.extract(opened, extracts)
         if changed is opened:
             return place
         if opened is not place:
@@ -109,7 +109,7 @@ def _without_marks(rule: Rule, draft: Draft, value: Any) -> Any:
     def bare(place: Any) -> Any:
         if type(place) is list and len(place) > 1 and type(place[-1]) is str and place[-1].startswith(marks.OPENING):
             mark = marks.read_item(place[-1], draft.reads)
-            if mark is not None and all(type(item) is str for item in place):
+            if mark is not None and all(type(draft.opened(item)) is str for item in place):
                 return draft.taken(place, range(len(place) - 1), mark)
         return place
 
@@ -121,7 +121,7 @@ def _without_marks(rule: Rule, draft: Draft, value: Any) -> Any:
         if type(opened) is list and opened:
             if names or type(opened[0]) is list:  # lists in lists are what `[]` means
                 return draft.replace(place, lambda item: along(item, names))
-            return bare(opened) if type(opened[0]) is str else place
+            return bare(opened) if type(draft.opened(opened[0])) is str else place
         if type(opened) is not dict or is_media(opened):
             return place
         if not names:

@@ -15,16 +15,22 @@ _LONG = 200
 """Average characters of the texts that a list kept, above which a mark says how many went."""
 
 
-def settle(draft: Draft, old: Any, new: Any) -> Any:
-    """Give `new`, which steps made of `old`, with its marks and thin items; the same object if nothing is owed."""
+def settle(draft: Draft, old: Any, new: Any, synonyms: frozenset[str]) -> Any:
+    """Give `new`, which steps made of `old`, with its marks and thin items; the same object if nothing is owed.
+
+    Of the types `synonyms` one written name of each canonical value is enough.
+    """
     if new is old or not (draft.marked or draft.traced):
         return new
     removed = list(_removed(draft, old, new, frozenset(), MAX_DEPTH))
-    needed = {entity.value: None for text, types, cut in removed for entity in _owed(draft, text, types, cut)}
+    owed = (entity for text, types, cut in removed for entity in _owed(draft, text, types, cut))
+    needed, named = _needed(list(owed), synonyms) if synonyms else ({entity.value: None for entity in owed}, None)
     if needed:
         for text in _texts(draft, new):
             for entity in draft.entities(text):
                 needed.pop(entity.value, None)
+                if named:
+                    needed.pop(named.get((entity.type, entity.canonical), ""), None)
     # Marks in cut texts come first, wherever they stand: they cost less than items and keys put back.
     mentions: dict[int, tuple[str, ...]] = {}
     for text, _, cut in removed:
@@ -36,6 +42,20 @@ def settle(draft: Draft, old: Any, new: Any) -> Any:
             for value in values:
                 needed.pop(value, None)
     return _Settling(draft, needed, mentions).value(old, new, frozenset())
+
+
+def _needed(owed: list[Entity], synonyms: frozenset[str]) -> tuple[dict[str, None], dict[tuple[str, str], str]]:
+    """Give the values of what is owed, of synonyms the first alone, and that one by type and canonical value.
+
+    A name that is owed as an entity of another type too stays needed as it is written.
+    """
+    strict = {entity.value for entity in owed if entity.type not in synonyms}
+    named: dict[tuple[str, str], str] = {}
+    needed: dict[str, None] = {}
+    for entity in owed:
+        if entity.value in strict or named.setdefault((entity.type, entity.canonical), entity.value) == entity.value:
+            needed[entity.value] = None
+    return needed, named
 
 
 def _gone(draft: Draft, text: str, cut: Cut) -> list[Entity]:
@@ -54,6 +74,7 @@ def _removed(draft: Draft, old: Any, new: Any, types: frozenset[str], depth: int
     """Every text that was taken away in full or in part, in the order of the content, with what is owed for it or how it was cut."""
     if new is old or depth < 0:
         return
+    old = draft.opened(old)
     if type(old) is str:
         if old == new:
             return
@@ -65,10 +86,9 @@ def _removed(draft: Draft, old: Any, new: Any, types: frozenset[str], depth: int
         if types:
             yield from ((text, types, None) for text in _texts(draft, old))
         return
-    opened = draft.opened(old)
-    if type(opened) not in (dict, list) or is_media(opened):
+    if type(old) not in (dict, list) or is_media(old):
         return
-    for key, item, left, owed in draft.aligned(opened, new):
+    for key, item, left, owed in draft.aligned(old, new):
         if left is GONE and type(key) is str and owed:
             yield key, owed, None
         yield from _removed(draft, item, left, owed, depth - 1)
@@ -110,6 +130,7 @@ class _Settling:
             return self._put_back(old, types)
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+        old = self._draft.opened(old)
         if type(old) is str:
             if old == new:
                 return new
@@ -118,10 +139,9 @@ class _Settling:
                 left = self._put_back(old, types)
                 return new if left is GONE else left
             return self._marked(old, cut)
-        opened = self._draft.opened(old)
-        if type(opened) is dict:
-            return self._object(opened, new, depth)
-        return self._list(opened, new, depth) if type(opened) is list else new
+        if type(old) is dict:
+            return self._object(old, new, depth)
+        return self._list(old, new, depth) if type(old) is list else new
 
     def _marked(self, text: str, cut: Cut) -> str:
         mentions = self._mentions.get(id(cut.new), ())
@@ -149,7 +169,8 @@ class _Settling:
         rows = list(self._draft.aligned(old, new))
         kept = self._draft.lists.get(id(new))
         prior = kept.prior if kept else None
-        if prior is not None or (rows and all(type(item) is str for _, item, _, _ in rows) and len(rows) > len(new)):
+        opened = self._draft.opened
+        if prior is not None or (len(rows) > len(new) and all(type(opened(item)) is str for _, item, _, _ in rows)):
             return self._texts_of_list(rows, prior, depth)
         result = []
         for _, item, left, types in rows:
@@ -160,12 +181,13 @@ class _Settling:
         return new if same else result
 
     def _texts_of_list(self, rows: list[tuple[Any, Any, Any, frozenset[str]]], prior: marks.Mark | None, depth: int) -> list[Any]:
-        gone = [(item, types) for _, item, left, types in rows if left is GONE]
+        opened = self._draft.opened  # an enum is a text too
+        gone = [(opened(item), types) for _, item, left, types in rows if left is GONE]
         kept = [self.value(item, left, types, depth - 1) for _, item, left, types in rows if left is not GONE]
         owed = {number: values for number, (item, types) in enumerate(gone) if (values := self._claim(item, types))}
         mentions = tuple(dict.fromkeys((*(prior.mentions if prior else ()), *(value for values in owed.values() for value in values))))
         count = len(gone) + (prior.count if prior else 0)
-        if not (prior or mentions or (gone and sum(map(len, kept)) > _LONG * len(kept))):
+        if not (prior or mentions or (gone and sum(len(opened(text)) for text in kept) > _LONG * len(kept))):
             return kept
         mark = str(marks.Mark(count, "items", mentions))
         if prior is not None or len(mark) <= sum(chars(item) + 2 for item, _ in gone):

@@ -46,7 +46,7 @@ def thin(value: Any, pick: Callable[[str], Any], holds: Callable[[str], bool], t
         if not found:
             return GONE
         new = taker.take_keys(value, found.keys())
-        changed: Any = {key: found.get(key, item) for key, item in new.items()} if type(new) is dict else found
+        changed: Any = {key: found.get(key, item) for key, item in taker.opened(new).items()}
     else:
         for index, item in enumerate(opened):
             left = thin(item, pick, holds, taker, depth - 1)

@@ -7,6 +7,12 @@ from typing import Any, Literal
 from reducer.op import Draft, Example, Op
 from reducer.values import shown
 
+_PLAIN = frozenset({str, int, bool, dict, list, type(None)})  # of a float NaN is shown as null
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == "" or value == [] or value == {}
+
 
 class Compact(Op):
     """Leave out the keys that hold null, an empty text, list or object; items of lists stay. A return that is JSON text is written without blanks."""
@@ -31,7 +37,7 @@ class Compact(Op):
             opened = shown(value)
             if type(opened) is not dict:
                 return value
-            full = [key for key, item in opened.items() if item is not None and item != "" and item != [] and item != {}]
+            full = [key for key, item in opened.items() if not _is_empty(item if type(item) in _PLAIN else shown(item))]
             return value if len(full) == len(opened) else draft.take_keys(value, full)
 
         return walk(value)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from reducer.entities.own import Vocabulary
 from reducer.errors import Location, Problem
 from reducer.op import Condition, EntityTypes, Names, Op, Place
 from reducer.path import Path
@@ -91,7 +92,7 @@ class StepKeys(Model):
 
 
 class RuleFile(Model):
-    """The keys of a rule file; the steps are read by their operations."""
+    """The keys of a rule file; the steps are read by their operations, the entities into the vocabulary of all files."""
 
     version: Literal[1]
     tool: Names
@@ -101,12 +102,16 @@ class RuleFile(Model):
     steps: Annotated[list[Any], Field(min_length=1)] | None = None
     preserve: EntityTypes | None = None
     max_chars: int | None = Field(None, ge=1)
+    entities: Annotated[dict[str, Any], Field(min_length=1)] | None = None
     tests: list[Any] = []
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One compiled step: `number` counts from 1; `owes` are the types preserved in what it takes away."""
+    """One compiled step: `number` counts from 1; `owes` are the types preserved in what it takes away.
+
+    `extracts`: the types that `extract` keeps where own ones are among them, which the operation does not know.
+    """
 
     number: int
     path: Path
@@ -114,6 +119,7 @@ class Step:
     when: When | None
     owes: frozenset[str]
     location: Location
+    extracts: frozenset[str] | None = None
 
     @property
     def name(self) -> str:
@@ -125,7 +131,8 @@ class Step:
 class Rule:
     """One compiled rule.
 
-    `policies`: the types owed for what goes, by number of the step; first nothing, last `max_chars`. `types`: all types that are scanned for.
+    `policies`: the types owed for what goes, by number of the step; first nothing, last `max_chars`. `types`: all types that are scanned for,
+    as `vocabulary` has them, which all rules of a ruleset share.
     `traced`: it owes something for items and keys, so that who took them must be known. `proven`: its form alone makes it a fixed point.
     """
 
@@ -139,6 +146,7 @@ class Rule:
     policies: tuple[frozenset[str], ...]
     traced: bool
     types: frozenset[str]
+    vocabulary: Vocabulary
     proven: bool
     tests: tuple[Test, ...]
 

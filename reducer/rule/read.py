@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from reducer.entities import expand
+from reducer.entities.own import Vocabulary
 from reducer.errors import Location, Problem, RuleError
 from reducer.op import Amount, Op
 from reducer.ops import operations
@@ -17,6 +18,7 @@ from reducer.rule.choose import is_dead, is_glob, meet, rule_chooser
 from reducer.rule.form import conflicts, is_proven
 from reducer.rule.model import Expect, Given, Model, Rule, RuleFile, Ruleset, Step, StepKeys, Test, When
 from reducer.rule.problems import Report, near, report_all, reporter
+from reducer.rule.vocabulary import EntitiesFile, read_vocabulary
 from reducer.source import Mapping as MappingNode
 from reducer.source import Sequence as SequenceNode
 from reducer.source import Tree, locate, parse, plain
@@ -56,13 +58,13 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
     problems: list[Problem] = []
     tools: dict[str, Location] = {}
     verbs = operations()
-    for file, text in texts:
-        tree, found = parse(text, file)
+    parsed = [(file, text, *parse(text, file), list[Problem]()) for file, text in texts]
+    vocabulary = read_vocabulary((file, tree, reporter(text, file, noted)) for file, text, tree, _, noted in parsed if tree is not None)
+    for file, text, tree, found, noted in parsed:
         problems += found
         if tree is None:
             continue
-        noted: list[Problem] = []
-        rule = _rule(tree, file, reporter(text, file, noted), verbs)
+        rule = _rule(tree, file, reporter(text, file, noted), verbs, vocabulary)
         # A broken key was reported where YAML was read: it would only be reported again for what it is not.
         known = {problem.location for problem in found}
         noted = [problem for problem in noted if problem.location not in known]
@@ -82,32 +84,35 @@ def _files(source: FilePath) -> Iterator[FilePath]:
         yield source
 
 
-def _rule(tree: Tree, file: str, report: Report, verbs: Mapping[str, type[Op]]) -> Rule | None:
+def _rule(tree: Tree, file: str, report: Report, verbs: Mapping[str, type[Op]], vocabulary: Vocabulary) -> Rule | None:
     if not isinstance(tree, MappingNode):
         report(tree, "expected the keys of a rule", "a rule file starts with `version: 1` and `tool:`")
         return None
     data = plain(tree)
-    model, sound = RuleFile, True
+    sound = True
+    model: type[Model] = RuleFile if "entities" not in data or set(data) - set(EntitiesFile.model_fields) else EntitiesFile
     version = data.get("version", 1)
     if type(version) is int and version != 1:
         report(locate(tree, ("version",)), f"this reducer reads version 1 of the rule language, not {version}", "write version: 1, or use a newer reducer")
         data["version"], sound = 1, False
-    checked = _checked(model, data, tree, (), report)
-    steps = list(_steps(tree, data, file, report, verbs)) if type(data.get("steps")) is list else []
+    checked = _checked(model, data, tree, (), report, vocabulary)
+    if model is EntitiesFile:
+        return None
+    steps = list(_steps(tree, data, file, report, verbs, vocabulary)) if type(data.get("steps")) is list else []
     tests = []
     if type(data.get("tests")) is list:
-        tests = [_checked(Test, test, tree, ("tests", number), report) for number, test in enumerate(data["tests"])]
+        tests = [_checked(Test, test, tree, ("tests", number), report, vocabulary) for number, test in enumerate(data["tests"])]
     if checked is None or None in steps or None in tests or not sound:
         return None
     if not steps and checked.max_chars is None:
         report(locate(tree, ("tool",), key=True), "this rule does nothing", "add `steps` or `max_chars`")
         return None
-    return _compiled(checked, tuple(steps), tuple(tests), tree, file, report)
+    return _compiled(checked, tuple(steps), tuple(tests), tree, file, report, vocabulary)
 
 
-def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...], tree: Tree, file: str, report: Report) -> Rule | None:
-    general = None if checked.preserve is None else expand(checked.preserve)
-    steps = tuple(_step(number, keys, op, location, general) for number, (keys, op, location) in enumerate(parts, 1))
+def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...], tree: Tree, file: str, report: Report, vocabulary: Vocabulary) -> Rule | None:
+    general = None if checked.preserve is None else vocabulary.expand(checked.preserve)
+    steps = tuple(_step(number, keys, op, location, general, vocabulary) for number, (keys, op, location) in enumerate(parts, 1))
     sound = True
     for conflict in conflicts(steps):
         sound = False
@@ -120,7 +125,7 @@ def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...],
         return None
     ladder = frozenset[str]() if checked.max_chars is None else KEY_TYPES if general is None else general
     policies = (frozenset[str](), *(step.owes for step in steps), ladder)
-    extracted = (expand(getattr(step.op, "extract", ())) for step in steps)
+    extracted = (vocabulary.expand(getattr(step.op, "extract", ())) for step in steps)
     structural = frozenset(kind for verb, kind in operations().items() if verb in _STRUCTURAL)
     return Rule(
         file=file,
@@ -134,15 +139,18 @@ def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...],
         # What only cuts texts is owed by marks in them.
         traced=bool(ladder) or any(step.owes and not step.op.cuts_blindly for step in steps),
         types=frozenset[str]().union(*policies, *extracted),
+        vocabulary=vocabulary,
         proven=checked.max_chars is None and is_proven(steps, structural),
         tests=tests,
     )
 
 
-def _step(number: int, keys: StepKeys, op: Op, location: Location, general: frozenset[str] | None) -> Step:
+def _step(number: int, keys: StepKeys, op: Op, location: Location, general: frozenset[str] | None, vocabulary: Vocabulary) -> Step:
     default = KEY_TYPES if op.cuts_blindly else frozenset[str]()
-    owes = expand(keys.preserve) if keys.preserve is not None else default if general is None else general
-    return Step(number, keys.path or compile_path("@"), op, keys.when, owes, location)
+    owes = vocabulary.expand(keys.preserve) if keys.preserve is not None else default if general is None else general
+    extracted = vocabulary.expand(getattr(op, "extract", ()))
+    extracts = None if extracted.isdisjoint(vocabulary.own) else extracted
+    return Step(number, keys.path or compile_path("@"), op, keys.when, owes, location, extracts)
 
 
 def _checked_indexes(step: Step, steps: tuple[Step, ...], tree: Tree, report: Report) -> bool:
@@ -160,7 +168,7 @@ def _checked_indexes(step: Step, steps: tuple[Step, ...], tree: Tree, report: Re
     return sound
 
 
-def _steps(tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: Mapping[str, type[Op]]) -> Iterator[Any]:
+def _steps(tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: Mapping[str, type[Op]], vocabulary: Vocabulary) -> Iterator[Any]:
     for number, step in enumerate(data["steps"]):
         place = ("steps", number)
         node = locate(tree, place)
@@ -172,13 +180,13 @@ def _steps(tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: M
         common = {key: value for key, value in step.items() if key in StepKeys.model_fields}
         if len(actions) != 1:
             _no_single_action(tree, place, step, actions, verbs, report)
-            _checked(StepKeys, common, tree, place, report)
+            _checked(StepKeys, common, tree, place, report, vocabulary)
             yield None
             continue
         own = {key: value for key, value in step.items() if key not in StepKeys.model_fields}
         op_type = verbs[actions[0]]
-        keys = _checked(StepKeys, common, tree, place, report)
-        op = _checked(op_type, own, tree, place, report, StepKeys.model_fields)
+        keys = _checked(StepKeys, common, tree, place, report, vocabulary)
+        op = _checked(op_type, own, tree, place, report, vocabulary, StepKeys.model_fields)
         _warn(keys, tree, place, report)
         _warn(op, tree, place, report)
         yield None if keys is None or op is None else (keys, op, Location(file, node.line, node.column))
@@ -205,14 +213,14 @@ def _no_single_action(
         report(locate(tree, place), "this step has no action", f"expected one of {', '.join(f'`{verb}`' for verb in verbs)}")
 
 
-def _checked(model: Any, data: Any, tree: Tree, place: tuple[str | int, ...], report: Report, more: Iterable[str] = ()) -> Any:
+def _checked(model: Any, data: Any, tree: Tree, place: tuple[str | int, ...], report: Report, vocabulary: Vocabulary, more: Iterable[str] = ()) -> Any:
     def known(keys: tuple[str | int, ...]) -> list[str]:
         names = [key for key in keys if type(key) is str]
         fields = _MODELS[names[-1]].model_fields if names and names[-1] in _MODELS else model.model_fields
         return [field.alias or name for name, field in fields.items()] + ([] if names else list(more))
 
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, context=vocabulary)
     except ValidationError as error:
         report_all(report, error, tree, place, known)
         return None

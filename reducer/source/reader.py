@@ -97,9 +97,7 @@ class _Builder:
         self.stack: list[_Open] = []
         self.documents = 0
 
-    def add(
-        self, row: int, column: int, width: int, message: str, help: str = "", severity: Literal["error", "warning"] = "error"
-    ) -> None:
+    def add(self, row: int, column: int, width: int, message: str, help: str = "", severity: Literal["error", "warning"] = "error") -> None:
         self.findings.append(Finding(row, column, width, message, help, severity))
 
     def take(self, event: e.Event) -> None:

@@ -105,14 +105,19 @@ def test_pydantic_dump_json_of_the_original(benchmark: BenchmarkFixture, content
     benchmark(messages.ModelMessagesTypeAdapter.dump_json, history)
 
 
-WORDS = "The operators came back through the mail gateway and left a loader that asks for new orders every ninety seconds; the host was seen before.".split()
+WORDS = (
+    "the operators came back through the mail gateway and left a loader that asks for new orders every ninety seconds;",
+    "the host was seen before by the same sensor and again last night beside two others.",
+)
 
 
 def articles(megabytes: float) -> list[list[str]]:
     rng = random.Random(2)
 
+    known = " ".join(WORDS).split()
+
     def article() -> str:
-        words = [rng.choice(WORDS) for _ in range(1200)]
+        words = [rng.choice(known) for _ in range(1200)]
         for _ in range(12):
             words[rng.randrange(len(words))] = rng.choice((f"198.51.100.{rng.randrange(256)}", f"host{rng.randrange(999)}[.]example", "APT28", "CVE-2024-3400"))
         return " ".join(words)

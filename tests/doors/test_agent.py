@@ -158,10 +158,7 @@ def test_contents_that_cannot_be_read_are_left(caplog: pytest.LogCaptureFixture)
     deep: Any = []
     for _ in range(5000):
         deep = [deep]
-    messages = [
-        ModelRequest([ToolReturnPart("t", content, "c")])
-        for content in (cyclic, deep, (x for x in "abc"), object(), [object()] * 3, 10**5000)
-    ]
+    messages = [ModelRequest([ToolReturnPart("t", content, "c")]) for content in (cyclic, deep, (x for x in "abc"), object(), [object()] * 3, 10**5000)]
     result = history_processor(Rules(shorter))(messages)
     assert all(new is old for new, old in zip(result, messages, strict=True))
     assert list(messages[2].parts[0].content) == ["a", "b", "c"]
@@ -257,9 +254,7 @@ def test_the_capability_stands_in_an_agent_spec_file(tmp_path: Path) -> None:
 
 def test_reducer_alone_does_not_import_pydantic_ai() -> None:
     code = "import reducer, sys; print(any(name.split('.')[0] == 'pydantic_ai' for name in sys.modules))"
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
-    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
     assert found.stdout.strip() == "False"
 
 

@@ -97,14 +97,10 @@ LEAVES = st.one_of(
     st.timedeltas(max_value=timedelta(days=9), min_value=timedelta()),
     st.decimals(allow_nan=False, places=2),
     st.uuids(),
-    st.sampled_from(
-        [Risk.HIGH, Word.HIGH, ImageUrl(url="https://x.example/y.png"), BinaryContent(b"\x89PNG\xff", media_type="image/png")]
-    ),
+    st.sampled_from([Risk.HIGH, Word.HIGH, ImageUrl(url="https://x.example/y.png"), BinaryContent(b"\x89PNG\xff", media_type="image/png")]),
 )
 # In models: no media, which PydanticAI takes for files there once they are stored, and for data while they are not.
-PLAIN = st.recursive(
-    LEAVES.filter(lambda value: not is_media(value)), lambda inner: st.lists(inner, max_size=4) | st.tuples(inner)
-)
+PLAIN = st.recursive(LEAVES.filter(lambda value: not is_media(value)), lambda inner: st.lists(inner, max_size=4) | st.tuples(inner))
 KEYS = st.one_of(st.text("abcé", max_size=3), st.integers(0, 3), st.dates(), st.booleans())
 
 

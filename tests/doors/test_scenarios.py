@@ -56,9 +56,7 @@ def add_tools(made: Agent[Any, Any]) -> None:
 
     @made.tool_plain
     def with_pictures() -> ToolReturn:
-        return ToolReturn(
-            return_value=list(ARTICLES), content=["A picture of it:", "as described at length"], metadata={"rows": [1, 2, 3]}
-        )
+        return ToolReturn(return_value=list(ARTICLES), content=["A picture of it:", "as described at length"], metadata={"rows": [1, 2, 3]})
 
     @made.tool_plain
     def slow() -> list[str]:

@@ -34,9 +34,7 @@ TEXTS = st.sampled_from(
     ]
 )
 KEYS = st.sampled_from(["a", "content", "part_kind", "parts", "kind", "tool_name", "tool_call_id", 'q"', "b\\", "é", "metadata"])
-LEAVES = st.one_of(
-    TEXTS, st.none(), st.booleans(), st.integers(-(10**30), 10**30), st.sampled_from([1e-7, 1e22, 0.1, -0.0, 123456.75, 2.5e-5])
-)
+LEAVES = st.one_of(TEXTS, st.none(), st.booleans(), st.integers(-(10**30), 10**30), st.sampled_from([1e-7, 1e22, 0.1, -0.0, 123456.75, 2.5e-5]))
 
 
 def objects(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -49,9 +47,7 @@ RETURN = {
     "tool_name": st.sampled_from(["explore", "explore", "explore", "final_result", "final_result_2", None]),
     "tool_call_id": st.sampled_from(["tool_0_explore", "tool_1_explore"]),
     "tool_kind": st.sampled_from([None, None, None, "tool-search"]),
-    "metadata": st.one_of(
-        st.none(), st.none(), VALUES, st.just(Pairs([("pydantic_ai_synthesized_tool_return", True)])), st.just("x" * 1500)
-    ),
+    "metadata": st.one_of(st.none(), st.none(), VALUES, st.just(Pairs([("pydantic_ai_synthesized_tool_return", True)])), st.just("x" * 1500)),
     "timestamp": st.just("2026-01-01T00:00:04.123456Z"),
     "outcome": st.sampled_from(["success", "success", "success", None, "failed", "denied", "interrupted", "retried"]),
 }
@@ -59,9 +55,7 @@ RETURN = {
 
 @st.composite
 def parts(draw: st.DrawFn) -> Any:
-    kind = draw(
-        st.sampled_from(["tool-return"] * 4 + ["builtin-tool-return", "retry-prompt", "user-prompt", "text", "tool-call"])
-    )
+    kind = draw(st.sampled_from(["tool-return"] * 4 + ["builtin-tool-return", "retry-prompt", "user-prompt", "text", "tool-call"]))
     fields = [(name, draw(values)) for name, values in RETURN.items() if draw(st.integers(0, 9))]
     content = ("content", draw(VALUES))
     order = draw(st.sampled_from(["usual", "usual", "sorted", "any"]))
@@ -169,17 +163,11 @@ def reference(text: str, reduce: Any) -> tuple[Any, int]:
 
 @given(histories())
 @example('[{"parts":[{"tool_name":"t","content":{"a":1,"a":[1,2,3]},"part_kind":"tool-return"}],"kind":"request"}]')
-@example(
-    '[{"parts":[{"tool_name":"t","content":"a long text","con\\u0074ent":[1,2,3],"part_kind":"tool-return"}],"kind":"request"}]'
-)
+@example('[{"parts":[{"tool_name":"t","content":"a long text","con\\u0074ent":[1,2,3],"part_kind":"tool-return"}],"kind":"request"}]')
 @example('[{"parts":[{"tool_name":"t","content":[[],[],[1]],"part_kind":"tool-return"},{"part_kind":"x"}],"kind":"request"}]')
-@example(
-    '[{"kind":"request","parts":[{"con\\u0074ent":"other","content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"a":1}]'
-)
+@example('[{"kind":"request","parts":[{"con\\u0074ent":"other","content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"a":1}]')
 @example('[{"kind":"request","p\\u0061rts":[],"parts":[{"content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"a":1}]')
-@example(
-    '[{"kind":"request","parts":[{"retry":null,"content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"kind":"response"}]'
-)
+@example('[{"kind":"request","parts":[{"retry":null,"content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"kind":"response"}]')
 @example('[{"kind":"request","parts":[{"content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"id":""}]')
 def test_it_changes_the_contents_that_the_plain_way_changes(text: str) -> None:
     data = text.encode()
@@ -310,9 +298,7 @@ def test_contents_that_are_never_touched(content: str, more: str, why: str) -> N
 def test_repeated_keys_are_seen_where_keys_stand_close() -> None:
     objects = ",".join(f'{{"id":{i},"name":"n","note":"\\":","end\\\\":1}}' for i in range(30))
     assert [item.untouched for item in returns(history(f"[{objects}]"))] == [""]
-    assert [item.untouched for item in returns(history(f'[{objects},{{"a":1,"b":2,"a":1}}]'))] == [
-        "an object in it has the same key twice"
-    ]
+    assert [item.untouched for item in returns(history(f'[{objects},{{"a":1,"b":2,"a":1}}]'))] == ["an object in it has the same key twice"]
     blank = f'[{objects},{{"a" :1,"b":"\\":","a":1}}]'
     assert [item.untouched for item in returns(history(blank))] == ["an object in it has the same key twice"]
 
@@ -348,9 +334,7 @@ def test_deep_nesting_does_no_harm_to_other_returns() -> None:
     turns = [f'{{"parts":[{{"tool_name":"t","content":{content},{fields}}}],"kind":"request"}}' for content in (deep, "[1,2,3]")]
     turns.append(f'{{"parts":[{{"tool_name":"t","content":[1,2,3],"metadata":{deep},{fields}}}],"kind":"request"}}')
     data = f"[{','.join(turns)}]".encode()
-    assert reduce_json(data, lambda tool, content: content[:2] if len(content) == 3 else content) == data.replace(
-        b"[1,2,3]", b"[1,2]"
-    )
+    assert reduce_json(data, lambda tool, content: content[:2] if len(content) == 3 else content) == data.replace(b"[1,2,3]", b"[1,2]")
 
 
 def test_a_byte_order_mark_stays() -> None:

@@ -90,7 +90,7 @@ def _pieces(old: str, new: str) -> bool:
     at = new.rfind(marks.OPENING)
     while at >= 0:
         head = new[:at]
-        if old.startswith(head.removesuffix(" ")) or old.startswith(head):
+        if old.startswith((head.removesuffix(" "), head)):
             return True
         at = new.rfind(marks.OPENING, 0, at)
     return False

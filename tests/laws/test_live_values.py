@@ -7,6 +7,7 @@ import datetime
 import enum
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -66,3 +67,31 @@ def test_what_stays_is_the_same_object() -> None:
     result = reduce_content(ruleset, "t", {"items": [kept, gone], "other": (1, 2)})
     assert result["items"][0] is kept
     assert result["other"] == (1, 2)
+
+
+Word = enum.Enum("Word", {"LONG": "seen at 192.0.2.1 and again at the gate near the hall where the others stood", "SHORT": "the the"})
+
+
+@dataclasses.dataclass
+class Edge:
+    """A live item."""
+
+    source: int
+    label: Any
+
+
+@pytest.mark.parametrize(
+    ("rule", "live"),
+    [
+        ({"preserve": ["ip"], "steps": [{"path": "texts", "limit": 2}]}, {"texts": [Word.SHORT, Word.SHORT, "the", Word.LONG]}),
+        ({"steps": [{"path": "note", "truncate": 8}]}, {"note": Word.LONG, "more": [Word.LONG]}),
+        ({"steps": [{"path": "item", "compact": True}]}, {"item": {"a": float("nan"), "b": Word.SHORT, "c": 0}}),
+        ({"keys": "all", "preserve": ["ip"], "steps": [{"path": "edges", "limit": 1}]}, {"edges": [Edge(1, ""), Edge(2, ""), Edge(3, "192.0.2.1")]}),
+    ],
+)
+def test_live_values_that_were_once_reduced_otherwise(rule: dict[str, Any], live: Any) -> None:
+    ruleset = compiled({"version": 1, "tool": "t", **rule})
+    assert ruleset is not None
+    result = reduce_content(ruleset, "t", live)
+    assert result is not live
+    assert dump(plain(result)) == dump(reduce_content(ruleset, "t", plain(live)))
