@@ -14,6 +14,22 @@ _FAR = 4096
 """Characters around a cut that are read: more than the longest entity but a URL, of which no half is left either."""
 
 
+def shortened(text: str, head: int, tail: int, earlier: tuple[int, int, int] | None, everything: Callable[[], Scan]) -> tuple[int, int, int]:
+    """Give where the head of a text ends and its tail starts, of at most `head` and `tail` characters, and how many characters went.
+
+    `earlier` is the same of a cut before this one, with the length of the tail. `everything` gives the scanner of all types, whatever
+    the rule preserves: no half of anything may be left. It is asked for only where there is something to cut.
+    """
+    if earlier is None:
+        end = head_end(text, head, everything()) if head else 0
+        start = max(end, tail_start(text, tail, everything()) if tail else len(text))
+        return end, start, start - end
+    before, after, count = earlier
+    end = before if before <= head else head_end(text, head, everything()) if head else 0
+    left = after if after <= tail else 0
+    return end, len(text) - left, count + before - end + after - left
+
+
 def head_end(text: str, limit: int, scan: Scan) -> int:
     """Give the end of a head of at most `limit` characters of `text`, which is longer."""
     for end in range(limit, max(0, limit - _NEAR), -1):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from reducer import marks
-from reducer.engine.cut import Scan, head_end, tail_start
+from reducer.engine.cut import Scan, shortened
+from reducer.engine.record import NOTHING, Cut, Kept, versions
 from reducer.engine.thin import GONE, emptied, thin
 from reducer.entities import Entity
 from reducer.entities.own import Vocabulary
@@ -18,31 +18,6 @@ _LEAVES = frozenset({int, float, bool, type(None)})
 _SIMPLE = _LEAVES | {str, list}
 _TEXT = frozenset({str})
 _is = operator.is_
-NOTHING: frozenset[str] = frozenset()
-
-
-@dataclass(slots=True)
-class Kept:
-    """What a list kept of the list that arrived, and by which step. Holding `new` keeps its id from being given again."""
-
-    new: list[Any]
-    origin: Any
-    indexes: Sequence[int]
-    prior: marks.Mark | None
-    step: int
-    parent: Kept | None
-
-
-@dataclass(slots=True)
-class Cut:
-    """How much of a text is left at its start and end, how much went, and by which step; entities of the types `always` are mentioned in any case."""
-
-    new: str
-    head: int
-    tail: int
-    count: int
-    step: int
-    always: frozenset[str]
 
 
 class Draft:
@@ -52,24 +27,12 @@ class Draft:
     from the first pass to the check after it, which else takes as long as the scan itself.
     """
 
+    # fmt: off
     __slots__ = (
-        "_depth",
-        "_entities",
-        "_known",
-        "_opened",
-        "_scan",
-        "_step",
-        "_vocabulary",
-        "all_keys",
-        "heads",
-        "lists",
-        "marked",
-        "objects",
-        "policies",
-        "root",
-        "texts",
-        "traced",
+        "_depth", "_entities", "_known", "_opened", "_scan", "_step", "_vocabulary", "all_keys", "heads",
+        "lists", "marked", "objects", "policies", "root", "texts", "traced",
     )
+    # fmt: on
 
     def __init__(
         self, root: Any, scan: Scan, all_keys: bool, policies: Sequence[frozenset[str]], traced: bool, known: set[str], vocabulary: Vocabulary
@@ -241,19 +204,11 @@ class Draft:
             if marks.read(text, head, tail, self.reads) is not None:
                 return text
             # Cut before by larger numbers, as an older form of the rule may have had: its mark counts on.
-            earlier = marks.read(text, len(text), tail, self.reads)
-            before, after, count = (earlier.head, earlier.tail, earlier.mark.count) if earlier else (len(text), 0, 0)
+            found = marks.read(text, len(text), tail, self.reads)
+            earlier = (found.head, found.tail, found.mark.count) if found else None
         else:
-            before, after, count = made.head, made.tail, made.count
-        everything = self._vocabulary.everything  # whatever the rule preserves: no half of anything may be left
-        end = before if before <= head else head_end(text, head, everything()) if head else 0
-        if made is None and count == 0:
-            start = max(end, tail_start(text, tail, everything()) if tail else len(text))
-            count = start - end
-        else:
-            left = after if after <= tail else 0
-            start = len(text) - left
-            count += before - end + after - left
+            earlier = (made.head, made.tail, made.count)
+        end, start, count = shortened(text, head, tail, earlier, self._vocabulary.everything)
         if not count:
             return text
         new = marks.write(text[:end], marks.Mark(count, "characters"), text[start:])
@@ -316,7 +271,7 @@ class Draft:
                 yield index, item, new[index] if same else GONE, self._everything()
             return
         position = {index: number for number, index in enumerate(kept.indexes)}
-        earlier = [(set(version.indexes), version.step) for version in _versions(kept)] if self.traced else []
+        earlier = [(set(version.indexes), version.step) for version in versions(kept)] if self.traced else []
         for index, item in enumerate(old):
             number = position.get(index)
             if number is not None:
@@ -346,13 +301,3 @@ class Draft:
     def _heir(self, old: Any, new: Any) -> None:
         if self._is_root(old):
             self.heads.append(new)
-
-
-def _versions(kept: Kept) -> list[Kept]:
-    """The versions of a list from its arrival on."""
-    versions = []
-    version: Kept | None = kept
-    while version is not None:
-        versions.append(version)
-        version = version.parent
-    return versions[::-1]

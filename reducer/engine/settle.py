@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from reducer import marks
-from reducer.engine.draft import Cut, Draft
+from reducer.engine.draft import Draft
+from reducer.engine.record import Cut
 from reducer.engine.thin import GONE, emptied, thin
 from reducer.entities import Entity
 from reducer.values import MAX_DEPTH, Unreducible, chars, is_media

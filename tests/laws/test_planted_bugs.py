@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from reducer import marks
-from reducer.engine import draft, reduce_content
+from reducer.engine import cut, draft, reduce_content
 from reducer.engine.draft import Draft
 from tests.laws import test_laws
 from tests.laws.strategies import cases
@@ -44,7 +44,7 @@ def no_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cuts_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draft, "head_end", lambda text, limit, scan: limit)
+    monkeypatch.setattr(cut, "head_end", lambda text, limit, scan: limit)
 
 
 def never_reads_marks(monkeypatch: pytest.MonkeyPatch) -> None:
