@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, ValidationInfo, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, GetCoreSchemaHandler, Tag, ValidationInfo, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.foreign import meant
@@ -186,6 +186,14 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
 
 EntityTypes = Annotated[tuple[Annotated[str, BeforeValidator(_entity_type)], ...], BeforeValidator(_one_or_list)]
 """One entity type or group, or a list of them: of the `Vocabulary` that is the context of validation, or built-in ones."""
+
+
+Preserved = Annotated[
+    Annotated[EntityTypes, Tag("[list]")]
+    | Annotated[dict[Annotated[str, BeforeValidator(_entity_type)], Annotated[int, Field(ge=1)]], Field(min_length=1), Tag("[bounds]")],
+    Discriminator(lambda value: "[bounds]" if isinstance(value, dict) else "[list]"),
+]
+"""Entity types as `EntityTypes`, or each with how many of them are kept at most."""
 
 
 class Op(BaseModel):

@@ -187,3 +187,31 @@ def test_what_a_named_step_takes_is_not_put_back_for_an_earlier_cut() -> None:
     data = {"version": 1, "tool": "t", "steps": [{"path": "a[*].text", "truncate": 10}, {"path": "a", "limit": 1}]}
     content = {"a": [{"text": "nothing to see in here"}, {"text": "word " * 30 + "192.0.2.1"}]}
     assert "192.0.2.1" not in json.dumps(reduce_content(rules(data), "t", content))
+
+
+LISTED = {"ips": [f"192.0.2.{n}" for n in range(50)], "note": "word " * 40}
+
+
+def test_a_list_of_indicators_is_kept_whole_by_preserve_and_by_a_bound_in_part() -> None:
+    step = {"path": "ips", "limit": 5}
+    whole = trace(rules({"version": 1, "tool": "t", "preserve": ["ioc"], "steps": [step]}), "t", LISTED)
+    assert (whole.content, whole.lost) == (LISTED, ())
+    bounded = trace(rules({"version": 1, "tool": "t", "preserve": {"ioc": 10}, "steps": [step]}), "t", LISTED)
+    kept = [value for value in LISTED["ips"] if value in json.dumps(bounded.content)]
+    assert kept == LISTED["ips"][:15]
+    assert bounded.lost == tuple(LISTED["ips"][15:])
+    ways_out = rules({"version": 1, "tool": "t", "preserve": ["ioc"], "steps": [{**step, "preserve": []}]})
+    assert reduce_content(ways_out, "t", LISTED)["ips"] == LISTED["ips"][:5]
+
+
+def test_a_bound_is_a_fixed_point_and_counts_each_type() -> None:
+    ruleset = rules({"version": 1, "tool": "t", "preserve": {"ipv4": 2, "cve": 1}, "steps": [{"path": "rows", "limit": 1}, {"path": "note", "truncate": 20}]})
+    rows = [{"n": n, "ip": f"192.0.2.{n}", "cve": f"CVE-2024-{1000 + n}"} for n in range(6)]
+    content = {"rows": rows, "note": "cut here and there, " * 9 + "198.51.100.7"}
+    outcome = trace(ruleset, "t", content)
+    text = json.dumps(outcome.content)
+    assert sum(f"192.0.2.{n}" in text for n in range(1, 6)) == 2
+    assert "198.51.100.7" not in text
+    assert sum(f"CVE-2024-{1000 + n}" in text for n in range(1, 6)) == 1
+    assert outcome.fault == ""
+    assert reduce_content(ruleset, "t", outcome.content) is outcome.content

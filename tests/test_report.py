@@ -154,7 +154,7 @@ def test_preserve_that_undoes_a_step() -> None:
     ((kind, message),) = needs(text, {"rows": rows})
     assert kind == "undone"
     assert message.startswith("preserve put back ")
-    assert message.endswith(" characters that `limit rows` took")
+    assert " characters that `limit rows` took: `preserve: []` on the step lets them go" in message
     # Where most of it stays away, nothing was undone.
     assert needs(text, {"rows": [{"cve": row["cve"], "raw": "x" * 60} for row in rows]}) == []
 

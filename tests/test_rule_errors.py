@@ -61,6 +61,8 @@ CASES = {
     ),
     "a column inside a quoted path": (HEAD + "steps:\n  - path: 'items[?a = `1`]'\n    limit: 3\n", ("4:21", "unknown character `=`", "write `==` to compare")),
     "an unknown type": (HEAD + "preserve: [ip, ipv5]\nmax_chars: 9\n", ("3:16", "unknown entity type `ipv5`", "did you mean `ipv6`?")),
+    "an unknown type with a bound": (HEAD + "preserve: {ipv5: 9}\nmax_chars: 9\n", ("3:12", "unknown entity type `ipv5`", "did you mean `ipv6`?")),
+    "a bound of nothing": (HEAD + "preserve: {ioc: 0}\nmax_chars: 9\n", ("3:17", "expected at least 1, not 0", "")),
     "a gate without a condition": (HEAD + "when: {}\nmax_chars: 9\n", ("3:7", "expected `min_chars` or `where`", "")),
     "an unknown part of a gate": (HEAD + "when: {min_char: 9}\nmax_chars: 9\n", ("3:8", "unknown key `min_char`", "did you mean `min_chars`?")),
     "keys other than all": (HEAD + "keys: some\nmax_chars: 9\n", ("3:7", "expected 'all', not `some`", "")),

@@ -19,7 +19,7 @@ class Outcome:
     """What a rule did to one return: `content` is the result, `steps` what each step did.
 
     `gated`: the rule's own gate kept it from running. `fault` says why the return stayed as it was although it should have been reduced;
-    `blamed` is the step that would have changed the result again.
+    `blamed` is the step that would have changed the result again. `lost` are preserved entities beyond the bound that the rule sets.
     """
 
     rule: Rule | None
@@ -28,6 +28,7 @@ class Outcome:
     gated: bool = False
     fault: str = ""
     blamed: StepTrace | None = None
+    lost: tuple[str, ...] = ()
 
 
 OnFault = Callable[[str, str], None]
@@ -85,7 +86,7 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome
         return Outcome(rule, content, gated=True)
     watch = None if steps is None else steps.append
     known: set[str] = set()
-    result = run(rule, value, known, watch)
+    result, lost = run(rule, value, known, watch)
     done = tuple(steps or ())
     # What was only taken off and put back, such as a mark, is no change. What did not change is the same object, so comparing is quick.
     changed = result is not value and result != value
@@ -93,18 +94,18 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome
         if not changed:
             return Outcome(rule, content, done)
         blamed = None if rule.proven else _changed_again(rule, result, known)
-        return _settled(rule, content, result, done, blamed)
+        return _settled(rule, content, result, done, lost, blamed)
     if not changed and not any(step.op.writes_compactly for step in rule.steps):
         return Outcome(rule, content, done)
     text = dump(result)
     if len(text) > len(content) or text == content:
         return Outcome(rule, content, done)
-    return _settled(rule, content, text, done, None if rule.proven else _changed_again(rule, decode(text), known))
+    return _settled(rule, content, text, done, lost, None if rule.proven else _changed_again(rule, decode(text), known))
 
 
-def _settled(rule: Rule, content: Any, result: Any, done: tuple[StepTrace, ...], blamed: StepTrace | None) -> Outcome:
+def _settled(rule: Rule, content: Any, result: Any, done: tuple[StepTrace, ...], lost: tuple[str, ...], blamed: StepTrace | None) -> Outcome:
     if blamed is None:
-        return Outcome(rule, result, done)
+        return Outcome(rule, result, done, lost=lost)
     name = blamed.step.name if blamed.step else "max_chars"
     return Outcome(rule, content, done, fault=f"a second pass would change the result: `{name}` is to blame", blamed=blamed)
 
@@ -114,7 +115,7 @@ def _changed_again(rule: Rule, result: Any, known: set[str]) -> StepTrace | None
     result = shown(result)
     if rule.when is not None and not passes(rule.when, result):
         return None
-    again = run(rule, result, known)
+    again, _ = run(rule, result, known)
     if again is result or again == result:
         return None
     steps: list[StepTrace] = []

@@ -30,7 +30,7 @@ class Draft:
     # fmt: off
     __slots__ = (
         "_depth", "_entities", "_known", "_opened", "_scan", "_step", "_vocabulary", "all_keys", "heads",
-        "lists", "marked", "objects", "policies", "root", "texts", "traced",
+        "lists", "lost", "marked", "objects", "policies", "root", "texts", "traced",
     )
     # fmt: on
 
@@ -45,6 +45,7 @@ class Draft:
         self.lists: dict[int, Kept] = {}
         self.objects: dict[int, tuple[Any, Any, int]] = {}
         self.texts: dict[int, Cut] = {}
+        self.lost: tuple[str, ...] = ()
         self.marked = False
         self._scan = scan
         self._known = known

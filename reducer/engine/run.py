@@ -30,10 +30,10 @@ class StepTrace:
 Watch = Callable[[StepTrace], None]
 
 
-def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> Any:
+def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> tuple[Any, tuple[str, ...]]:
     """Apply all steps of `rule` once to `value`, an opened content; the same object if nothing changes. Raises `Unreducible`.
 
-    `known` collects the values that were read as entities.
+    Gives besides the entities that were owed but had no room within the bounds. `known` collects the values that were read as entities.
     """
     draft = Draft(value, rule.vocabulary.scanner(rule.types), rule.all_keys, rule.policies, rule.traced, known, rule.vocabulary)
     arrived = current = _without_marks(rule, draft, value)
@@ -47,20 +47,19 @@ def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> 
         current, places = _apply(step, draft, before, watch is not None)
         if watch is not None:
             watch(StepTrace(step, True, places, before, current))
-    synonyms = rule.vocabulary.synonyms
     if rule.max_chars is None:
-        return settle(draft, value, current, synonyms)
+        return settle(draft, value, current, rule), draft.lost
     draft.start(len(rule.steps) + 1, current)
     before = current
-    result, current = _fitted(draft, value, current, rule.max_chars, synonyms)
+    result, current = _fitted(draft, value, current, rule, rule.max_chars)
     if watch is not None and current is not before:
         watch(StepTrace(None, True, 1, before, current))
-    return result
+    return result, draft.lost
 
 
-def _fitted(draft: Draft, value: Any, current: Any, most: int, synonyms: frozenset[str]) -> tuple[Any, Any]:
+def _fitted(draft: Draft, value: Any, current: Any, rule: Rule, most: int) -> tuple[Any, Any]:
     """Go down the ladder until the settled return has at most `most` characters, or to its end; give it and what it was settled from."""
-    result = settle(draft, value, current, synonyms) if chars(current, most) <= most else None
+    result = settle(draft, value, current, rule) if chars(current, most) <= most else None
     hopeless = False
     for rung in RUNGS:
         if result is not None and chars(result, most) <= most:
@@ -70,10 +69,10 @@ def _fitted(draft: Draft, value: Any, current: Any, most: int, synonyms: frozens
             size = chars(after, most)
             # Settling scans and puts back, so it only makes longer: of no use before the draft itself is short enough, and of none
             # any more once what is put back is too long by itself, as stricter rungs owe more.
-            result = settle(draft, value, after, synonyms) if size <= most and not hopeless else None
+            result = settle(draft, value, after, rule) if size <= most and not hopeless else None
             hopeless = hopeless or (result is not None and chars(result, most + size) > most + size)
             current = after
-    return settle(draft, value, current, synonyms) if result is None else result, current
+    return settle(draft, value, current, rule) if result is None else result, current
 
 
 def passes(when: When, value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from reducer import marks
@@ -10,28 +10,35 @@ from reducer.engine.draft import Draft
 from reducer.engine.record import Cut
 from reducer.engine.thin import GONE, emptied, thin
 from reducer.entities import Entity
+from reducer.rule import Rule
 from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
 
 _LONG = 200
 """Average characters of the texts that a list kept, above which a mark says how many went."""
 
 
-def settle(draft: Draft, old: Any, new: Any, synonyms: frozenset[str]) -> Any:
+def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
     """Give `new`, which steps made of `old`, with its marks and thin items; the same object if nothing is owed.
 
-    Of the types `synonyms` one written name of each canonical value is enough.
+    Where the rule says that one synonym is enough, one written name of each canonical value is. What its bounds leave out is noted in the draft.
     """
+    draft.lost = ()
+    synonyms = rule.vocabulary.synonyms
     if new is old or not (draft.marked or draft.traced):
         return new
     removed = list(_removed(draft, old, new, frozenset(), MAX_DEPTH))
-    owed = (entity for text, types, cut in removed for entity in _owed(draft, text, types, cut))
-    needed, named = _needed(list(owed), synonyms) if synonyms else ({entity.value: None for entity in owed}, None)
+    owed = [entity for text, types, cut in removed for entity in _owed(draft, text, types, cut)]
+    needed, named = _needed(owed, synonyms) if synonyms else ({entity.value: None for entity in owed}, None)
     if needed:
         for text in _texts(draft, new):
             for entity in draft.entities(text):
                 needed.pop(entity.value, None)
                 if named:
                     needed.pop(named.get((entity.type, entity.canonical), ""), None)
+    if rule.bounds and needed:
+        draft.lost = tuple(_beyond(rule.bounds, needed, {entity.value: entity.type for entity in owed}))
+        for value in draft.lost:
+            del needed[value]
     # Marks in cut texts come first, wherever they stand: they cost less than items and keys put back.
     mentions: dict[int, tuple[str, ...]] = {}
     for text, _, cut in removed:
@@ -57,6 +64,18 @@ def _needed(owed: list[Entity], synonyms: frozenset[str]) -> tuple[dict[str, Non
         if entity.value in strict or named.setdefault((entity.type, entity.canonical), entity.value) == entity.value:
             needed[entity.value] = None
     return needed, named
+
+
+def _beyond(bounds: Iterable[tuple[frozenset[str], int]], needed: Iterable[str], types: dict[str, str]) -> Iterator[str]:
+    """Give the needed values that no bound has room for, in order; a value counts for every bound on its type."""
+    room = [[kinds, most] for kinds, most in bounds]
+    for value in needed:
+        own = [entry for entry in room if types[value] in entry[0]]  # type: ignore[operator]
+        if any(entry[1] == 0 for entry in own):
+            yield value
+        else:
+            for entry in own:
+                entry[1] -= 1  # type: ignore[operator]
 
 
 def _gone(draft: Draft, text: str, cut: Cut) -> list[Entity]:

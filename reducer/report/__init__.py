@@ -42,7 +42,8 @@ class ReturnReport:
     """What its rule did to one tool return; `message` and `part` count from 0, `nth` from 1 among the returns with this call id.
 
     `why` says why it stayed as it was, where it did. `before` and `after` are characters, `rewritten` those that writing JSON text
-    compactly saved, `put_back` those that preserve and marks added after the steps, `over` those above the rule's `max_chars`.
+    compactly saved, `put_back` those that preserve and marks added after the steps, `over` those above the rule's `max_chars`;
+    `lost` counts the entities that preserve would have kept without its bound.
     """
 
     history: str
@@ -61,6 +62,7 @@ class ReturnReport:
     put_back: int
     returned: tuple[Change, ...]
     over: int
+    lost: int
 
     @property
     def name(self) -> str:
@@ -180,7 +182,7 @@ def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool
                 rewritten = before - steps[0].before
         over = max(0, after - outcome.rule.max_chars) if outcome.rule.max_chars is not None else 0
     place = (found.message, found.part, found.tool, found.call_id, found.nth)
-    return ReturnReport(history, *place, rule, status, why, before, after, rewritten, steps, put_back, returned, over)
+    return ReturnReport(history, *place, rule, status, why, before, after, rewritten, steps, put_back, returned, over, len(outcome.lost) if outcome else 0)
 
 
 def _status(found: Return, outcome: Outcome | None) -> tuple[Status, str]:

@@ -10,7 +10,7 @@ from typing import Literal
 from reducer.report import Report, ReturnReport, StepReport
 from reducer.rule import Rule
 
-Kind = Literal["no rule", "unused rule", "no place", "undone", "fault", "too long", "warning"]
+Kind = Literal["no rule", "unused rule", "no place", "undone", "lost", "fault", "too long", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ def attention(report: Report) -> tuple[Attention, ...]:
         *_unused(report),
         *_no_place(report),
         *_undone(report),
+        *_lost(report),
         *_faults(report),
         *_too_long(report),
         *(Attention("warning", f"{problem.location}", problem.message) for problem in report.ruleset.warnings),
@@ -101,8 +102,17 @@ def _undone(report: Report) -> Iterator[Attention]:
         undone = [(step.put_back, step.before - step.after) for _, step in done if step.put_back * 2 >= step.before - step.after > 0]
         if undone:
             back, took = sum(pair[0] for pair in undone), sum(pair[1] for pair in undone)
-            message = f"preserve put back {back:,} of the {took:,} characters that `{name}` took"
+            message = f"preserve put back {back:,} of the {took:,} characters that `{name}` took: `preserve: []` on the step lets them go"
+            message += ", `preserve: {ioc: 200}` keeps the first 200"
             yield Attention("undone", where, message, len(undone), back)
+
+
+def _lost(report: Report) -> Iterator[Attention]:
+    for rule, entries in _of_rules(report):
+        lost = [entry.lost for entry in entries if entry.lost]
+        if lost:
+            message = f"{sum(lost):,} entities went, as `preserve` has no room for them"
+            yield Attention("lost", rule.file, message, len(lost))
 
 
 def _faults(report: Report) -> Iterator[Attention]:

@@ -21,7 +21,7 @@ def print_json(report: Report, needs: Sequence[Attention], stream: TextIO) -> No
       (null when there was nothing), `estimated` says how: characters / 4
     - `tools`: per tool, the largest first: `{tool, rule, untouched, …}` with the keys of `totals`; `rule` is `{file, tools}` or null
     - `returns`: per tool return in order: `{history, message, part, tool, call_id, nth, rule, status, why, characters, json_blanks,
-      put_back, over_max_chars, steps, returned}`. `message` and `part` count from 0, `nth` from 1 among returns with that call id.
+      put_back, over_max_chars, lost, steps, returned}`. `message` and `part` count from 0, `nth` from 1 among returns with that call id.
       `rule` is a file or null. `status` is one of `reduced`, `unchanged`, `gated`, `fault`, `no rule`, `untouched`; `why` is empty when reduced.
       `json_blanks`: characters saved by writing JSON text without blanks; `put_back`: characters that preserve and marks added
     - `steps` of a return: `{number, name, line, ran, places, characters, put_back, missing, changes}`; `number` and `line` are null for
@@ -29,7 +29,7 @@ def print_json(report: Report, needs: Sequence[Attention], stream: TextIO) -> No
     - `changes` of a step, and `returned`: `{kind, path, places, items, of_items, before, after, keys, sample}`; `kind` is one of `removed`, `emptied`,
       `cut`, `changed`, and `returned` for what was put back
     - `attention`: what needs it: `{kind, where, message, calls, characters, nearest}`; `kind` is one of `no rule`, `unused rule`, `no place`,
-      `undone`, `fault`, `too long`, `warning`
+      `undone`, `lost`, `fault`, `too long`, `warning`
 
     All sizes are characters: a text as it stands, anything else as compact JSON.
     """
@@ -84,6 +84,7 @@ def _return(entry: ReturnReport) -> dict[str, Any]:
         "json_blanks": entry.rewritten,
         "put_back": entry.put_back,
         "over_max_chars": entry.over,
+        "lost": entry.lost,
         "steps": [_step(step) for step in entry.steps],
         "returned": [_change(change) for change in entry.returned],
     }

@@ -23,6 +23,7 @@ _TITLES: dict[Kind, str] = {
     "unused rule": "Rules whose tool never came",
     "no place": "Steps that found nothing",
     "undone": "Steps that preserve undid",
+    "lost": "Entities beyond the bounds of preserve",
     "fault": "Returns left alone because of a fault",
     "too long": "Returns still above max_chars",
     "warning": "Warnings of the rules",

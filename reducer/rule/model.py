@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from reducer.entities.own import Vocabulary
 from reducer.errors import Location, Problem
-from reducer.op import Condition, EntityTypes, Names, Op, Place
+from reducer.op import Condition, EntityTypes, Names, Op, Place, Preserved
 from reducer.path import Path
 
 
@@ -88,7 +88,7 @@ class StepKeys(Model):
 
     path: Place | None = None
     when: When | None = None
-    preserve: EntityTypes | None = None
+    preserve: Preserved | None = None
 
 
 class RuleFile(Model):
@@ -100,7 +100,7 @@ class RuleFile(Model):
     when: When | None = None
     keys: Literal["all"] | None = None
     steps: Annotated[list[Any], Field(min_length=1)] | None = None
-    preserve: EntityTypes | None = None
+    preserve: Preserved | None = None
     max_chars: int | None = Field(None, ge=1)
     entities: Annotated[dict[str, Any], Field(min_length=1)] | None = None
     tests: list[Any] = []
@@ -132,7 +132,7 @@ class Rule:
     """One compiled rule.
 
     `policies`: the types owed for what goes, by number of the step; first nothing, last `max_chars`. `types`: all types that are scanned for,
-    as `vocabulary` has them, which all rules of a ruleset share.
+    as `vocabulary` has them, which all rules of a ruleset share. `bounds`: how many values of some types are preserved at most.
     `traced`: it owes something for items and keys, so that who took them must be known. `proven`: its form alone makes it a fixed point.
     """
 
@@ -144,6 +144,7 @@ class Rule:
     steps: tuple[Step, ...]
     max_chars: int | None
     policies: tuple[frozenset[str], ...]
+    bounds: tuple[tuple[frozenset[str], int], ...]
     traced: bool
     types: frozenset[str]
     vocabulary: Vocabulary

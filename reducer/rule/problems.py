@@ -87,7 +87,7 @@ def report_all(report: Report, error: ValidationError, tree: Tree, place: Place,
         elif kind == "path":
             report(node, context["message"], context["help"], offset=context["column"] - 1, width=context["width"])
         elif kind == "entity_type":
-            report(node, entry["msg"], context["help"])
+            report(locate(tree, (*place, *keys), key="[key]" in entry["loc"]), entry["msg"], context["help"])
         elif kind == "literal_error":
             report(node, f"expected {context['expected']}, not {_said(value)}")
         elif kind in ("greater_than_equal", "greater_than"):

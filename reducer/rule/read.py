@@ -136,6 +136,7 @@ def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...],
         steps=steps,
         max_chars=checked.max_chars,
         policies=policies,
+        bounds=tuple(_bounds([checked.preserve, *(keys.preserve for keys, _, _ in parts)], vocabulary)),
         # What only cuts texts is owed by marks in them.
         traced=bool(ladder) or any(step.owes and not step.op.cuts_blindly for step in steps),
         types=frozenset[str]().union(*policies, *extracted),
@@ -143,6 +144,12 @@ def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...],
         proven=checked.max_chars is None and is_proven(steps, structural),
         tests=tests,
     )
+
+
+def _bounds(preserves: Iterable[Any], vocabulary: Vocabulary) -> Iterator[tuple[frozenset[str], int]]:
+    for preserve in preserves:
+        if isinstance(preserve, dict):
+            yield from ((vocabulary.expand([name]), most) for name, most in preserve.items())
 
 
 def _step(number: int, keys: StepKeys, op: Op, location: Location, general: frozenset[str] | None, vocabulary: Vocabulary) -> Step:

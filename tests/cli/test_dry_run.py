@@ -106,7 +106,7 @@ def test_what_preserve_undoes_and_max_chars_does_not_reach(folder: Path, cli: Cl
     result = cli("cves.json", "--rules", "preserve.yaml")
     needs = result.out.partition("What needs attention\n")[2]
     assert "Steps that preserve undid\n    preserve.yaml:4: preserve put back " in needs
-    assert "that `limit records` took (1 call)\n" in needs
+    assert "that `limit records` took: `preserve: []` on the step lets them go, `preserve: {ioc: 200}` keeps the first 200 (1 call)\n" in needs
     assert "Returns still above max_chars\n    preserve.yaml: c1 is " in needs
 
 
