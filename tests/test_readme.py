@@ -15,7 +15,7 @@ import pytest
 from reducer.engine import reduce_content
 from reducer.ops import operations
 from reducer.rule import compile_rules
-from tests.test_rules_shipped import given_content, unmet
+from tests.test_rules_shipped import unmet
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
         assert not problems
         assert ruleset is not None
         for test in ruleset.rules[0].tests if ruleset.rules else ():
-            content = given_content(test.given, ROOT)
+            content = test.given.content(ROOT)
             assert not list(unmet(test.expect, content, reduce_content(ruleset, ruleset.rules[0].name, content)))
 
 

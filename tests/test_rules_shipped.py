@@ -13,7 +13,7 @@ import pytest
 from reducer.engine import reduce_content, trace
 from reducer.entities import expand
 from reducer.path import compile_expression
-from reducer.rule.model import Expect, Given, Test
+from reducer.rule.model import Expect, Test
 from reducer.values import chars, dump
 from tests.shipped import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, entities, forced, opened, stands, texts
 
@@ -38,12 +38,6 @@ def test_every_sample_has_a_source_and_a_rule() -> None:
     for sample in (RULES / "samples").glob("*.json"):
         assert f"samples/{sample.name}" in named
         assert f"`{sample.name}`" in sources
-
-
-def given_content(given: Given, folder: Path) -> Any:
-    if given.file is not None:
-        return json.loads((folder / given.file).read_text(encoding="utf-8"))
-    return given.text if given.text is not None else given.json_
 
 
 def unmet(expect: Expect, content: Any, result: Any) -> Iterator[str]:
@@ -72,7 +66,7 @@ def unmet(expect: Expect, content: Any, result: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize(("name", "test"), [pytest.param(n, t, id=f"{n}: {t.name}") for n, rule in BY_FILE.items() for t in rule.tests])
 def test_inline_tests(name: str, test: Test) -> None:
-    content = given_content(test.given, RULES)
+    content = test.given.content(RULES)
     outcome = trace(forced(BY_FILE[name]), "any", content)
     assert outcome.fault == ""
     assert list(unmet(test.expect, content, outcome.content)) == []
@@ -127,7 +121,7 @@ def test_which_rule_a_tool_gets(tool: str, name: str | None) -> None:
 @pytest.mark.parametrize("name", BY_FILE)
 def test_samples_are_not_changed_in_place(name: str) -> None:
     for test in BY_FILE[name].tests:
-        content = given_content(test.given, RULES)
+        content = test.given.content(RULES)
         before = dump(content)
         reduce_content(forced(BY_FILE[name]), "any", content)
         assert dump(content) == before

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reducer.cli.rules import choose_rules
 from reducer.cli.stop import Stop
-from reducer.errors import Problem
+from reducer.errors import Location, Problem
 from reducer.screen import visible
+
+if TYPE_CHECKING:
+    from reducer.rule import Rule, Ruleset
 
 
 def check(given: Sequence[str], strict: bool) -> int:
@@ -18,7 +24,9 @@ def check(given: Sequence[str], strict: bool) -> int:
 
     chosen = choose_rules(given)
     try:
-        _, problems = check_rules(*chosen.files)
+        ruleset, problems = check_rules(*chosen.files)
+        if ruleset is not None:
+            problems = (*problems, *(problem for rule in ruleset.rules for problem in _on_samples(rule, ruleset)))
     except OSError as error:
         raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
     errors = sum(problem.severity == "error" for problem in problems)
@@ -29,6 +37,30 @@ def check(given: Sequence[str], strict: bool) -> int:
     found = [_count(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
     print(f"{', '.join(found)} in {where}" if found else f"{where}: no problems")
     return 1 if errors or (strict and warnings) else 0
+
+
+def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Problem]:
+    """Run a rule on the samples of its own tests: samples that cannot be read, and steps that its `preserve` undoes there."""
+    told: set[int] = set()
+    for test in rule.tests if rule.traced else ():
+        from reducer.engine import trace
+        from reducer.report import step_reports
+        from reducer.values import chars
+
+        here = Location(rule.file, 1, 1)
+        try:
+            content = test.given.content(Path(rule.file).parent)
+        except (OSError, ValueError, RecursionError) as error:
+            yield Problem(here, f"the sample {test.given.file} of the test `{test.name}` cannot be read: {error}", severity="warning")
+            continue
+        outcome = trace(replace(ruleset, rule_for=lambda _: rule), rule.name, content)
+        for step in step_reports(outcome, chars(content), False)[0] if outcome.steps else ():
+            took = step.before - step.after
+            if step.step is not None and step.put_back * 2 >= took > 0 and step.step.number not in told:
+                told.add(step.step.number)
+                message = f"preserve puts back {step.put_back:,} of the {took:,} characters that `{step.step.name}` takes in the test `{test.name}`"
+                help = "`preserve: []` on the step lets them go, `preserve: {ioc: 200}` keeps the first 200"
+                yield Problem(step.step.location, message, help, severity="warning")
 
 
 def _count(number: int, noun: str) -> str:

@@ -13,7 +13,7 @@ from reducer.report.missing import Missing, missing
 from reducer.rule import Rule, Ruleset, Step
 from reducer.stored import Return, returns, splice
 
-__all__ = ["Change", "Look", "Report", "ReturnReport", "StepReport", "ToolReport", "look", "report", "tokens"]
+__all__ = ["Change", "Look", "Report", "ReturnReport", "StepReport", "ToolReport", "look", "report", "step_reports", "tokens"]
 
 Status = Literal["reduced", "unchanged", "gated", "fault", "no rule", "untouched"]
 
@@ -177,7 +177,7 @@ def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool
         if outcome.content is not found.content:
             after = characters(outcome.content, before)
         if outcome.steps:
-            steps, put_back, returned = _steps(outcome, before, detailed)
+            steps, put_back, returned = step_reports(outcome, before, detailed)
             if status == "reduced" and type(found.content) is str:
                 rewritten = before - steps[0].before
         over = max(0, after - outcome.rule.max_chars) if outcome.rule.max_chars is not None else 0
@@ -197,7 +197,8 @@ def _status(found: Return, outcome: Outcome | None) -> tuple[Status, str]:
     return ("unchanged", "nothing in it to take") if outcome.content is found.content else ("reduced", "")
 
 
-def _steps(outcome: Outcome, before: int, detailed: bool) -> tuple[tuple[StepReport, ...], int, tuple[Change, ...]]:
+def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[tuple[StepReport, ...], int, tuple[Change, ...]]:
+    """Tell what each step did to a content of `before` characters, how many preserve put back, and where if that is wanted."""
     arrived, last = outcome.steps[0].before, outcome.steps[-1].after
     sizes: dict[int, int] = {}
 

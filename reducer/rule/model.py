@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -46,6 +48,12 @@ class Given(Model):
         if len(self.model_fields_set) != 1:
             raise ValueError("expected exactly one of `json`, `text`, `file`")
         return self
+
+    def content(self, folder: FilePath) -> Any:
+        """Give the content of the return; `file` is looked for in `folder`. Raises OSError and `ValueError` for a file that cannot be read."""
+        if self.file is not None:
+            return json.loads((folder / self.file).read_text(encoding="utf-8"))
+        return self.json_ if self.text is None else self.text
 
 
 def _share(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,3 +72,18 @@ def test_names_in_rules_cannot_steer_the_terminal(folder: Path, cli: Cli) -> Non
     assert "\x1b" not in result.out
     assert "\\x1b[2Jlimt" in result.out
     assert "\x1b" not in cli("h.json", "--rules", "odd.yaml").err
+
+
+def test_a_step_that_preserve_undoes_on_a_sample_is_told_with_the_ways_out(folder: Path, cli: Cli) -> None:
+    rule = RULE + "preserve: [ip]\ntests:\n  - {name: many, given: {file: many.json}, expect: {unchanged: false}}\n"
+    (folder / "lookup.yaml").write_text(rule)
+    records = [{"name": f"192.0.2.{number}", "seen": "2024-01-01"} for number in range(30)]
+    (folder / "many.json").write_text(json.dumps({"records": records}))
+    result = cli("check", "lookup.yaml")
+    assert result.code == 0
+    assert "lookup.yaml:4:5: warning: preserve puts back " in result.out
+    assert "`preserve: []` on the step lets them go" in result.out
+    (folder / "many.json").unlink()
+    assert "lookup.yaml:1:1: warning: the sample many.json of the test `many` cannot be read" in cli("check", "lookup.yaml").out
+    (folder / "lookup.yaml").write_text(rule.replace("preserve: [ip]", "preserve: []"))
+    assert cli("check", "lookup.yaml").out == "1 rule file: no problems\n"
