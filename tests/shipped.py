@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from reducer.engine.decode import decode
 from reducer.entities import scan
 from reducer.rule import Rule, Ruleset, check_rules
+from tests.contents import texts
 
 RULES = Path(__file__).parents[1] / "rules"
 RULESET, PROBLEMS = check_rules(RULES)
@@ -31,22 +30,6 @@ PRODUCTS = {
 def forced(rule: Rule) -> Ruleset:
     """Make a ruleset in which `rule` is for every tool."""
     return Ruleset((rule,), lambda tool: rule)
-
-
-def texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from texts(item)
-
-
-def opened(content: Any) -> Any:
-    return decode(content) if isinstance(content, str) else content
 
 
 def entities(value: Any, types: frozenset[str] | None = None) -> dict[str, None]:

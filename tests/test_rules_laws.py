@@ -19,7 +19,8 @@ from reducer.engine import reduce_content
 from reducer.entities import scan
 from reducer.rule import Rule
 from reducer.values import chars, dump
-from tests.shipped import BY_FILE, PRODUCTS, entities, forced, opened, stands, texts
+from tests.contents import opened, texts
+from tests.shipped import BY_FILE, PRODUCTS, entities, forced, stands
 
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "ci"
 LARGE = 300_000 if FULL else 20_000

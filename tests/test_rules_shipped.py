@@ -15,7 +15,8 @@ from reducer.entities import expand
 from reducer.path import compile_expression
 from reducer.rule.model import Expect, Test
 from reducer.values import chars, dump
-from tests.shipped import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, entities, forced, opened, stands, texts
+from tests.contents import opened, texts
+from tests.shipped import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, entities, forced, stands
 
 # --- they load, and their own tests pass
 

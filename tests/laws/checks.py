@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from reducer import marks
-from reducer.engine.decode import decode
 from reducer.entities import Entity, scan
-from reducer.values import chars, dump, is_media
+from reducer.values import chars, dump
+from tests.contents import opened, texts
 
 EMPTY: tuple[Any, ...] = ("", [], {})
 _ANY_MARK = re.compile(r" ?…\[[1-9][0-9]* more characters(?:; mentions .*?)?\]", re.DOTALL)
 _ITEM_MARK = re.compile(r"…\[[1-9][0-9]* more items(?:; mentions .*)?\]", re.DOTALL)
-
-
-def opened(content: Any) -> Any:
-    return decode(content) if isinstance(content, str) else content
 
 
 def same_type(before: Any, after: Any) -> None:
@@ -99,18 +94,6 @@ def _pieces(old: str, new: str) -> bool:
 def never_larger(before: Any, after: Any) -> None:
     """Law 7."""
     assert chars(after) <= chars(before)
-
-
-def texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict) and not is_media(value):
-        for key, item in value.items():
-            yield key
-            yield from texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from texts(item)
 
 
 def entities(content: Any, types: frozenset[str] | None = None) -> list[Entity]:
