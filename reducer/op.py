@@ -6,6 +6,7 @@ text, and the draft keeps the laws (root keys, media, one item in a root list, m
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -214,13 +215,13 @@ class Op(BaseModel):
     writes_compactly: ClassVar[bool] = False
     """A return that is JSON text is written anew even if nothing in it changed."""
 
+    @abstractmethod
     def apply(self, value: Any, draft: Draft) -> Any:
         """Give what stays of `value`, a value at one place; the same object when all of it does."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tells(self, place: str) -> str:
         """Say in words for the model what is left out at `place`, which is named for the middle of a sentence."""
-        raise NotImplementedError
 
     def shortens(self) -> Iterable[Chain]:
         """Name the lists that it takes items from, relative to its place."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from reducer import marks
-from reducer.engine.cut import Scan, shortened
+from reducer.engine.cut import shortened
 from reducer.engine.record import NOTHING, Cut, Kept, versions
 from reducer.engine.thin import GONE, emptied, thin
 from reducer.entities import Entity
-from reducer.entities.own import Vocabulary
+from reducer.rule import Rule
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media, shown
 
 _LEAVES = frozenset({int, float, bool, type(None)})
@@ -34,22 +34,20 @@ class Draft:
     )
     # fmt: on
 
-    def __init__(
-        self, root: Any, scan: Scan, all_keys: bool, policies: Sequence[frozenset[str]], traced: bool, known: set[str], vocabulary: Vocabulary
-    ) -> None:
+    def __init__(self, root: Any, rule: Rule, known: set[str]) -> None:
         self.root = root
         self.heads = [root]
-        self.all_keys = all_keys
-        self.policies = policies
-        self.traced = traced
+        self.all_keys = rule.all_keys
+        self.policies = rule.policies
+        self.traced = rule.traced
         self.lists: dict[int, Kept] = {}
         self.objects: dict[int, tuple[Any, Any, int]] = {}
         self.texts: dict[int, Cut] = {}
         self.lost: tuple[str, ...] = ()
         self.marked = False
-        self._scan = scan
+        self._scan = rule.vocabulary.scanner(rule.types)
         self._known = known
-        self._vocabulary = vocabulary
+        self._vocabulary = rule.vocabulary
         self._step = 0
         self._entities: dict[str, tuple[Entity, ...]] = {}
         self._opened: dict[int, tuple[Any, Any]] = {}
@@ -93,11 +91,8 @@ class Draft:
         opened = self.opened(items)
         new = [opened[index] for index in indexes]
         parent = self.lists.get(id(items))
-        if parent is None:
-            self.lists[id(new)] = Kept(new, items, indexes, prior, self._step, None)
-        else:
-            composed = [parent.indexes[index] for index in indexes]
-            self.lists[id(new)] = Kept(new, parent.origin, composed, parent.prior, self._step, parent)
+        composed = indexes if parent is None else [parent.indexes[index] for index in indexes]
+        self.lists[id(new)] = Kept(new, composed, parent.prior if parent else prior, self._step, parent)
         if opened and type(self.opened(opened[0])) is str:
             self.marked = True
         self._heir(items, new)
@@ -107,10 +102,7 @@ class Draft:
         """Remember that `new` stands for `old`, key by key or item by item."""
         if type(new) is list:
             kept = self.lists.get(id(old))
-            if kept is None:
-                self.lists[id(new)] = Kept(new, old, range(len(new)), None, self._step, None)
-            else:
-                self.lists[id(new)] = Kept(new, kept.origin, kept.indexes, kept.prior, self._step, kept)
+            self.lists[id(new)] = Kept(new, kept.indexes if kept else range(len(new)), kept.prior if kept else None, self._step, kept)
         elif self.traced:
             self.objects[id(new)] = (new, old, self._step)
         self._heir(old, new)

@@ -17,7 +17,6 @@ class Kept:
     """What a list kept of the list that arrived, and by which step. Holding `new` keeps its id from being given again."""
 
     new: list[Any]
-    origin: Any
     indexes: Sequence[int]
     prior: marks.Mark | None
     step: int

@@ -35,7 +35,7 @@ def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> 
 
     Gives besides the entities that were owed but had no room within the bounds. `known` collects the values that were read as entities.
     """
-    draft = Draft(value, rule.vocabulary.scanner(rule.types), rule.all_keys, rule.policies, rule.traced, known, rule.vocabulary)
+    draft = Draft(value, rule, known)
     arrived = current = _without_marks(rule, draft, value)
     for step in rule.steps:
         if step.when is not None and not passes(step.when, arrived):
