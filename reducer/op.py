@@ -52,8 +52,8 @@ class Draft(Protocol):
     def cut(self, text: str, head: int, tail: int) -> str:
         """Keep at most `head` characters at the start and `tail` at the end, with a mark between them."""
 
-    def extract(self, value: Any, types: frozenset[str]) -> Any:
-        """Keep only what holds entities of `types`."""
+    def extract(self, value: Any, names: Iterable[str]) -> Any:
+        """Keep only what holds entities of the types and groups in `names`."""
 
 
 class Example(NamedTuple):
@@ -76,6 +76,8 @@ class Amount(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _whole_number_is_head(cls, value: Any) -> Any:
+        if type(value) not in (int, dict):
+            raise PydanticCustomError("amount", "expected a whole number, or {head: 10, tail: 5}", {})
         return {"head": value} if type(value) is int else value
 
     @model_validator(mode="after")

@@ -49,7 +49,7 @@ CASES = {
     ),
     "nothing to do": (HEAD, ("2:1", "this rule does nothing", "add `steps` or `max_chars`")),
     "no steps": (HEAD + "steps: []\n", ("3:8", "expected at least one", "")),
-    "a text for a number": (STEP + '    limit: "3"\n', ("5:12", "expected a mapping of keys to values, not a text", "")),
+    "a text for a number": (STEP + '    limit: "3"\n', ("5:12", "expected a whole number, or {head: 10, tail: 5}", "")),
     "limit 0": (STEP + "    limit: 0\n", ("5:12", "expected at least 1; to take all of it away use `drop`", "")),
     "a negative amount": (STEP + "    truncate: {head: -1}\n", ("5:22", "expected at least 0, not -1", "")),
     "an unknown part of an amount": (STEP + "    truncate: {haed: 1}\n", ("5:16", "unknown key `haed`", "did you mean `head`?")),

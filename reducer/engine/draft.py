@@ -207,8 +207,9 @@ class Draft:
         new = marks.write(text[:end], marks.Mark(count, "characters"), text[start:])
         return text if len(new) >= len(text) else self._cut_to(new, end, len(text) - start, count)
 
-    def extract(self, value: Any, types: frozenset[str]) -> Any:
-        """Keep only what holds entities of `types`; of a text without any a mark, if that is shorter."""
+    def extract(self, value: Any, names: Iterable[str]) -> Any:
+        """Keep only what holds entities of the types and groups in `names`; of a text without any a mark, if that is shorter."""
+        types = self._vocabulary.expand(names)
 
         def pick(text: str) -> Any:
             if marks.read_alone(text, self.reads) is not None:

@@ -83,7 +83,7 @@ def passes(when: When, value: Any) -> bool:
 
 
 def _apply(step: Step, draft: Draft, value: Any, counted: bool) -> tuple[Any, int]:
-    accepts, apply, extracts, places = step.op.accepts, step.op.apply, step.extracts, 0
+    accepts, apply, places = step.op.accepts, step.op.apply, 0
 
     def inner(place: Any) -> Any:
         opened = draft.opened(place)
@@ -92,7 +92,7 @@ def _apply(step: Step, draft: Draft, value: Any, counted: bool) -> tuple[Any, in
         if counted:
             nonlocal places
             places += 1
-        changed = apply(opened, draft) if extracts is None else draft.extract(opened, extracts)
+        changed = apply(opened, draft)
         if changed is opened:
             return place
         if opened is not place:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from reducer.entities import expand
 from reducer.op import Draft, EntityTypes, Example, Op
 from reducer.path import Chain
 
@@ -32,7 +31,7 @@ class Extract(Op):
     extract: EntityTypes
 
     def apply(self, value: Any, draft: Draft) -> Any:
-        return draft.extract(value, expand(self.extract))
+        return draft.extract(value, self.extract)
 
     def tells(self, place: str) -> str:
         return f"{place} shows only what mentions {', '.join(self.extract)}"

@@ -116,10 +116,7 @@ class RuleFile(Model):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One compiled step: `number` counts from 1; `owes` are the types preserved in what it takes away.
-
-    `extracts`: the types that `extract` keeps where own ones are among them, which the operation does not know.
-    """
+    """One compiled step: `number` counts from 1; `owes` are the types preserved in what it takes away."""
 
     number: int
     path: Path
@@ -127,7 +124,6 @@ class Step:
     when: When | None
     owes: frozenset[str]
     location: Location
-    extracts: frozenset[str] | None = None
 
     @property
     def name(self) -> str:

@@ -155,9 +155,7 @@ def _bounds(preserves: Iterable[Any], vocabulary: Vocabulary) -> Iterator[tuple[
 def _step(number: int, keys: StepKeys, op: Op, location: Location, general: frozenset[str] | None, vocabulary: Vocabulary) -> Step:
     default = KEY_TYPES if op.cuts_blindly else frozenset[str]()
     owes = vocabulary.expand(keys.preserve) if keys.preserve is not None else default if general is None else general
-    extracted = vocabulary.expand(getattr(op, "extract", ()))
-    extracts = None if extracted.isdisjoint(vocabulary.own) else extracted
-    return Step(number, keys.path or compile_path("@"), op, keys.when, owes, location, extracts)
+    return Step(number, keys.path or compile_path("@"), op, keys.when, owes, location)
 
 
 def _checked_indexes(step: Step, steps: tuple[Step, ...], tree: Tree, report: Report) -> bool:
