@@ -9,10 +9,34 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reducer.cli.parser import parser
 from reducer.cli.stop import Stop
 from reducer.engine.decode import decode
 from reducer.entities import GROUPS, TYPES, Entity, scan
 from reducer.screen import console, visible
+
+_EXAMPLES = """\
+examples:
+  python -m reducer entities report.txt              a table: each entity once, how often, and where first
+  python -m reducer entities a.json --type ioc --type cve
+                                                     only these types and groups, with JSON paths
+  curl … | python -m reducer entities - --refang     from standard input; evil[.]com is shown as evil.com
+  python -m reducer entities *.txt --format jsonl    every occurrence as a line of JSON
+
+Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware; groups: ip hash ioc.
+Exit codes: 0 done, 2 cannot run.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the verb and give the exit code. Raises `Stop` for what cannot be read."""
+    reader = parser("entities", "Find indicators and names of threats, defanged ones too.", _EXAMPLES)
+    reader.add_argument("files", nargs="+", metavar="FILE", help="a text or JSON file, or - for standard input")
+    reader.add_argument("--type", action="append", metavar="TYPE", help="only entities of this type or group; can be given more than once")
+    reader.add_argument("--refang", action="store_true", help="show values refanged in the table (JSON lines have both)")
+    reader.add_argument("--format", choices=("table", "jsonl"), default="table", help="what is printed (default: table)")
+    options = reader.parse_intermixed_args(arguments)
+    return entities(options.files, options.type or (), options.format, options.refang)
 
 
 class Spot(NamedTuple):

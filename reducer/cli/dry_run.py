@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from reducer.cli import VERBS
 from reducer.cli.histories import SAMPLE, Source, find, sample_history
 from reducer.cli.output import refuse, write
 from reducer.cli.progress import progress
@@ -29,7 +30,6 @@ class Options(NamedTuple):
     format: str
     strict: bool
     output: str | None
-    verbs: tuple[str, ...]
 
 
 def run(options: Options) -> int:
@@ -39,7 +39,7 @@ def run(options: Options) -> int:
     ruleset = _read(chosen)
     faults = 0
     sources: list[Source] = []
-    for found in [Source(SAMPLE, sample_history())] if alone else find(options.histories, options.verbs):
+    for found in [Source(SAMPLE, sample_history())] if alone else find(options.histories, tuple(VERBS)):
         if isinstance(found, Stop):
             say(f"error: {found}")
             faults += 1

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reducer.cli.parser import parser
 from reducer.cli.rules import choose_rules
 from reducer.cli.stop import Stop
 from reducer.errors import Location, Problem
@@ -16,6 +17,24 @@ from reducer.screen import visible
 
 if TYPE_CHECKING:
     from reducer.rule import Rule, Ruleset
+
+_EXAMPLES = """\
+examples:
+  python -m reducer check                  ./rules, or the bundled rules where there is none
+  python -m reducer check rules/ more.yaml folders and files
+  python -m reducer check --strict         warnings count as well
+
+Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the verb and give the exit code. Raises `Stop` where there are no rule files."""
+    reader = parser("check", "Find the mistakes in rule files.", _EXAMPLES)
+    reader.add_argument("rules", nargs="*", metavar="RULES", help="rule files, or folders of them")
+    reader.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
+    options = reader.parse_intermixed_args(arguments)
+    return check(tuple(options.rules), options.strict)
 
 
 def check(given: Sequence[str], strict: bool) -> int:

@@ -1,0 +1,67 @@
+"""`run`: the dry run, what rules do to stored histories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reducer.cli import VERBS
+from reducer.cli.parser import parser
+
+_ABOUT = """\
+Show what rules do to the tool returns of stored histories: what they save, which step took what, and what needs attention.
+A dry run: what is read is never written.
+"""
+_EXAMPLES = """\
+examples:
+  python -m reducer                                the bundled sample history with the bundled rules
+  python -m reducer session.json                   what the rules save in a stored history, and what needs attention
+  python -m reducer --rules rules/ histories/      your rules, on all .json files below a folder
+  python -m reducer session.json --format diff --tool 'get_*'
+                                                   which step took what, in the returns of some tools
+  python -m reducer session.json --call call_7#2   the second return with the call id call_7 (a table; add --format diff)
+  python -m reducer session.json -o reduced.json   write the reduced history; the input is never written
+  curl … | python -m reducer - --format json       from standard input, as numbers for another program
+  python -m reducer check rules/                   find the mistakes in rule files
+
+A history is JSON as PydanticAI stores it: a list of messages.
+Without --rules, ./rules is used if it has rule files, else the rules bundled with reducer.
+Exit codes: 0 done, 1 something needs attention (with --strict), 2 cannot run. `check`: 1 for errors in rules, with --strict for warnings too.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the verb and give the exit code."""
+    verbs = "\n".join(f"  {name:<12}{what}" for name, what in VERBS.items())
+    reader = parser("", f"{_ABOUT}\nverbs (`python -m reducer VERB --help` tells more):\n{verbs}\n", _EXAMPLES)
+    reader.add_argument("histories", nargs="*", metavar="HISTORY", help="a stored history, a folder of them, or - for standard input")
+    reader.add_argument("--rules", action="append", metavar="DIR|FILE", help="rule files, or a folder of them; can be given more than once")
+    reader.add_argument("--tool", metavar="GLOB", help="only the returns of the tools with such names")
+    reader.add_argument("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return that has it")
+    reader.add_argument("--format", choices=("table", "diff", "json"), default="table", help="what is printed (default: table)")
+    reader.add_argument("--strict", action="store_true", help="exit with 1 if something needs attention")
+    reader.add_argument("-o", "--output", metavar="FILE", help="write the reduced history there; - for standard output")
+    reader.add_argument("--version", action="store_true", help="print the version and exit")
+    options = reader.parse_intermixed_args(arguments)
+    if options.version:
+        print(f"reducer {_version()}")
+        return 0
+    # Imported here, so that the version is told in the time that Python takes to start.
+    from reducer.cli.dry_run import Options, run
+
+    return run(
+        Options(tuple(options.histories), tuple(options.rules or ()), options.tool, options.call, options.format, options.strict, options.output)
+    )  # fmt: skip
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("reducer")
+    except PackageNotFoundError:
+        import tomllib
+        from pathlib import Path
+
+        # A checkout that is not installed.
+        with (Path(__file__).parents[3] / "pyproject.toml").open("rb") as file:
+            return str(tomllib.load(file)["project"]["version"])

@@ -1,0 +1,28 @@
+"""Verbs: each is a module of its name, is listed, and explains itself."""
+
+from __future__ import annotations
+
+import pkgutil
+
+import pytest
+
+from reducer.cli import VERBS, main, verbs
+
+
+def test_every_module_is_a_listed_verb() -> None:
+    assert {module.name for module in pkgutil.iter_modules(verbs.__path__)} == set(VERBS)
+
+
+def test_the_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[lines.index("verbs (`python -m reducer VERB --help` tells more):") + 1 :][: len(VERBS)]] == list(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb, "--help"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("usage: reducer")
+    assert "examples:" in told
+    assert "Exit codes: " in told
