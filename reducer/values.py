@@ -13,6 +13,9 @@ from pydantic_core.core_schema import any_schema
 MAX_DEPTH = 128
 """Levels of nesting that are looked at: a fixed bound and not the interpreter's, so that the caller's stack plays no part."""
 
+MOST_CHARS = 1 << 26
+"""Characters of a text that is read as JSON or for entities: about three seconds of scanning. A longer one is left as it is."""
+
 PLAIN = frozenset({dict, list, str, int, float, bool, type(None)})
 """The types that JSON text becomes. A value of any other type is looked at as `shown` gives it."""
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from reducer.engine import reduce_content, trace
+from reducer.engine import Outcome, attempt, reduce_content, trace
 from reducer.engine.decode import decode
 from reducer.rule import Ruleset, compile_rules
+from reducer.values import MOST_CHARS
 
 ALL = {
     "version": 1,
@@ -215,3 +216,19 @@ def test_a_bound_is_a_fixed_point_and_counts_each_type() -> None:
     assert sum(f"CVE-2024-{1000 + n}" in text for n in range(1, 6)) == 1
     assert outcome.fault == ""
     assert reduce_content(ruleset, "t", outcome.content) is outcome.content
+
+
+def test_what_is_put_back_and_what_marks_mention_is_counted_once() -> None:
+    data = {"version": 1, "tool": "t", "preserve": ["cve", "ipv4"], "steps": [{"path": "a", "limit": 1}, {"path": "text", "truncate": 10}]}
+    content = {"a": [{"id": 1}, {"cve": "CVE-2024-3400"}, {"id": 3}], "text": "word " * 60 + "192.0.2.1 and CVE-2024-3400"}
+    assert attempt(rules(data), "t", content).preserved == 2
+    assert attempt(rules({**data, "preserve": [], "steps": data["steps"][:1]}), "t", content).preserved == 0
+    assert attempt(rules(data), "other", content) == Outcome(None, content)
+
+
+def test_a_text_too_long_to_read_is_left_as_it_is() -> None:
+    ruleset = rules({"version": 1, "tool": "t", "steps": [{"truncate": 40}]})
+    for content in ("x" * (MOST_CHARS + 1), {"a": "x" * (MOST_CHARS + 1)}):
+        outcome = attempt(ruleset, "t", content)
+        assert outcome.content is content
+        assert outcome.fault == "a text of more than 67,108,864 characters"

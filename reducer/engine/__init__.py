@@ -9,9 +9,9 @@ from typing import Any
 from reducer.engine.decode import decode
 from reducer.engine.run import StepTrace, passes, run
 from reducer.rule import Rule, Ruleset
-from reducer.values import Unreducible, dump, is_media, shown
+from reducer.values import MOST_CHARS, Unreducible, dump, is_media, shown
 
-__all__ = ["OnFault", "Outcome", "StepTrace", "prepare", "reduce_content", "trace"]
+__all__ = ["OnFault", "Outcome", "StepTrace", "attempt", "prepare", "reduce_content", "trace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,8 @@ class Outcome:
     """What a rule did to one return: `content` is the result, `steps` what each step did.
 
     `gated`: the rule's own gate kept it from running. `fault` says why the return stayed as it was although it should have been reduced;
-    `blamed` is the step that would have changed the result again. `lost` are preserved entities beyond the bound that the rule sets.
+    `blamed` is the step that would have changed the result again. `lost` are preserved entities beyond the bound that the rule sets,
+    `preserved` counts those that were put back or are mentioned in marks.
     """
 
     rule: Rule | None
@@ -29,6 +30,7 @@ class Outcome:
     fault: str = ""
     blamed: StepTrace | None = None
     lost: tuple[str, ...] = ()
+    preserved: int = 0
 
 
 OnFault = Callable[[str, str], None]
@@ -40,13 +42,16 @@ def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault 
 
     The same object comes back if no rule is for the tool or nothing changes. Never raises.
     """
-    rule = ruleset.rule_for(tool)
-    if rule is None:
-        return content
-    outcome = _reduce(rule, content, None)
+    outcome = attempt(ruleset, tool, content)
     if outcome.fault and on_fault is not None:
         on_fault(tool, outcome.fault)
     return outcome.content
+
+
+def attempt(ruleset: Ruleset, tool: str, content: Any) -> Outcome:
+    """Reduce one content as `reduce_content` does, and tell by which rule; without what its steps did."""
+    rule = ruleset.rule_for(tool)
+    return Outcome(None, content) if rule is None else _reduce(rule, content, None)
 
 
 def prepare(ruleset: Ruleset) -> None:
@@ -79,6 +84,8 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome
     is_text = type(content) is str
     if is_text and rule.when and rule.when.min_chars and len(content) < rule.when.min_chars:
         return Outcome(rule, content, gated=True)
+    if is_text and len(content) > MOST_CHARS:
+        return Outcome(rule, content, fault=f"a text of more than {MOST_CHARS:,} characters")
     value = decode(content) if is_text else shown(content)
     if type(value) not in (str, list, dict) or is_media(value):
         return Outcome(rule, content)
@@ -86,7 +93,7 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome
         return Outcome(rule, content, gated=True)
     watch = None if steps is None else steps.append
     known: set[str] = set()
-    result, lost = run(rule, value, known, watch)
+    result, lost, preserved = run(rule, value, known, watch)
     done = tuple(steps or ())
     # What was only taken off and put back, such as a mark, is no change. What did not change is the same object, so comparing is quick.
     changed = result is not value and result != value
@@ -94,20 +101,22 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome
         if not changed:
             return Outcome(rule, content, done)
         blamed = None if rule.proven else _changed_again(rule, result, known)
-        return _settled(rule, content, result, done, lost, blamed)
+        return _settled(Outcome(rule, result, done, lost=lost, preserved=preserved), content, blamed)
     if not changed and not any(step.op.writes_compactly for step in rule.steps):
         return Outcome(rule, content, done)
     text = dump(result)
     if len(text) > len(content) or text == content:
         return Outcome(rule, content, done)
-    return _settled(rule, content, text, done, lost, None if rule.proven else _changed_again(rule, decode(text), known))
+    blamed = None if rule.proven else _changed_again(rule, decode(text), known)
+    return _settled(Outcome(rule, text, done, lost=lost, preserved=preserved), content, blamed)
 
 
-def _settled(rule: Rule, content: Any, result: Any, done: tuple[StepTrace, ...], lost: tuple[str, ...], blamed: StepTrace | None) -> Outcome:
+def _settled(outcome: Outcome, content: Any, blamed: StepTrace | None) -> Outcome:
     if blamed is None:
-        return Outcome(rule, result, done, lost=lost)
+        return outcome
     name = blamed.step.name if blamed.step else "max_chars"
-    return Outcome(rule, content, done, fault=f"a second pass would change the result: `{name}` is to blame", blamed=blamed)
+    fault = f"a second pass would change the result: `{name}` is to blame"
+    return Outcome(outcome.rule, content, outcome.steps, fault=fault, blamed=blamed)
 
 
 def _changed_again(rule: Rule, result: Any, known: set[str]) -> StepTrace | None:
@@ -115,7 +124,7 @@ def _changed_again(rule: Rule, result: Any, known: set[str]) -> StepTrace | None
     result = shown(result)
     if rule.when is not None and not passes(rule.when, result):
         return None
-    again, _ = run(rule, result, known)
+    again, _, _ = run(rule, result, known)
     if again is result or again == result:
         return None
     steps: list[StepTrace] = []

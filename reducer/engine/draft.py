@@ -12,7 +12,7 @@ from reducer.engine.record import NOTHING, Cut, Kept, versions
 from reducer.engine.thin import GONE, emptied, thin
 from reducer.entities import Entity
 from reducer.rule import Rule
-from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media, shown
+from reducer.values import MAX_DEPTH, MOST_CHARS, PLAIN, Unreducible, is_media, shown
 
 _LEAVES = frozenset({int, float, bool, type(None)})
 _SIMPLE = _LEAVES | {str, list}
@@ -30,7 +30,7 @@ class Draft:
     # fmt: off
     __slots__ = (
         "_depth", "_entities", "_known", "_opened", "_scan", "_step", "_vocabulary", "all_keys", "heads",
-        "lists", "lost", "marked", "objects", "policies", "root", "texts", "traced",
+        "lists", "lost", "marked", "objects", "policies", "preserved", "root", "texts", "traced",
     )
     # fmt: on
 
@@ -44,6 +44,7 @@ class Draft:
         self.objects: dict[int, tuple[Any, Any, int]] = {}
         self.texts: dict[int, Cut] = {}
         self.lost: tuple[str, ...] = ()
+        self.preserved = 0
         self.marked = False
         self._scan = rule.vocabulary.scanner(rule.types)
         self._known = known
@@ -242,6 +243,8 @@ class Draft:
         """Scan a text once."""
         found = self._entities.get(text)
         if found is None:
+            if len(text) > MOST_CHARS:
+                raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
             found = self._entities[text] = tuple(self._scan(text))
             self._known.update(entity.value for entity in found)
         return found

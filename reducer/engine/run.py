@@ -30,10 +30,11 @@ class StepTrace:
 Watch = Callable[[StepTrace], None]
 
 
-def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> tuple[Any, tuple[str, ...]]:
+def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> tuple[Any, tuple[str, ...], int]:
     """Apply all steps of `rule` once to `value`, an opened content; the same object if nothing changes. Raises `Unreducible`.
 
-    Gives besides the entities that were owed but had no room within the bounds. `known` collects the values that were read as entities.
+    Gives besides the entities that were owed but had no room within the bounds, and how many were put back or mentioned.
+    `known` collects the values that were read as entities.
     """
     draft = Draft(value, rule, known)
     arrived = current = _without_marks(rule, draft, value)
@@ -48,13 +49,13 @@ def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> 
         if watch is not None:
             watch(StepTrace(step, True, places, before, current))
     if rule.max_chars is None:
-        return settle(draft, value, current, rule), draft.lost
+        return settle(draft, value, current, rule), draft.lost, draft.preserved
     draft.start(len(rule.steps) + 1, current)
     before = current
     result, current = _fitted(draft, value, current, rule, rule.max_chars)
     if watch is not None and current is not before:
         watch(StepTrace(None, True, 1, before, current))
-    return result, draft.lost
+    return result, draft.lost, draft.preserved
 
 
 def _fitted(draft: Draft, value: Any, current: Any, rule: Rule, most: int) -> tuple[Any, Any]:

@@ -20,9 +20,11 @@ _LONG = 200
 def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
     """Give `new`, which steps made of `old`, with its marks and thin items; the same object if nothing is owed.
 
-    Where the rule says that one synonym is enough, one written name of each canonical value is. What its bounds leave out is noted in the draft.
+    Where the rule says that one synonym is enough, one written name of each canonical value is. What its bounds leave out is noted
+    in the draft, and how many entities are put back or mentioned.
     """
     draft.lost = ()
+    draft.preserved = 0
     synonyms = rule.vocabulary.synonyms
     if new is old or not (draft.marked or draft.traced):
         return new
@@ -50,6 +52,7 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
             mentions[id(cut.new)] = tuple(values)
             for value in values:
                 needed.pop(value, None)
+    draft.preserved = len(needed.keys() | {value for values in mentions.values() for value in values})
     return _Settling(draft, needed, mentions).value(old, new, frozenset())
 
 
