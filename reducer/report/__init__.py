@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -10,10 +10,11 @@ from reducer.engine import Outcome, StepTrace, trace
 from reducer.engine.decode import decode
 from reducer.report.changes import Change, changes, characters
 from reducer.report.missing import Missing, missing
+from reducer.report.tally import LineSum, Tally, add, tally_of
 from reducer.rule import Rule, Ruleset, Step
 from reducer.stored import Return, returns, splice
 
-__all__ = ["Change", "Look", "Report", "ReturnReport", "StepReport", "ToolReport", "look", "report", "step_reports", "tokens"]
+__all__ = ["Change", "Look", "Report", "ReturnReport", "StepReport", "ToolReport", "look", "look_briefly", "report", "step_reports", "tokens"]
 
 Status = Literal["reduced", "unchanged", "gated", "fault", "no rule", "untouched"]
 
@@ -87,7 +88,8 @@ class ToolReport:
 class Report:
     """What a ruleset did to histories: their names, every return in order, the tools by size, and the rules.
 
-    `whole` is False where only some returns were chosen: what did not come may then still be there.
+    `tally` sums up all returns, those as well that are in no list as there are too many: `returns` has none of JSON lines, whose lines `lines`
+    counts. `whole` is False where only some returns were chosen: what did not come may then still be there.
     """
 
     rules: str
@@ -96,6 +98,8 @@ class Report:
     returns: tuple[ReturnReport, ...]
     tools: tuple[ToolReport, ...]
     whole: bool
+    tally: Tally
+    lines: tuple[LineSum, ...] = ()
 
     @property
     def before(self) -> int:
@@ -146,23 +150,59 @@ def look(
     return Look(tuple(reports), lambda: splice(data, changed))
 
 
-def report(rules: str, ruleset: Ruleset, histories: Iterable[str], found: Iterable[ReturnReport], whole: bool = True) -> Report:
-    """Sum up what `look` told of histories: `rules` names the rules, `whole` says whether all returns were looked at."""
+def look_briefly(
+    ruleset: Ruleset,
+    data: bytes,
+    chosen: Callable[[Return], bool] | None = None,
+    *,
+    write: bool = False,
+    watch: Callable[[int], None] | None = None,
+) -> tuple[Tally, bytes]:
+    """Do what `look` does, one return in memory at a time: the sums, and the reduced history; none of it is made unless asked to `write`.
+
+    Raises `HistoryError`.
+    """
+    tally = Tally()
+
+    def changed() -> Iterator[tuple[Return, Any]]:
+        for found in returns(data):
+            if chosen is None or chosen(found):
+                outcome = None if found.untouched else trace(ruleset, found.tool, found.content)
+                add(tally, _return("", found, outcome, False))
+                if outcome is not None and outcome.content is not found.content:
+                    yield found, outcome.content
+            if watch is not None:
+                watch(found.end)
+
+    if write:
+        return tally, splice(data, changed())
+    for _ in changed():
+        pass
+    return tally, b""
+
+
+def report(
+    rules: str,
+    ruleset: Ruleset,
+    histories: Iterable[str],
+    found: Iterable[ReturnReport],
+    whole: bool = True,
+    tally: Tally | None = None,
+    lines: Iterable[LineSum] = (),
+) -> Report:
+    """Sum up what `look` told of histories: `rules` names the rules, `whole` says whether all returns were looked at.
+
+    `tally` has the sums of all returns, by default those of `found`.
+    """
     found = tuple(found)
-    of_tool: dict[str, list[ReturnReport]] = {}
-    for entry in found:
-        of_tool.setdefault(entry.tool, []).append(entry)
-    tools = [_tool(tool, entries) for tool, entries in of_tool.items()]
+    tally = tally_of(found) if tally is None else tally
+    of_file = {rule.file: rule for rule in ruleset.rules}
+    tools = [
+        ToolReport(name, of_file[tool.rule] if tool.rule else None, tool.calls, tool.reduced, tool.untouched, tool.before, tool.after)
+        for name, tool in tally.tools.items()
+    ]
     tools.sort(key=lambda entry: (-entry.before, entry.tool))
-    return Report(rules, ruleset, tuple(histories), found, tuple(tools), whole)
-
-
-def _tool(tool: str, entries: list[ReturnReport]) -> ToolReport:
-    rule = next((entry.rule for entry in entries if entry.rule is not None), None)
-    reduced = sum(entry.status == "reduced" for entry in entries)
-    untouched = sum(entry.status == "untouched" for entry in entries)
-    before, after = sum(entry.before for entry in entries), sum(entry.after for entry in entries)
-    return ToolReport(tool, rule, len(entries), reduced, untouched, before, after)
+    return Report(rules, ruleset, tuple(histories), found, tuple(tools), whole, tally, tuple(lines))
 
 
 def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool) -> ReturnReport:

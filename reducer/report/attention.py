@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from reducer.report import Report, ReturnReport, StepReport
+from reducer.report import Report
+from reducer.report.tally import RuleSum, StepSum, what
 from reducer.rule import Rule
 
 Kind = Literal["no rule", "unused rule", "no place", "undone", "lost", "fault", "too long", "warning"]
@@ -48,96 +48,73 @@ def _without_rule(report: Report) -> Iterator[Attention]:
     for tool in report.tools:
         if tool.rule is None and tool.calls > tool.untouched:
             calls = tool.calls - tool.untouched
-            size = sum(entry.before for entry in report.returns if entry.tool == tool.tool and entry.status == "no rule")
+            size = report.tally.tools[tool.tool].without_rule
             yield Attention("no rule", tool.tool, f"{calls:,} {plural(calls, 'call')}, {size:,} characters", calls, size)
 
 
 def _unused(report: Report) -> Iterator[Attention]:
     if not report.whole:
         return
-    used = {id(entry.rule) for entry in report.returns if entry.rule is not None}
     for rule in report.ruleset.rules:
-        if id(rule) not in used:
+        if rule.file not in report.tally.rules:
             yield Attention("unused rule", rule.file, ", ".join(rule.tools))
 
 
-def _of_rules(report: Report) -> Iterator[tuple[Rule, list[ReturnReport]]]:
-    returns: dict[int, list[ReturnReport]] = {}
-    for entry in report.returns:
-        returns.setdefault(id(entry.rule), []).append(entry)
+def _of_rules(report: Report) -> Iterator[tuple[Rule, RuleSum]]:
     for rule in report.ruleset.rules:
-        if id(rule) in returns:
-            yield rule, returns[id(rule)]
+        if rule.file in report.tally.rules:
+            yield rule, report.tally.rules[rule.file]
 
 
-def _of_steps(report: Report) -> Iterator[tuple[str, str, list[tuple[ReturnReport, StepReport]]]]:
-    """Give each step that ran: its `file:line`, its name, and what it did to which return."""
-    for rule, entries in _of_rules(report):
-        ran: dict[int, list[tuple[ReturnReport, StepReport]]] = {}
-        for entry in entries:
-            for step in entry.steps:
-                if step.ran:
-                    ran.setdefault(step.step.number if step.step else len(rule.steps) + 1, []).append((entry, step))
-        for _, done in sorted(ran.items()):
-            first = done[0][1].step
-            yield (f"{rule.file}:{first.location.line}", first.name, done) if first else (rule.file, "max_chars", done)
+def _of_steps(report: Report) -> Iterator[tuple[str, str, StepSum]]:
+    """Give each step that ran: its `file:line`, its name, and what it did."""
+    for rule, total in _of_rules(report):
+        for number, done in sorted(total.steps.items()):
+            step = rule.steps[number - 1] if number <= len(rule.steps) else None
+            yield (f"{rule.file}:{step.location.line}", step.name, done) if step else (rule.file, "max_chars", done)
 
 
 def _no_place(report: Report) -> Iterator[Attention]:
     for where, name, done in _of_steps(report):
-        found = Counter(item for _, step in done for item in step.missing)
-        seen = frozenset[str]().union(*(step.seen for _, step in done))
         told = set()
         # Of several reasons why nothing was found the commonest is told. What some calls have is no mistake.
-        for item, _ in found.most_common():
-            calls = sum(count for other, count in found.items() if (other.what, other.text) == (item.what, item.text))
-            there = any(step.places for _, step in done) if item.what == "place" else item.text in seen
-            if not there and (item.what, item.text) not in told:
-                told.add((item.what, item.text))
-                yield Attention("no place", where, f"`{name}`: {item}", calls, 0, item.nearest)
+        for reason in sorted(done.reasons.values(), key=lambda reason: -reason.calls):
+            item = reason.item
+            there = done.placed if item.what == "place" else item.text in done.seen
+            if not there and what(item) not in told:
+                told.add(what(item))
+                yield Attention("no place", where, f"`{name}`: {item}", done.missed[what(item)], 0, item.nearest)
 
 
 def _undone(report: Report) -> Iterator[Attention]:
     for where, name, done in _of_steps(report):
-        undone = [(step.put_back, step.before - step.after) for _, step in done if step.put_back * 2 >= step.before - step.after > 0]
-        if undone:
-            back, took = sum(pair[0] for pair in undone), sum(pair[1] for pair in undone)
-            message = f"preserve put back {back:,} of the {took:,} characters that `{name}` took: `preserve: []` on the step lets them go"
+        if done.undone:
+            message = f"preserve put back {done.back:,} of the {done.taken:,} characters that `{name}` took: `preserve: []` on the step lets them go"
             message += ", `preserve: {ioc: 200}` keeps the first 200"
-            yield Attention("undone", where, message, len(undone), back)
+            yield Attention("undone", where, message, done.undone, done.back)
 
 
 def _lost(report: Report) -> Iterator[Attention]:
-    for rule, entries in _of_rules(report):
-        lost = [entry.lost for entry in entries if entry.lost]
-        if lost:
-            message = f"{sum(lost):,} entities went, as `preserve` has no room for them"
-            yield Attention("lost", rule.file, message, len(lost))
+    for rule, total in _of_rules(report):
+        if total.losing:
+            message = f"{total.lost:,} entities went, as `preserve` has no room for them"
+            yield Attention("lost", rule.file, message, total.losing)
 
 
 def _faults(report: Report) -> Iterator[Attention]:
-    returns: dict[tuple[str, str], list[ReturnReport]] = {}
-    for entry in report.returns:
-        if entry.status == "fault":
-            returns.setdefault((entry.tool, entry.why), []).append(entry)
-    for (tool, why), entries in returns.items():
-        size = sum(entry.before for entry in entries)
-        yield Attention("fault", tool, f"{_which(entries)} stayed as it was, {size:,} characters: {why}", len(entries), size)
+    for tool, total in report.tally.tools.items():
+        for why, fault in total.faults.items():
+            more = f" and {fault.calls - 1:,} more" if fault.calls > 1 else ""
+            message = f"{fault.first}{more} stayed as it was, {fault.characters:,} characters: {why}"
+            yield Attention("fault", tool, message, fault.calls, fault.characters)
 
 
 def _too_long(report: Report) -> Iterator[Attention]:
-    for rule, entries in _of_rules(report):
-        over = [entry for entry in entries if entry.over]
-        if over:
-            worst = max(over, key=lambda entry: entry.over)
-            more = f" ({len(over):,} calls are)" if len(over) > 1 else ""
-            message = f"{worst.name} is {worst.over:,} characters above `max_chars` {rule.max_chars:,}{more}"
-            yield Attention("too long", rule.file, message, len(over), worst.over)
-
-
-def _which(entries: list[ReturnReport]) -> str:
-    more = f" and {len(entries) - 1:,} more" if len(entries) > 1 else ""
-    return entries[0].name + more
+    for rule, total in _of_rules(report):
+        if total.over:
+            more = f" ({total.over:,} calls are)" if total.over > 1 else ""
+            message = f"{total.worst_name} is {total.worst:,} characters above `max_chars` {rule.max_chars:,}{more}"
+            yield Attention("too long", rule.file, message, total.over, total.worst)
 
 
 def plural(count: int, noun: str) -> str:

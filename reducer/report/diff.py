@@ -39,7 +39,7 @@ def print_diff(report: Report, needs: Sequence[Attention], stream: TextIO) -> No
         else:
             for entry in entries:
                 _print_return(entry, screen)
-    if not report.returns:
+    if not report.tools:
         screen.print("No tool returns in it." if len(report.histories) == 1 else "No tool returns in them.")
     else:
         screen.print(f"All of it: {_sizes(report.before, report.after)}", style="bold")

@@ -43,7 +43,7 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO) -> N
     elif wanted > screen.width:
         table = _table(report, narrow=True)
     print_head(report, screen)
-    if not report.returns:
+    if not report.tools:
         screen.print("No tool returns in it." if len(report.histories) == 1 else "No tool returns in them.")
     else:
         screen.print(table)
