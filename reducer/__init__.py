@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from reducer.errors import HistoryError, Problem, RuleError
-
+TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all that is imported here
 if TYPE_CHECKING:
+    from typing import Any
+
     from reducer.door import Reducer
+    from reducer.errors import HistoryError, Problem, RuleError
 
 __all__ = ["HistoryError", "Problem", "Reducer", "RuleError"]
 
 
 def __getattr__(name: str) -> Any:
-    # The engine takes as long to import as yaml and pydantic together; what only checks rules or tells the version does without.
-    if name == "Reducer":
-        from reducer.door import Reducer
+    # The engine takes as long to import as yaml and pydantic together, and errors half of what the entities may take: what only checks
+    # rules, scans texts or tells the version does without.
+    if name in __all__:
+        from importlib import import_module
 
-        return Reducer
+        return getattr(import_module("reducer.door" if name == "Reducer" else "reducer.errors"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

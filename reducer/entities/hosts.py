@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from reducer.entities.entity import Found
-from reducer.entities.lookalikes import plausible
+from reducer.entities.lookalikes import NO_NAME, plausible, verdict
 from reducer.entities.tlds import TLDS
 
 # What may stand in a host or a path stays, in lower case; every dot is a dot; all else is a blank.
@@ -14,7 +14,6 @@ _IP = re.compile(rb"\.(?<=[0-9]\.)(?:O\.){2}O(?![0-9]|\.[0-9a-z])".replace(b"O",
 _OCTETS = frozenset(b"%d" % number for number in range(256))
 _VERSION = re.compile(rb"(?<![A-Za-z])(?:version|ver|v|build|release|rev|revision|firmware|update|patch|upgrade)[\"':= .()\[\]<>_-]{0,6}\Z", re.IGNORECASE)
 _LAST = re.compile(rb"\.([a-z][a-z0-9-]{1,62}+)(?!\.?[a-z0-9_-])")
-_NAME = re.compile(rb"[a-z0-9_][a-z0-9._-]*")
 _ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})")
 _REACH = 300  # a domain has at most 253 characters: looking further back for its start would make long runs quadratic
 
@@ -56,7 +55,6 @@ def _address(data: bytes, mask: bytes, start: int, end: int) -> bool:
 def domains(data: bytes, mask: bytes) -> list[Found]:
     """Give the domains that `mask` (`data` without what is taken) shows."""
     found: list[Found] = []
-    defanged = 1 in data
     done = 0  # end of the last name looked at
     dead = 0  # end of a path: no domains before
     for m in _LAST.finditer(mask):
@@ -71,22 +69,20 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
             if low and low != done:
                 continue
             start = low
-        name = mask[start:end]
-        if not _NAME.fullmatch(name):
+        judged = verdict(data[start:end])
+        if judged == NO_NAME:
             start = _start(data, mask, start, dot)
             if start < 0:
                 dead = mask.find(b" ", end)
                 if dead < 0:
                     break
                 continue
-            name = mask[start:end]
-            if not _NAME.fullmatch(name):
+            judged = verdict(data[start:end])
+            if judged == NO_NAME:
                 continue
-        if b".." in name or b".-" in name or b"-." in name or (len(name) > 63 and max(map(len, name.split(b"."))) > 63):
-            continue
         done = end
-        if len(name) <= 253 and ((defanged and 1 in data[start:end]) or plausible(data, name, start, end)):
-            found.append((start, end, "domain", name))
+        if judged and plausible(data, judged, start, end):
+            found.append((start, end, "domain", mask[start:end]))
     return found
 
 

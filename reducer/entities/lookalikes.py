@@ -7,6 +7,7 @@ down for what stands beside it, so that a name once accepted is accepted whereve
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # Country codes that are also file extensions, code or English words. All others, and the open ones below, say "domain" by themselves.
 _SOFT_COUNTRIES = frozenset(b"ai am as at be bz by cc do fm id im in io is it la me ml mm mo ms my no pl pm pt re sb sc so st tc to us vi ws".split())
@@ -91,6 +92,7 @@ _SELVES = frozenset(
     b"""args cls expr fp func fx kwargs math mp mpmath np numpy obj op operator other pd plt pip pygments res result scipy self sp sympy this
     torch tf""".split()
 )
+_NAME = re.compile(rb"[a-z0-9_][a-z0-9._-]*")
 _SERVICE_LABELS = frozenset(b"_tcp _udp _tls _domainkey _msdcs _sites _dmarc _report _acme-challenge".split())
 _USED = re.compile(rb"\((?![0-9])|\[|==?| (?:[=!<>+*/-]?=|import) ")  # as code goes on behind an attribute or a module
 # Attributes first and endings second: between the marks of code they are what they are in code.
@@ -100,47 +102,78 @@ _HOSTED = frozenset(b"app web api cloud shop blog global internal network domain
 _MEMBERS = frozenset(b"id is in as do to".split())
 
 
-def plausible(data: bytes, name: bytes, start: int, end: int) -> bool:
-    """Tell whether `name` (lower case), written without a sign of defanging at data[start:end], is a domain."""
+NO_NAME = -1
+"""The verdict on what cannot be a host name for its form."""
+_NEVER, _ALWAYS, _UNLESS_CODE, _UNLESS_PART, _UNLESS_MEMBER = range(5)
+
+
+@lru_cache(maxsize=4096)  # real texts repeat their hosts
+def verdict(written: bytes) -> int:
+    """Judge a name by itself: NO_NAME, 0 for what is no domain anywhere, else how much of what stands beside it can turn it down."""
+    name = written.lower()
+    fanged = 1 in name
+    if fanged:
+        name = name.replace(b"\x01", b".")
+    if not _NAME.fullmatch(name):
+        return NO_NAME
     labels = name.split(b".")
+    if len(name) > 253 or b"" in labels or b".-" in name or b"-." in name or (len(name) > 63 and max(map(len, labels)) > 63):
+        return _NEVER
+    return _ALWAYS if fanged else _plain_verdict(written, name, labels)
+
+
+def plausible(data: bytes, judged: int, start: int, end: int) -> bool:
+    """Tell whether what stands beside data[start:end] leaves it the domain that it is by itself, by its `verdict` above 0."""
+    if judged == _ALWAYS:
+        return True
+    if _USED.match(data, end) or data[max(0, start - 7) : start] == b"import ":
+        return False
+    if judged == _UNLESS_CODE:
+        return True
+    before = data[start - 1 : start] if start else b""
+    if before in (b".", b"$", b"-"):
+        return False
+    return judged == _UNLESS_PART or not (before in _OPENED or data[end : end + 1] in _CLOSED)
+
+
+def _plain_verdict(written: bytes, name: bytes, labels: list[bytes]) -> int:
     tail = labels[-1]
     owner = labels[-2]
     count = len(labels)
     if b"_" in owner or (count == 2 and (owner.isdigit() and tail not in _NUMERIC)):
-        return False
+        return _NEVER
     plain = tail in _PLAIN or (len(tail) == 2 and tail not in _SOFT_COUNTRIES and tail not in _FILES) or tail[:4] == b"xn--"
-    written = data[start:end]
     if written != name and not _cased(written, labels, plain):
-        return False
+        return _NEVER
     if tail in (b"com", b"org"):
-        return count > 2 or owner not in _ROOTS
+        return _ALWAYS if count > 2 or owner not in _ROOTS else _NEVER
     if name in _PRODUCTS or (b"._" in name and any(label[:1] == b"_" and label not in _SERVICE_LABELS for label in labels[1:])):
-        return False
-    if tail not in _PLAIN and (labels[0] in _SELVES or _USED.match(data, end) or data[max(0, start - 7) : start] == b"import "):
-        return False
+        return _NEVER
+    if tail not in _PLAIN and labels[0] in _SELVES:
+        return _NEVER
+    sure = _ALWAYS if tail in _PLAIN else _UNLESS_CODE
     if labels[0] in _ROOTS and (count == 2 or tail not in _TOPS):
-        return False
+        return _NEVER
     if len(owner) == 1 and count == 2 and tail not in (b"net", b"co", b"cn") and name not in _BRIEF:
-        return False
+        return _NEVER
     if len(tail) == 2 and count > 2 and not _DETECTION.isdisjoint(labels[:-1]) and owner not in _SECOND:
-        return False
+        return _NEVER
     if count > 2 and tail not in _PLAIN and labels[0].isdigit() and labels[1][:1].isdigit():
-        return False  # 1.9.0a2.dev
+        return _NEVER  # 1.9.0a2.dev
     if plain:
-        return True
+        return sure
     if labels[0] == b"www" or (count > 2 and owner in _SECOND):
-        return True
+        return sure
     if tail in _FILES:
-        return b".".join(labels[-2:]) in _SERVICES or (count > 2 and tail == b"rs")
+        return sure if b".".join(labels[-2:]) in _SERVICES or (count > 2 and tail == b"rs") else _NEVER
     if len(tail) > 2 and tail not in _OPEN:
-        return b".".join(labels[-2:]) in _SERVICES
-    if data[start - 1 : start] in (b".", b"$", b"-"):
-        return False
-    if tail in _ATTRIBUTES and (data[start - 1 : start] in _OPENED or data[end : end + 1] in _CLOSED):
-        return False
+        return sure if b".".join(labels[-2:]) in _SERVICES else _NEVER
     if count == 2:
-        return owner not in _CODE and (len(owner) > 2 or len(tail) == 2 or tail in (b"top", b"live", b"pro")) and owner.rstrip(b"0123456789") not in _SELVES
-    return owner not in _CODE or owner in _HOSTED or (len(tail) == 2 and tail not in _MEMBERS)
+        long = len(owner) > 2 or len(tail) == 2 or tail in (b"top", b"live", b"pro")
+        named = owner not in _CODE and long and owner.rstrip(b"0123456789") not in _SELVES
+    else:
+        named = owner not in _CODE or owner in _HOSTED or (len(tail) == 2 and tail not in _MEMBERS)
+    return _NEVER if not named else _UNLESS_MEMBER if tail in _ATTRIBUTES else _UNLESS_PART
 
 
 def _cased(written: bytes, labels: list[bytes], plain: bool) -> bool:

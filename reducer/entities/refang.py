@@ -33,8 +33,15 @@ _OPEN = re.compile(
 )
 _BESIDE_DOT = frozenset((b" ", b"_", b"\\", b"\x03"))  # what besides letters and digits may follow a dot in a host
 _CLOSE = re.compile(rb"\.\](?=[A-Za-z0-9])")
-_ESCAPE = re.compile(rb"\\(?:(?<=[A-Za-z0-9/=&?.-]\\)([._-])(?=[A-Za-z0-9])|(/)|u00(?:26|3[dD]))")
-_BACKSLASHES = re.compile(rb":\\{2,4}(?<=[tTxX][pPsS]:\\\\)(?=[A-Za-z0-9])")  # hxxp:\\evil.com
+_ESCAPE = re.compile(
+    rb"""\\ (?=[._/u\\-]) (?:
+      (?<=[A-Za-z0-9/=&?.-]\\) ([._-]) (?=[A-Za-z0-9])
+    | (/)
+    | u00(?:26|3[dD])
+    | (?<=[tTxX][pPsS]:\\) \\{1,3} (?=[A-Za-z0-9])  # hxxp:\\evil.com
+    )""",
+    re.VERBOSE,
+)
 _HIDDEN = re.compile(rb"\x03+")
 
 
@@ -145,14 +152,12 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
                 inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
                 start, end = (start - 1, end + 1) if inside else (start, end)
             pieces.append((start, end, new))
-    if 93 in data:
-        if square is None:
-            square = data
+    if b".]" in data:
         pieces += [(m.start(), m.start() + 2, b"\x01") for m in _CLOSE.finditer(data) if data[m.start() - 1 : m.start()].isalnum()]
     if 92 in data:
-        pieces += [(m.start(), m.end(), m[1] or m[2] or (b"&" if data[m.end() - 1] == 54 else b"=")) for m in _ESCAPE.finditer(data)]
-        if b":\\\\" in data:
-            pieces += [(m.start(), m.end(), b"://") for m in _BACKSLASHES.finditer(data)]
+        for m in _ESCAPE.finditer(data):
+            last = data[m.end() - 1]
+            pieces.append((m.start(), m.end(), m[1] or m[2] or (b"//" if last == 92 else b"&" if last == 54 else b"=")))
     if 3 in data:
         pieces += [(m.start(), m.end(), b"") for m in _HIDDEN.finditer(data)]
     pieces.sort()

@@ -9,7 +9,7 @@ from reducer.entities.entity import GROUPS, Entity, Found
 from reducer.entities.hosts import MASK, domains, ipv4s
 from reducer.entities.names import finder
 from reducer.entities.refang import flat, refang
-from reducer.entities.tokens import SHAPE, hashes, ipv6s, numbered
+from reducer.entities.tokens import HEX, SHAPE, hashes, ipv6s, numbered
 from reducer.entities.web import emails, urls
 
 _BRIEF = 256  # characters: shorter texts are remembered, as records repeat theirs (two thirds of the bytes of real tool returns)
@@ -17,6 +17,8 @@ _REMEMBERED = 2048  # texts, at most 1 MB: 73% of the strings of real tool retur
 # What no anchor of an address needs: a brief text without anything else costs one pass.
 _DULL = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?&%$#|~^`\x80"
 
+
+_PLAIN = b".:@<>"  # anchors, and what takes no part in any defanging
 
 _LAST_SPACED = "\u058f"  # Latin, Greek, Cyrillic, Armenian: their words stand between blanks; Chinese needs none around an address
 
@@ -47,15 +49,19 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
     new = tuple.__new__  # the constructor of a NamedTuple is a Python function: 0.3 us more for every entity
     named = finder(types & {"threat_actor", "malware"})
 
-    def hosts(data: bytes) -> list[Found]:
-        web = urls(data) if b"://" in data else []
-        if 64 in data:
+    def hosts(data: bytes, marks: bytes, hexed: bytes | None) -> list[Found]:
+        """Find what has a host; `marks` holds at least the anchors of `data`, `hexed` is its translation by HEX if there is one."""
+        web: list[Found] = []
+        colons = 58 in marks
+        if colons and b"://" in data:
+            web = urls(data)
+        if 64 in marks:
             mails = emails(data, web)
             if mails:
                 web += mails
                 web.sort()
         found = web
-        dots = data.count(46) + data.count(1)
+        dots = marks.count(46) + marks.count(1)
         if dots and (want_domain or (want_four and dots > 2)):
             mask = data.translate(MASK)
             if web:
@@ -67,8 +73,8 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
                 found = found + ipv4s(data, mask)
             if want_domain:
                 found = found + domains(data, mask)
-        if want_six and (b"::" in data or data.count(58) > 6):
-            found = found + ipv6s(data, web)
+        if want_six and colons and (b"::" in data or marks.count(58) > 6):
+            found = found + ipv6s(data, data.translate(HEX) if hexed is None else hexed, web)
         return found
 
     def find(text: str) -> tuple[Entity, ...]:
@@ -77,15 +83,27 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
         if size < 3:
             return ()
         found: list[Found] = []
-        if want_host and (size > _BRIEF or raw.translate(None, _DULL)):
-            data, folded = refang(raw)
-            found = hosts(data)
-            if folded is not None and found:
-                found = folded.back(found)
-        if want_hash and size > 31:
-            found += hashes(raw)
+        hexed = raw.translate(HEX) if want_hash and size > 31 else None
+        if want_host:
+            if size > _BRIEF:
+                marks, fanged = raw, True
+            else:
+                marks = raw.translate(None, _DULL)
+                fanged = bool(marks) and bool(marks.translate(None, _PLAIN))
+            if fanged:
+                data, folded = refang(raw)
+                if folded is None:
+                    found = hosts(raw, marks, hexed)
+                else:
+                    found = hosts(data, data, None)
+                    if found:
+                        found = folded.back(found)
+            elif marks:
+                found = hosts(raw, marks, hexed)
+        if hexed is not None:
+            found += hashes(raw, hexed)
         shape = raw.translate(SHAPE)
-        if want_cve or want_attack:
+        if (want_cve or want_attack) and b"0000" in shape:
             found += numbered(raw, shape, want_cve, want_attack)
         if named is not None:
             found += named(raw, shape)

@@ -10,23 +10,23 @@ import re
 
 from reducer.entities.entity import Found, bounded
 
-_HEX = bytes(104 if chr(c) in "0123456789abcdefABCDEF" else 119 if chr(c).isalnum() and c < 128 else 32 for c in range(256))
+# Hex digits all `h`, other letters `w`, colons as they are, all else a blank: what hashes and IPv6 addresses are looked for in.
+HEX = bytes(104 if chr(c) in "0123456789abcdefABCDEF" else 119 if chr(c).isalnum() and c < 128 else 58 if c == 58 else 32 for c in range(256))
 _RUN = re.compile(rb"h+")
 _HASHES = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
 # Small letters, digits all `0`, dashes all blanks: what numbers and names are looked for in.
 SHAPE = bytes(48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
 _NUMBER = re.compile(rb"0{4} 0{4,7}(?![0a-z])")
 _ATTACK = re.compile(rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)(?![0-9A-Za-z])")
-_FULL = re.compile(rb":(?:[0-9A-Fa-f]{1,4}:){3}")
+_FULL = re.compile(rb":hh{0,3}:hh{0,3}:hh{0,3}:")  # begins with two literals: a text has many colons, few before a hex digit
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
 _GROUPS = re.compile(rb"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4})*")
 _FOUR = re.compile(rb"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 
 
-def hashes(data: bytes) -> list[Found]:
-    """Give the hashes of `data`: runs of 32, 40, 64 or 128 hex digits between what is no letter or digit."""
+def hashes(data: bytes, mask: bytes) -> list[Found]:
+    """Give the hashes of `data`, whose translation by HEX is `mask`: runs of 32, 40, 64 or 128 hex digits between what is no letter or digit."""
     found: list[Found] = []
-    mask = data.translate(_HEX)
     start = mask.find(b"h" * 32)
     while start >= 0:
         end = _RUN.match(mask, start).end()  # type: ignore[union-attr]
@@ -63,9 +63,9 @@ def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Found]:
     return found
 
 
-def ipv6s(data: bytes, taken: list[Found]) -> list[Found]:
-    """Give the IPv6 addresses of `data` outside the spans of `taken` (in order)."""
-    anchors = [m.start() for m in _FULL.finditer(data)]
+def ipv6s(data: bytes, mask: bytes, taken: list[Found]) -> list[Found]:
+    """Give the IPv6 addresses of `data`, whose translation by HEX is `mask`, outside the spans of `taken` (in order)."""
+    anchors = [m.start() for m in _FULL.finditer(mask)]
     at = data.find(b"::")
     while at >= 0:
         anchors.append(at)

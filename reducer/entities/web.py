@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from reducer.entities.entity import Found, bounded
 from reducer.entities.tlds import TLDS
 
+_REMEMBERED = 2048  # hosts: real texts repeat theirs
 _SCHEMES = {
     **dict.fromkeys((b"http", b"hxxp", b"h**p", b"htxp", b"hxtp", b"h__p", b"h--p", b"h##p", b"http", b"xxxp", b"meow"), b"http"),
     **dict.fromkeys((b"https", b"hxxps", b"h**ps", b"htxps", b"hxtps", b"h__ps", b"h--ps", b"h##ps", b"xxxps"), b"https"),
@@ -69,7 +71,7 @@ def _url(data: bytes, at: int, done: int) -> Found | None:
             return None
         scheme = _SCHEMES[m[0]]
         start = at - len(m[0])
-    if not bounded(data, start):
+    if start and data[start - 1 : start].isalnum() and not bounded(data, start):
         return None
     first = at + 3
     place = _PLACE.match(data, first)
@@ -82,19 +84,13 @@ def _url(data: bytes, at: int, done: int) -> Found | None:
         end = place.end()
     host, rest = place.group("host", "rest")
     host_end = place.end("host")
-    if host[-1] != 93:  # ]
-        named = host.rstrip(b".\x01-_")
-        if named != host:
-            host_end -= len(host) - len(named)
-            if rest is None:
-                end = host_end
-        dot = max(named.rfind(b"."), named.rfind(b"\x01"))
-        if named[dot + 1 :].lower() not in TLDS and named != b"localhost" and not _FOUR.fullmatch(named):
-            # `.bazar`, `.local`: a URL says by itself that it is one.
-            if dot < 1 or not named[dot + 1 :].isalpha() or len(named) < dot + 3:
-                return None
-        elif dot < 1 and named != b"localhost":
-            return None
+    named = _host(host)
+    if named is None:
+        return None
+    if len(named) != len(host):
+        host_end -= len(host) - len(named)
+        if rest is None:
+            end = host_end
     if rest is not None:
         end = place.start("rest")
         simple = data[start - 1] not in b"+_" and not rest.translate(None, _CLEAN)
@@ -103,10 +99,24 @@ def _url(data: bytes, at: int, done: int) -> Found | None:
         end -= 1
     if end < host_end:
         end = host_end
-    name = data[first:host_end].lower()
-    if name[:1] == b"/":
-        name = name[1:]
-    return start, end, "url", (scheme + b"://" + name + data[host_end:end]).rstrip(b"/")
+    before = data[first : host_end - len(named)].lower()
+    if before[:1] == b"/":
+        before = before[1:]
+    return start, end, "url", (scheme + b"://" + before + named + data[host_end:end]).rstrip(b"/")
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _host(host: bytes) -> bytes | None:
+    """Give what is read of the host of a URL, in lower case; None if it can be none."""
+    if host[-1] == 93:  # ]
+        return host.lower()
+    named = host.rstrip(b".\x01-_").lower()
+    dot = max(named.rfind(b"."), named.rfind(b"\x01"))
+    if dot < 1:
+        return named if named == b"localhost" else None
+    last = named[dot + 1 :]
+    # `.bazar`, `.local`: a URL says by itself that it is one.
+    return named if last in TLDS or (len(last) > 1 and last.isalpha()) or _FOUR.fullmatch(named) else None
 
 
 def _cut(rest: bytes, before: bytes) -> int:
