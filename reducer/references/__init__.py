@@ -1,0 +1,108 @@
+"""What later messages refer to: values that an agent wrote and had read in tool returns before.
+
+A reference is a distinctive value that the agent writes, in a text or in the arguments of a tool call, and that stands in a tool return
+before. It is novel if it stood in no other message before: the tool returns are its only source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from reducer.references.search import searched, searcher
+from reducer.references.values import NUMBER, argued, written
+
+__all__ = ["NUMBER", "Event", "Reference", "Returned", "Said", "Written", "mentioned_later", "references", "searched", "searcher"]
+
+
+class Said(NamedTuple):
+    """A text that the agent is sent and that is no tool return: a prompt, an instruction, an error."""
+
+    text: str
+
+
+class Written(NamedTuple):
+    """A response of the agent: its texts, and the arguments of its tool calls (JSON, or JSON text)."""
+
+    texts: tuple[str, ...]
+    arguments: tuple[Any, ...]
+
+
+class Returned(NamedTuple):
+    """A tool return, with its content as it is stored."""
+
+    content: Any
+
+
+Event = Said | Written | Returned
+"""One thing in a history, in order."""
+
+
+class Reference(NamedTuple):
+    """The first use of a value: by which event, how, and in which tool returns it stood before, counted from 0."""
+
+    value: str
+    event: int
+    kind: Literal["text", "arguments"]
+    sources: tuple[int, ...]
+    novel: bool
+
+    @property
+    def shown(self) -> str:
+        """Give the value for people."""
+        return self.value.removeprefix(NUMBER)
+
+
+def references(events: Sequence[Event]) -> list[Reference]:
+    """Give every reference of a history, in order of use; of one response by value."""
+    uses = _uses(events)
+    values = frozenset[str]().union(*uses.values())
+    search = searcher(values)
+    found: list[Reference] = []
+    seen: set[str] = set()
+    elsewhere: set[str] = set()
+    holding: dict[str, list[int]] = {}
+    count = 0
+    for number, event in enumerate(events):
+        if isinstance(event, Returned):
+            for value in search(searched(event.content)):
+                holding.setdefault(value, []).append(count)
+            count += 1
+        elif isinstance(event, Said):
+            elsewhere |= search(event.text)
+        else:
+            argued_here = _argued(event)
+            for value in sorted(uses[number] - seen):
+                sources = holding.get(value)
+                if sources:
+                    kind: Literal["text", "arguments"] = "arguments" if value in argued_here else "text"
+                    found.append(Reference(value, number, kind, tuple(sources), value not in elsewhere))
+            seen |= uses[number]
+            for text in event.texts:
+                elsewhere |= search(text)
+            for arguments in event.arguments:
+                elsewhere |= search(searched(arguments))
+    return found
+
+
+def mentioned_later(events: Sequence[Event]) -> list[frozenset[str]]:
+    """Give for each tool return of a history the values in it that the agent writes afterwards, whatever else it had them from."""
+    uses = _uses(events)
+    search = searcher(frozenset[str]().union(*uses.values()))
+    later: set[str] = set()
+    found: list[frozenset[str]] = []
+    for number in range(len(events) - 1, -1, -1):
+        event = events[number]
+        if isinstance(event, Written):
+            later |= uses[number]
+        elif isinstance(event, Returned):
+            found.append(frozenset(later & search(searched(event.content))) if later else frozenset())
+    return found[::-1]
+
+
+def _uses(events: Iterable[Event]) -> dict[int, set[str]]:
+    return {number: set().union(*map(written, event.texts), _argued(event)) for number, event in enumerate(events) if isinstance(event, Written)}
+
+
+def _argued(event: Written) -> set[str]:
+    return set().union(*map(argued, event.arguments))

@@ -1,0 +1,145 @@
+"""References: what counts as a value, where it stands, and who had it from where."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reducer.references import NUMBER, Returned, Said, Written, mentioned_later, references, searched, searcher
+from reducer.references.search import occurrences, spellings
+from reducer.references.values import argued, written
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("It beacons to 185.220.101.34.", {"185.220.101.34"}),
+        ("See https://example.com/a?b=1, then wait.", {"https://example.com/a?b=1"}),
+        ("Mail of bob.smith@example.org came.", {"bob.smith@example.org"}),
+        ("Found in /var/log/auth.log today.", {"/var/log/auth.log"}),
+        ("The host WIN-7F3 ran svchost_helper.", {"WIN-7F3", "svchost_helper"}),
+        ("About 1,234 rows, 99 more.", {NUMBER + "1234"}),
+        ("In 2024 there were 300 of them.", set()),
+        ("Next Steps are simple.", set()),
+        ("It was Grand Plaza Lisboa again.", {"Grand Plaza Lisboa"}),
+        ("The flag is `blue whale 7`.", {"blue whale 7"}),
+        ("The error was an error.", set()),
+    ],
+)
+def test_distinctive_values_of_a_text(text: str, values: set[str]) -> None:
+    assert written(text) == values
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ({"id": "srv-7"}, {"srv-7"}),
+        ('{"id": "srv-7", "limit": 5}', {"srv-7"}),
+        ({"query": "error"}, set()),
+        ({"rows": [1234, 12, True, None]}, {NUMBER + "1234"}),
+        ({"inner": '{"id": "srv-7"}'}, {"srv-7"}),
+        ("no JSON, srv-7", {"srv-7"}),
+        ({"n": 10**5000}, set()),
+        (None, set()),
+    ],
+)
+def test_distinctive_values_of_arguments(arguments: Any, values: set[str]) -> None:
+    assert argued(arguments) == values
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "stands"),
+    [
+        ("srv-7", "on srv-7.", True),
+        ("srv-7", "on srv-70", False),
+        ("srv-7", "xsrv-7", False),
+        ("srv-7", "_srv-7_", True),
+        (NUMBER + "1234", "1,234 rows", True),
+        (NUMBER + "1234", "1234.0", True),
+        (NUMBER + "1234", "1234.5", False),
+        (NUMBER + "1234", "v1234", False),
+        (NUMBER + "1234", "0.1234", False),
+        (NUMBER + "12.50", "12.5 EUR", True),
+    ],
+)
+def test_where_values_stand(value: str, text: str, stands: bool) -> None:
+    assert searcher([value])(text) == ({value} if stands else set())
+    assert bool(list(occurrences(value, text))) == stands
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"a": [1, 2.5, None, True, "b"]}, "a\n1\n2.5\nb"),
+        ('{"a": "{\\"b\\": [\\"c\\"]}"}', "a\nb\nc"),
+        ("[('a', 1)]", "a\n1"),
+        ("line\\nnext", "line\nnext"),
+        ("plain", "plain"),
+        (None, ""),
+    ],
+)
+def test_text_that_is_searched(content: Any, text: str) -> None:
+    assert searched(content) == text
+
+
+def test_a_value_is_novel_when_only_returns_had_it() -> None:
+    history = [Said("look at host-1"), Written((), ({"host": "host-1"},)), Returned("host-1 talks to host-2"), Written(("host-1, host-2",), ())]
+    assert [(ref.value, ref.kind, ref.sources, ref.novel) for ref in references(history)] == [("host-2", "text", (0,), True)]
+    # `host-1` was used before any return had it: that use is the first and refers to nothing.
+
+
+def test_what_is_mentioned_later_is_told_for_each_return() -> None:
+    history = [Returned("host-1 host-2"), Written(("host-2",), ()), Returned("host-2 host-3"), Written(("host-3 host-2",), ()), Returned("host-3")]
+    assert mentioned_later(history) == [{"host-2"}, {"host-2", "host-3"}, set()]
+
+
+@given(st.lists(st.text("aA1._-/:@ №\ud800é,'\"`*[]{}()\\", max_size=40), max_size=6))
+def test_any_text_is_looked_at(texts: list[str]) -> None:
+    values = set().union(*map(written, texts), *map(argued, texts))
+    for text in texts:
+        found = searcher(values)(text)
+        assert found == {value for value in values if any(True for _ in occurrences(value, text))}
+
+
+@given(st.text("a1", min_size=4, max_size=30), st.text("a1 ", max_size=60))
+def test_values_that_end_in_one_another_are_all_found(value: str, text: str) -> None:
+    values = {value[start:] for start in range(len(value) - 3)}
+    assert searcher(values)(text) == {each for each in values if any(True for _ in occurrences(each, text))}
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        "(" * 100_000 + ")" * 100_000,
+        "a" * 300_000,
+        "A." * 100_000,
+        "a@" * 100_000,
+        "/a" * 100_000,
+        "1," * 100_000,
+        "\\u" * 100_000,
+        "**" * 100_000,
+    ],
+    ids=lambda text: text[:6],
+)
+def test_hostile_texts_take_their_time_and_no_more(hostile: str) -> None:
+    values = written(hostile) | argued(hostile) | argued({"a": hostile})
+    searcher(values)(searched(hostile))
+
+
+def test_spellings_of_hostile_numbers() -> None:
+    assert spellings(NUMBER + "1e+16") == ("1e+16", "1e+16.0")
+    assert len(spellings(NUMBER + "9" * 5000)) == 2
+
+
+def test_a_deep_content_is_searched() -> None:
+    deep: Any = "host-1"
+    for _ in range(100_000):
+        deep = [deep]
+    assert searched(deep) == "host-1"
+    assert searched(json.dumps({"a": 1}) * 2) == '{"a": 1}{"a": 1}'
