@@ -52,3 +52,7 @@ class RuleError(ValueError):
 
 class HistoryError(ValueError):
     """A text that is no history: the message names the file or place and what was expected."""
+
+
+class ArchiveError(OSError):
+    """An archive that cannot be used: the message names the file and why."""

@@ -27,6 +27,14 @@ _MOST_BRACKETS = 16
 _LONGEST_VALUE = 4096
 
 
+_ANY = re.compile(r"…\[[1-9][0-9]{0,11} more (?:characters|items)(?:; mentions |\])")
+
+
+def is_marked(text: str) -> bool:
+    """Tell whether something in a text looks like a mark, whoever wrote it."""
+    return _ANY.search(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """What was cut: how much of which unit, and the preserved entities in it as first written."""

@@ -83,6 +83,14 @@ def _key(key: Any) -> str:
 _stored = SchemaSerializer(any_schema(), CoreConfig(ser_json_bytes="base64", ser_json_inf_nan="null"))
 
 
+def stored_json(value: Any) -> bytes:
+    """Write `value` as PydanticAI writes a content into a stored history: compact JSON as UTF-8, the same bytes.
+
+    Raises `ValueError` (`PydanticSerializationError` among them) for what has no JSON form.
+    """
+    return _stored.to_json(value)
+
+
 def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
     """Give `value` with every value in it as stored; the same object where nothing differs.
 

@@ -20,6 +20,8 @@ VERBS: Mapping[str, str] = {
     "run": "the dry run, which is what runs without a verb",
     "check": "find the mistakes in rule files",
     "entities": "find indicators and names of threats in texts and JSON",
+    "restore": "put the originals of an archive back into a history",
+    "archive": "tell what an archive of originals holds, or shorten it",
 }
 """What each verb does, in the order in which they are listed. A verb is the module of that name in `reducer.cli.verbs`."""
 

@@ -26,6 +26,7 @@ class Return(NamedTuple):
     start: int
     end: int
     untouched: str  # why rules never apply to it; empty for a return that can be reduced
+    timestamp: str = ""  # when it came, as it stands there; empty where that is not said
 
 
 def reduce_json(data: bytes, reduce: Callable[[str, Any], Any]) -> bytes:
@@ -45,11 +46,14 @@ def returns(data: bytes) -> Iterator[Return]:
         message, part, fields, content, start, end, _ = found
         tool, call_id = str(fields.get("tool_name", "")), str(fields.get("tool_call_id", ""))
         seen[call_id] = nth = seen.get(call_id, 0) + 1
-        yield Return(tool, call_id, nth, max(0, message), part, content, start, end, _untouched(found))
+        yield Return(tool, call_id, nth, max(0, message), part, content, start, end, _untouched(found), str(fields.get("timestamp") or ""))
 
 
 def splice(data: bytes, changes: Iterable[tuple[Return, Any]]) -> bytes:
-    """Write a new content in place of that of each `Return` of `returns(data)`; they come in the order of the history."""
+    """Write a new content in place of that of each `Return` of `returns(data)`; they come in the order of the history.
+
+    A content given as bytes is JSON already, and written as it stands.
+    """
     return _spliced(data, _decoded(data), ((found.start, found.end, new) for found, new in changes))
 
 
@@ -88,9 +92,9 @@ def _spliced(data: bytes, text: str, changes: Iterable[tuple[int, int, Any]]) ->
     pieces: list[bytes] = []
     done = 0
     for start, end, new in changes:
-        written = _written(new)
+        written = new if type(new) is bytes else _written(new)
         # A number such as 1e400 reads as infinity: a content that holds one cannot be written back, so it stays.
-        if b"Infinity" in written and type(new) is not str and _overflows(text[start:end]):
+        if b"Infinity" in written and type(new) not in (str, bytes) and _overflows(text[start:end]):
             continue
         pieces += (text[done:start].encode(), written)
         done = end

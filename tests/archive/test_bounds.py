@@ -1,0 +1,139 @@
+"""An archive keeps within its bounds: what was filed longest ago goes first, and the file gets smaller."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reducer.archive import Archive
+from reducer.archive import entries as entries_room
+from reducer.archive.bounds import Bounds, Gone, read_age, read_bytes, shorten, used
+from reducer.archive.entries import prepare, write
+from reducer.archive.file import open_file
+from tests.archive.samples import entry, found, rows
+
+DAY = 86_400_000_000
+
+
+@pytest.mark.parametrize(
+    ("amount", "number"),
+    [(1, 1), ("500", 500), ("500b", 500), ("1.5 kB", 1500), ("2MB", 2_000_000), ("1g", 10**9), ("2GiB", 2**31), ("1 MiB", 2**20), (None, None)],
+)
+def test_bytes_are_read(amount: Any, number: int | None) -> None:
+    assert read_bytes(amount) == number
+
+
+@pytest.mark.parametrize("amount", ["", "x", "-1", "0", "1 XB", "1e9", 0, -5, 1.5, "9" * 40])
+def test_what_is_no_number_of_bytes_is_refused(amount: Any) -> None:
+    with pytest.raises(ValueError, match="write 1000000, 500MB or 2GiB"):
+        read_bytes(amount)
+
+
+@pytest.mark.parametrize(
+    ("age", "microseconds"),
+    [
+        ("30d", 30 * DAY),
+        ("12h", DAY // 2),
+        ("90m", DAY // 16),
+        ("2 w", 14 * DAY),
+        ("1", DAY),
+        (0.5, DAY // 2),
+        (timedelta(days=2), 2 * DAY),
+        (None, None),
+        (0, 0),
+    ],
+)
+def test_ages_are_read(age: Any, microseconds: int | None) -> None:
+    assert read_age(age) == microseconds
+
+
+@pytest.mark.parametrize("age", ["", "x", "-1d", "1y", True, timedelta(-1), float("inf"), "999999999w"])
+def test_what_is_no_age_is_refused(age: Any) -> None:
+    with pytest.raises(ValueError, match="write 30d, 12h, 90m or 2w"):
+        read_age(age)
+
+
+def filled(path: Path, sizes: list[int], shared: bool = False) -> Any:
+    """Make an archive with an entry a day, its original of random digits that do not get shorter."""
+    connection = open_file(path, 1)
+    for day, size in enumerate(sizes):
+        one = entry("same" * size if shared else os.urandom(size).hex(), [day], nth=day + 1)
+        prepared = prepare(connection, one)
+        assert prepared is not None
+        connection.execute("BEGIN")
+        write(connection, prepared, day * DAY)
+        connection.execute("COMMIT")
+    return connection
+
+
+@given(st.lists(st.integers(1, 20_000), max_size=8), st.integers(20_000, 150_000))
+def test_the_oldest_go_until_the_bytes_are_within(tmp_path_factory: pytest.TempPathFactory, sizes: list[int], most: int) -> None:
+    connection = filled(tmp_path_factory.mktemp("bounds") / "returns.db", sizes)
+    empty_file = 40_000
+    gone = shorten(connection, Bounds(bytes=most), 0)
+    left = [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")]
+    assert left == list(range(gone.returns + 1, len(sizes) + 1))
+    assert used(connection) <= max(most, empty_file)
+    assert gone.returns == gone.originals
+    if gone.returns and used(connection) > empty_file:
+        # No more went than had to: the last that went would not have fitted.
+        assert used(connection) + sizes[gone.returns - 1] * 2 + 10_000 > most
+    assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
+    assert connection.execute("SELECT count(*) FROM originals").fetchone() == (len(left),)
+    connection.close()
+
+
+def test_what_is_too_old_goes_and_nothing_else(tmp_path: Path) -> None:
+    connection = filled(tmp_path / "returns.db", [10] * 10)
+    assert shorten(connection, Bounds(age=3 * DAY), 9 * DAY) == Gone(6, 6)
+    assert [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")] == [7, 8, 9, 10]
+    assert shorten(connection, Bounds(age=3 * DAY), 9 * DAY) == Gone(0, 0)
+    connection.close()
+
+
+def test_an_original_stays_while_a_return_needs_it(tmp_path: Path) -> None:
+    connection = filled(tmp_path / "returns.db", [10] * 4, shared=True)
+    assert shorten(connection, Bounds(age=DAY), 3 * DAY) == Gone(2, 0)
+    assert shorten(connection, Bounds(age=DAY), 9 * DAY) == Gone(2, 1)
+    connection.close()
+
+
+def test_an_archive_keeps_its_bytes_by_itself(tmp_path: Path) -> None:
+    with Archive(tmp_path / "returns.db", max_bytes="300kB") as archive:
+        made = [entry(os.urandom(20_000).hex(), [0], nth=number) for number in range(60)]
+        for one in made:
+            archive.file([one])
+            archive.flush()
+        assert archive.failures == 0
+        assert found(archive, made[-1]).form == made[-1].original
+        assert found(archive, made[0]).form is None
+        assert 5 < rows(archive) < 15
+        archive.close()
+        assert archive.path.stat().st_size <= 300_000
+
+
+def test_an_archive_keeps_its_age_by_itself(tmp_path: Path) -> None:
+    filled(tmp_path / "returns.db", [10] * 5).close()  # in the first days of 1970
+    with Archive(tmp_path / "returns.db", max_age="1d") as archive:
+        archive.file([entry([1], [0])])
+        archive.flush()
+        assert rows(archive) == rows(archive, "originals") == 1
+
+
+def test_an_original_that_goes_between_two_looks_is_written_again(tmp_path: Path) -> None:
+    connection = filled(tmp_path / "returns.db", [10], shared=True)
+    one = entry("same" * 10, [7])
+    prepared = prepare(connection, one)
+    assert prepared is not None
+    assert prepared.form is None
+    shorten(connection, Bounds(age=0), DAY)
+    write(connection, prepared, 0)
+    (number,) = (row.original for row in entries_room.candidates(connection, prepared.key))
+    assert entries_room.original(connection, number) == one.original
+    connection.close()

@@ -1,0 +1,140 @@
+"""`restore` and `archive` on the command line: what they print, write and refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reducer.archive import Archive
+from reducer.archive.entries import Entry, Place
+from reducer.stored import reduce_json, returns
+from tests.cli.conftest import Result, history, process
+
+LONG = "A long text, with more in it than the model needs to see, and café. " * 4
+
+
+def shorter(tool: str, content: Any) -> Any:
+    if isinstance(content, str):
+        return content if len(content) <= 60 else f"{content[:20]} …[{len(content) - 20} more characters]"
+    return content[:2] if len(content) > 2 else content
+
+
+@pytest.fixture
+def original(folder: Path) -> bytes:
+    """Write `reduced.json`, and `returns.db` with the originals in it; give the history that they came from."""
+    whole = history(("lookup", [1, 2, 3]), ("note", LONG), ("lookup", [1, 2]), ("lookup", [1, 2, 4]), ids=("a", "b", "a", "a"))
+    text = whole.decode()
+    with Archive("returns.db") as archive:
+        for found in returns(whole):
+            new = shorter(found.tool, found.content)
+            if new is not found.content:
+                place = Place(found.tool, found.call_id, found.nth, 0)
+                archive.file([Entry(place, "rule", json.dumps(new).encode(), text[found.start : found.end].encode())])
+    Path("reduced.json").write_bytes(reduce_json(whole, shorter))
+    return whole
+
+
+def test_restore_gives_back_the_same_bytes(original: bytes, cli: Callable[..., Result]) -> None:
+    result = cli("restore", "reduced.json", "--archive", "returns.db", "-o", "again.json")
+    assert Path("again.json").read_bytes() == original
+    # The return that was never reduced looks like those that were: it is named, and stays.
+    assert result == Result(
+        1, "", "reducer: message 7, lookup a#2: stays as it is: the archive has what may be its original, from another place\n"
+        f"reducer: wrote again.json, {len(original):,} bytes: 3 returns put back, 1 not\n"
+    )  # fmt: skip
+
+
+def test_restore_reads_standard_input_and_writes_standard_output(original: bytes) -> None:
+    result = process("restore", "-", "--archive", "returns.db", input=Path("reduced.json").read_bytes())
+    assert result.out.encode() == original
+
+
+def test_what_the_archive_does_not_have_stays_and_is_named(original: bytes, cli: Callable[..., Result]) -> None:
+    Path("returns.db").unlink()
+    Archive("returns.db").close()
+    result = cli("restore", "reduced.json", "--archive", "returns.db")
+    assert result.out.encode() == Path("reduced.json").read_bytes()
+    assert (result.code, result.err) == (
+        1, "reducer: message 5, note b#1: stays as it is: it holds marks, and the archive has no original of it\nreducer: 0 returns put back, 1 not\n"
+    )  # fmt: skip
+
+
+def test_a_history_that_was_never_reduced_is_given_back(original: bytes, cli: Callable[..., Result]) -> None:
+    Path("plain.json").write_bytes(history(("other", [1, 2, 3]), ("other", "text")))
+    result = cli("restore", "plain.json", "--archive", "returns.db", "-o", "again.json")
+    assert result.code == 0
+    assert Path("again.json").read_bytes() == Path("plain.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("none.json", "--archive", "returns.db"), "none.json: No such file or directory"),
+        (("reduced.json", "--archive", "none.db"), "none.db: there is no such file"),
+        (("reduced.json", "--archive", "lookup.yaml"), "lookup.yaml: is no SQLite file"),
+        (("lookup.yaml", "--archive", "returns.db"), "lookup.yaml: not JSON: Expecting value at line 1, column 1"),
+        ((".", "--archive", "returns.db"), ".: is a folder: name one history"),
+        (("reduced.json", "--archive", "returns.db", "-o", "returns.db"), "returns.db: is read here; nothing that is read is ever written"),
+    ],
+)
+def test_restore_says_what_it_cannot_do(original: bytes, cli: Callable[..., Result], arguments: tuple[str, ...], why: str) -> None:
+    assert cli("restore", *arguments) == Result(2, "", f"reducer: error: {why}\n")
+    assert not Path("none.db").exists()
+
+
+def test_stats_count(original: bytes, cli: Callable[..., Result]) -> None:
+    told = json.loads(cli("archive", "stats", "returns.db", "--format", "json").out)
+    size = len(json.dumps(LONG))
+    assert {key: told[key] for key in ("returns", "originals", "tools")} == {
+        "returns": 3,
+        "originals": 3,
+        "tools": [
+            {"tool": "note", "returns": 1, "bytes": {"original": size, "reduced": len(json.dumps(shorter("", LONG)))}},
+            {"tool": "lookup", "returns": 2, "bytes": {"original": 18, "reduced": 12}},
+        ],
+    }
+    assert told["bytes"]["originals"] == size + 18
+    assert told["oldest"] <= told["newest"]
+    shown = cli("archive", "stats", "returns.db")
+    assert shown.code == 0
+    assert shown.out.splitlines()[:3] == [
+        "Tool    Returns  Bytes, original  reduced",
+        f"note          1              {size}       {len(json.dumps(shorter('', LONG)))}",
+        "lookup        2               18       12",
+    ]
+    assert "returns.db: 3 returns, 3 originals" in shown.out
+
+
+def test_stats_of_nothing(folder: Path, cli: Callable[..., Result]) -> None:
+    Archive("returns.db").close()
+    told = json.loads(cli("archive", "stats", "returns.db", "--format", "json").out)
+    assert (told["returns"], told["oldest"], told["tools"]) == (0, None, [])
+    assert "returns.db: 0 returns, 0 originals" in cli("archive", "stats", "returns.db").out
+
+
+def test_prune_drops_what_is_old(original: bytes, cli: Callable[..., Result]) -> None:
+    assert cli("archive", "prune", "returns.db", "--older-than", "1d").out.startswith("dropped 0 returns and 0 originals; ")
+    told = json.loads(cli("archive", "prune", "returns.db", "--older-than", "0d", "--format", "json").out)
+    assert (told["returns"], told["originals"]) == (3, 3)
+    assert cli("archive", "prune", "returns.db", "--max-bytes", "1GB").out.startswith("dropped 0 returns and 0 originals; ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("prune", "returns.db"), "archive prune: say what may go: --older-than 30d, --max-bytes 1GB, or both"),
+        (("prune", "returns.db", "--older-than", "soon"), "'soon' is no age: write 30d, 12h, 90m or 2w, or give a timedelta or a number of days"),
+        (("prune", "returns.db", "--max-bytes", "0"), "'0' is no number of bytes: write 1000000, 500MB or 2GiB"),
+        (("prune", "none.db", "--max-bytes", "1GB"), "none.db: there is no such file"),
+        (("stats", "none.db"), "none.db: there is no such file"),
+        (("stats", "reduced.json"), "reduced.json: is no SQLite file"),
+        (("stats", "returns.db", "--older-than", "1d"), "--older-than and --max-bytes are for `archive prune`"),
+    ],
+)
+def test_archive_says_what_it_cannot_do(original: bytes, cli: Callable[..., Result], arguments: tuple[str, ...], why: str) -> None:
+    assert cli("archive", *arguments) == Result(2, "", f"reducer: error: {why}\n")
+    assert not Path("none.db").exists()
