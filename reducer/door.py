@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reducer.engine import OnFault, prepare, reduce_content
+from reducer.errors import Location, Problem, RuleError
 from reducer.rule import Ruleset, instructions, read_rules
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
 
+_logger = logging.getLogger("reducer")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True, eq=False)
 class Reducer:
-    """Rules that are loaded and compiled; safe to share between threads."""
+    """Rules that are loaded and compiled; safe to share between threads.
+
+    `sources` are the files and folders they came from. Only `reload` changes `ruleset`, and all of it at once.
+    """
 
     ruleset: Ruleset
+    sources: tuple[Path | str, ...] = ()
 
     @classmethod
     def load(cls, *sources: Path | str) -> Reducer:
@@ -26,9 +35,27 @@ class Reducer:
 
         Raises `RuleError` with every problem of every file; OSError for what cannot be opened.
         """
-        ruleset = read_rules(*sources)
-        prepare(ruleset)
-        return cls(ruleset)
+        return cls(_prepared(sources), sources)
+
+    def reload(self) -> tuple[Problem, ...]:
+        """Read the rules from their sources again, and use them from now on if all of them are good; give what is wrong with them else.
+
+        With any problem the rules stay as they were and the problems are logged too. Processors and capabilities made from this
+        `Reducer` use the new rules for the returns that they have not looked at; those sent before stay, so that the prefix of a
+        conversation does. Raises `ValueError` for a `Reducer` that came from no files.
+        """
+        if not self.sources:
+            raise ValueError("these rules came from no files: make the Reducer with Reducer.load")
+        try:
+            self.ruleset = _prepared(self.sources)
+        except RuleError as error:
+            problems = error.problems
+        except OSError as error:
+            problems = (Problem(Location(str(error.filename), 1, 1), "cannot be read", str(error.strerror)),)
+        else:
+            return ()
+        _logger.error("the rules stay as they were:\n%s", "\n".join(map(str, problems)))
+        return problems
 
     def reduce_content(self, tool: str, content: Any, on_fault: OnFault | None = None) -> Any:
         """Reduce the content of one return of `tool`; the same object if nothing changes. Never raises.
@@ -41,14 +68,20 @@ class Reducer:
         """Reduce the tool returns of a history of PydanticAI objects; messages in which nothing changes are the same objects."""
         from reducer.history import reduce_messages
 
-        return reduce_messages(messages, self.reduce_content)
+        return reduce_messages(messages, partial(reduce_content, self.ruleset))
 
     def reduce_json(self, data: bytes) -> bytes:
         """Reduce the tool returns of a stored history, JSON as UTF-8 bytes; all other bytes stay. Raises `HistoryError`."""
         from reducer.stored import reduce_json
 
-        return reduce_json(data, self.reduce_content)
+        return reduce_json(data, partial(reduce_content, self.ruleset))
 
     def instructions(self, tools: Iterable[str] | None = None) -> str:
         """Say for the model what the rules for `tools`, or all rules, leave out: static text, a line a rule, empty when there is none."""
         return instructions(self.ruleset, tools)
+
+
+def _prepared(sources: Sequence[Path | str]) -> Ruleset:
+    ruleset = read_rules(*sources)
+    prepare(ruleset)
+    return ruleset

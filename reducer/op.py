@@ -26,6 +26,25 @@ def names_of(shape: Shape) -> Chain:
     return tuple("*" if token[0] == "values" else str(token[1]) for token in shape if token[0] in ("field", "values"))
 
 
+def listed(names: Iterable[str]) -> str:
+    """Name the first few of some keys or expressions in words for the model, and count the others; what is long is counted alone."""
+    every = list(names)
+    named = [f"`{name}`" for name in every[:_NAMED] if len(name) <= _READABLE]
+    left = len(every) - len(named)
+    if not named:
+        return "some of its parts"
+    return ", ".join(named) + (f" and {left} more" if left else "")
+
+
+def worded(text: str, otherwise: str) -> str:
+    """Give a short expression as it stands, for a longer one other words."""
+    return f"`{text}`" if len(text) <= _READABLE else otherwise
+
+
+_NAMED = 4
+_READABLE = 48
+
+
 class Draft(Protocol):
     """A return while steps work on it. Every method gives the same object back when nothing changes."""
 

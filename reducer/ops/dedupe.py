@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from reducer.op import Condition, Draft, Example, Op
+from reducer.op import Condition, Draft, Example, Op, worded
 from reducer.path import Chain
 from reducer.values import dump, plain
 
@@ -42,7 +42,7 @@ class Dedupe(Op):
         return value if len(indexes) == len(value) else draft.take_items(value, indexes)
 
     def tells(self, place: str) -> str:
-        return f"{place} lists equal items once" if self.dedupe is True else f"{place} lists one item for each `{self.dedupe.text}`"
+        return f"{place} lists equal items once" if self.dedupe is True else f"{place} lists one item for each {worded(self.dedupe.text, 'kind')}"
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

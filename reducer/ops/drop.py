@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reducer.op import Draft, Example, Op, Target, Targets, names_of
+from reducer.op import Draft, Example, Op, Target, Targets, listed, names_of
 from reducer.path import Chain
 from reducer.values import is_media, shown
 
@@ -34,7 +34,7 @@ class Drop(Op):
         return value
 
     def tells(self, place: str) -> str:
-        return f"{place} leaves out {', '.join(f'`{target.text}`' for target in self.drop)}"
+        return f"{place} leaves out {listed(target.text for target in self.drop)}"
 
     def shortens(self) -> Iterable[Chain]:
         return [names_of(target.lists.shape) for target in self.drop if target.lists is not None and target.key is None]

@@ -34,7 +34,7 @@ class DropDangling(Op):
         return value if len(indexes) == len(value) else draft.take_items(value, indexes)
 
     def tells(self, place: str) -> str:
-        return f"{place} leaves out items that refer to what is not shown"
+        return f"{place} leaves out items that refer to what is left out"
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

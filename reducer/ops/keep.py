@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from reducer.op import Draft, Example, Keys, Op
+from reducer.op import Draft, Example, Keys, Op, listed
 from reducer.path import Chain
 from reducer.values import is_media, shown
 
@@ -61,7 +61,7 @@ class Keep(Op):
         return _keep(value, self.tree, draft)
 
     def tells(self, place: str) -> str:
-        return f"{place} shows only {', '.join(f'`{key.text}`' for key in self.keep)}"
+        return f"{place} shows only {listed(key.text for key in self.keep)}"
 
     def takes(self, chain: Chain) -> bool:
         node = self.tree

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from reducer.op import Amount, Condition, Draft, Example, Op
+from reducer.op import Amount, Condition, Draft, Example, Op, worded
 from reducer.path import Chain
 from reducer.values import shown
+
+_TIME = re.compile(r"(?i)seen|date|time|created|updated|modified|observed|submitted|published|_at\b|(?:first|last)Activity")
 
 
 class Limit(Op):
@@ -51,13 +54,19 @@ class Limit(Op):
         return draft.take_items(value, sorted(chosen))
 
     def tells(self, place: str) -> str:
-        most = self.limit.head + self.limit.tail
-        what = f"{place} lists at most {most} items"
-        if self.sort_by is not None:
-            what += f", {'lowest' if self.order == 'asc' else 'highest'} `{self.sort_by.text}` first chosen"
-        elif self.limit.tail:
-            what += f", {self.limit.head} from the start and {self.limit.tail} from the end" if self.limit.head else " from the end"
-        return what + (f", and all with {self.always_keep.text}" if self.always_keep is not None else "")
+        head, tail = self.limit.head, self.limit.tail
+        what = f"{place} lists at most "
+        if self.sort_by is None:
+            ends = " and ".join(f"{end} {count:,}" for end, count in (("first", head), ("last", tail)) if count)
+            what += f"its {ends} items"
+        else:
+            old = ("oldest", "newest") if _TIME.search(self.sort_by.text) else ("lowest", "highest")
+            chosen = old if self.order == "asc" else old[::-1]
+            ends = " and ".join(f"{count:,} {end}" for end, count in zip(chosen, (head, tail), strict=True) if count)
+            what += f"the {ends} by {worded(self.sort_by.text, 'rank')}"
+        if self.always_keep is not None:
+            what += f", and all with {worded(self.always_keep.text, 'certain values')}"
+        return what
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

@@ -44,7 +44,9 @@ class Truncate(Op):
         return walk(value)
 
     def tells(self, place: str) -> str:
-        return f"texts in {place} are cut at {self.truncate.head + self.truncate.tail} characters"
+        # A place with a name is mostly one text; the whole answer is one or holds many.
+        what = f"{place} is cut" if place.startswith("`") else f"texts in {place} are cut"
+        return f"{what} at {self.truncate.head + self.truncate.tail:,} characters"
 
     def takes(self, chain: Chain) -> bool:
         # Deeper texts may or may not be long enough to be cut: what happens there is seen after the pass.

@@ -69,6 +69,13 @@ def processed(script: Script, processors: list[Any], **more: Any) -> Agent[Any, 
     return Agent(script.model, history_processors=processors, **more)
 
 
+def history_capability(processor: Any) -> Any:
+    """Give a history processor as a capability; its class came under another name."""
+    from pydantic_ai import capabilities
+
+    return (getattr(capabilities, "ProcessHistory", None) or capabilities.HistoryProcessor)(processor)
+
+
 def steady(history: bytes) -> Any:
     """Give a history as JSON without the times, ids and counts of tokens that differ from run to run."""
     text = re.sub(r'"timestamp":"[^"]*"', '"timestamp":"T"', history.decode())

@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-from pydantic_ai import Agent
-from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.tools import RunContext
 
 from reducer import Reducer, RuleError
 from reducer.agent import ReduceToolReturns, history_processor
-from tests.doors.agents import V2, Rules, Script, agent, call, processed
+from tests.doors.agents import Rules, Script, call, processed
 from tests.doors.fakes import shorter
 from tests.doors.test_scenarios import ARTICLES, add_tools
 
@@ -195,61 +193,6 @@ def test_other_processors_before_and_after_it() -> None:
     add_tools(made)
     made.run_sync("Look into it, please.")
     assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
-
-
-def test_the_capability_reduces_and_stores() -> None:
-    script = Script([[call("deep_research")], [call("explore")], [TextPart("Done.")]])
-    made = Agent(script.model, capabilities=[ReduceToolReturns(Rules(shorter))])
-    add_tools(made)
-    result = made.run_sync("Look into it, please.", message_history=turns(1))
-    plain = Script(script.answers)
-    processed_agent = agent(plain, shorter)
-    add_tools(processed_agent)
-    expected = processed_agent.run_sync("Look into it, please.", message_history=turns(1))
-
-    def contents(messages: Any) -> list[Any]:
-        return [getattr(part, "content", None) for message in messages for part in message.parts]
-
-    assert contents(result.all_messages()) == contents(expected.all_messages())
-    assert contents(result.new_messages()) == contents(expected.new_messages())
-    assert ARTICLES[:2] in contents(result.all_messages())
-    assert [[part.get("content") for message in json.loads(sent) for part in message["parts"]] for sent in script.received] == [
-        [part.get("content") for message in json.loads(sent) for part in message["parts"]] for sent in plain.received
-    ]
-
-
-@pytest.mark.skipif(V2, reason="PydanticAI 2.64 and later can")
-def test_the_capability_says_what_this_version_cannot_do() -> None:
-    with pytest.raises(UserError, match=r"ReduceToolReturns\(persist=False\) needs PydanticAI 2\.64"):
-        ReduceToolReturns(Rules(shorter), persist=False)
-
-
-@pytest.mark.skipif(not V2, reason="needs the hook of 2.64")
-@pytest.mark.parametrize("last", [False, True])
-def test_without_persist_the_stored_history_stays_whole(last: bool) -> None:
-    from pydantic_ai.capabilities import ProcessHistory
-
-    script = Script([[call("deep_research")], [TextPart("Done.")]])
-    reduce, other = ReduceToolReturns(Rules(shorter), persist=False), ProcessHistory(asynchronous)
-    made = Agent(script.model, capabilities=[other, reduce] if last else [reduce, other])
-    add_tools(made)
-    result = made.run_sync("Look into it, please.")
-    assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
-    assert [part.content for part in result.all_messages()[2].parts] == [ARTICLES]
-
-
-@pytest.mark.skipif(not V2, reason="agent spec files came with 2")
-def test_the_capability_stands_in_an_agent_spec_file(tmp_path: Path) -> None:
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules" / "deep_research.yaml").write_text(RULE)
-    for form in (f"{tmp_path}/rules", f"{{rules: {tmp_path}/rules, persist: true}}"):
-        spec = tmp_path / "agent.yaml"
-        spec.write_text(f"model: test\ncapabilities:\n  - ReduceToolReturns: {form}\n")
-        script = Script([[call("deep_research")], [TextPart("Done.")]])
-        made = Agent.from_file(spec, custom_capability_types=[ReduceToolReturns], model=script.model)
-        add_tools(made)
-        made.run_sync("Look into it, please.")
-        assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
 
 
 def test_reducer_alone_does_not_import_pydantic_ai() -> None:

@@ -1,0 +1,166 @@
+"""The capability: what the model is sent, what is stored, what the model is told, and where it may stand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai import Agent, __version__
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import ModelMessage, TextPart
+
+from reducer import Reducer
+from reducer.agent import ReduceToolReturns
+from tests.doors.agents import V2, Rules, Script, agent, call, history_capability
+from tests.doors.fakes import shorter
+from tests.doors.test_agent import RULE, turns
+from tests.doors.test_scenarios import ARTICLES, add_tools
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+VERSION = tuple(map(int, __version__.split(".")[:2]))
+REQUEST_ALONE = not (2, 54) <= VERSION < (2, 64)
+IDS = VERSION >= (1, 100)
+
+
+async def asynchronous(messages: list[ModelMessage]) -> list[ModelMessage]:
+    return list(messages)
+
+
+def test_the_capability_reduces_and_stores() -> None:
+    script = Script([[call("deep_research")], [call("explore")], [TextPart("Done.")]])
+    made = Agent(script.model, capabilities=[ReduceToolReturns(Rules(shorter))])
+    add_tools(made)
+    result = made.run_sync("Look into it, please.", message_history=turns(1))
+    plain = Script(script.answers)
+    processed_agent = agent(plain, shorter)
+    add_tools(processed_agent)
+    expected = processed_agent.run_sync("Look into it, please.", message_history=turns(1))
+
+    def contents(messages: Any) -> list[Any]:
+        return [getattr(part, "content", None) for message in messages for part in message.parts]
+
+    assert contents(result.all_messages()) == contents(expected.all_messages())
+    assert contents(result.new_messages()) == contents(expected.new_messages())
+    assert ARTICLES[:2] in contents(result.all_messages())
+    assert [[part.get("content") for message in json.loads(sent) for part in message["parts"]] for sent in script.received] == [
+        [part.get("content") for message in json.loads(sent) for part in message["parts"]] for sent in plain.received
+    ]
+
+
+@pytest.mark.skipif(REQUEST_ALONE, reason="PydanticAI before 2.54 and from 2.64 on can")
+def test_the_capability_says_what_this_version_cannot_do() -> None:
+    with pytest.raises(UserError, match=r"ReduceToolReturns\(persist=False\) needs PydanticAI 2\.64"):
+        ReduceToolReturns(Rules(shorter), persist=False)
+
+
+@pytest.mark.skipif(not REQUEST_ALONE, reason="every hook may store what it changes")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("last", [False, True])
+def test_without_persist_the_stored_history_stays_whole(last: bool, stream: bool) -> None:
+    script = Script([[call("deep_research")], [TextPart("Done.")]])
+    reduce, other = ReduceToolReturns(Rules(shorter), persist=False), history_capability(asynchronous)
+    made = Agent(script.model, capabilities=[other, reduce] if last else [reduce, other])
+    add_tools(made)
+    messages = asyncio.run(streamed(made)) if stream else made.run_sync("Look into it, please.").all_messages()
+    assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
+    assert [part.content for part in messages[2].parts] == [ARTICLES]
+
+
+async def streamed(made: Agent[Any, Any]) -> list[ModelMessage]:
+    async with made.run_stream("Look into it, please.") as result:
+        await result.get_output()
+        return result.all_messages()
+
+
+@pytest.mark.skipif(not V2, reason="agent spec files came with 2")
+def test_the_capability_stands_in_an_agent_spec_file(tmp_path: Path) -> None:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "deep_research.yaml").write_text(RULE)
+    for form in (f"{tmp_path}/rules", f"{{rules: {tmp_path}/rules, persist: true, instructions: false, telemetry: false}}"):
+        spec = tmp_path / "agent.yaml"
+        spec.write_text(f"model: test\ncapabilities:\n  - ReduceToolReturns: {form}\n")
+        script = Script([[call("deep_research")], [TextPart("Done.")]])
+        made = Agent.from_file(spec, custom_capability_types=[ReduceToolReturns], model=script.model)
+        add_tools(made)
+        result = made.run_sync("Look into it, please.")
+        assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
+        assert (result.all_messages()[0].instructions is None) == ("instructions: false" in form)
+
+
+@pytest.mark.skipif(not V2, reason="agent spec files came with 2")
+def test_the_schema_of_spec_files_knows_both_forms() -> None:
+    from pydantic_ai.agent.spec import AgentSpec
+
+    forms = AgentSpec.model_json_schema_with_capabilities([ReduceToolReturns])["$defs"]
+    assert forms["short_spec_ReduceToolReturns"]["properties"]["ReduceToolReturns"]["type"] == "string"
+    keywords = forms["spec_params_ReduceToolReturns"]
+    assert {name: field["type"] for name, field in keywords["properties"].items()} == {
+        "rules": "string",
+        "persist": "boolean",
+        "instructions": "boolean",
+        "telemetry": "boolean",
+    }
+    assert keywords["required"] == ["rules"]
+
+
+TOLD = (
+    "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
+    "- `deep_research`: the answer lists at most its first 2 items."
+)
+
+
+def test_the_model_is_told_the_same_in_every_request(tmp_path: Path) -> None:
+    (tmp_path / "deep_research.yaml").write_text(RULE)
+    (tmp_path / "other.yaml").write_text(RULE.replace("deep_research", "other"))
+    script = Script([[call("deep_research")], [call("explore")], [TextPart("Done.")], [TextPart("Done.")]])
+    made = Agent(script.model, capabilities=[ReduceToolReturns(tmp_path)], instructions="You are an analyst.")
+    add_tools(made)
+    result = made.run_sync("Look into it, please.")
+    made.run_sync("Once more.", message_history=result.all_messages())
+    told = {message.get("instructions") for sent in script.received for message in json.loads(sent) if message["kind"] == "request"}
+    text = TOLD if VERSION >= (1, 87) else TOLD + "\n- `other`: the answer lists at most its first 2 items."
+    assert told == {f"You are an analyst.\n\n{text}"}
+
+
+def test_the_model_is_told_nothing_without_a_rule_for_its_tools_or_if_not_wanted(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text(RULE.replace("deep_research", "other"))
+    reducer = Reducer.load(tmp_path)
+    for capability in (ReduceToolReturns(reducer, instructions=False), ReduceToolReturns(Rules(shorter)), ReduceToolReturns(reducer)):
+        script = Script([[TextPart("Done.")]])
+        made = Agent(script.model, capabilities=[capability])
+        add_tools(made)
+        if capability.instructions and capability.rules is reducer and VERSION < (1, 87):
+            continue
+        assert made.run_sync("Look into it, please.").all_messages()[0].instructions is None
+
+
+@pytest.mark.skipif(not hasattr(AbstractCapability, "combine"), reason="capabilities are combined from 2 on")
+def test_two_that_are_equal_are_one_and_others_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "deep_research.yaml").write_text(RULE)
+    script = Script([[call("deep_research")], [TextPart("Done.")]])
+    made = Agent(script.model, capabilities=[ReduceToolReturns(tmp_path), ReduceToolReturns(tmp_path)])
+    add_tools(made)
+    result = made.run_sync("Look into it, please.")
+    assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
+    assert result.all_messages()[0].instructions == TOLD
+    for other in (ReduceToolReturns(str(tmp_path), persist=False), ReduceToolReturns(Rules(shorter))):
+        with pytest.raises(UserError, match="an agent has one ReduceToolReturns: give it all rule files"):
+            Agent(script.model, capabilities=[ReduceToolReturns(tmp_path), other]).run_sync("Look into it, please.")
+
+
+@pytest.mark.skipif(not IDS, reason="this version does not compare ids")
+def test_two_with_ids_of_their_own_both_reduce(tmp_path: Path) -> None:
+    (tmp_path / "deep_research.yaml").write_text(RULE)
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "explore.yaml").write_text("version: 1\ntool: explore\nsteps: [{path: nodes, limit: 1}]\n")
+    script = Script([[call("deep_research"), call("explore", 1)], [TextPart("Done.")]])
+    made = Agent(script.model, capabilities=[ReduceToolReturns(tmp_path), ReduceToolReturns(tmp_path / "more", id="more")])
+    add_tools(made)
+    made.run_sync("Look into it, please.")
+    first, second = json.loads(script.received[1])[2]["parts"]
+    assert (first["content"], second["content"]["nodes"]) == (ARTICLES[:2], [1])
