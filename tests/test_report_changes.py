@@ -8,7 +8,8 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from reducer.report.changes import changes, path_text
+from reducer.path.written import path_text
+from reducer.report.changes import changes
 from reducer.report.diff import describe
 
 

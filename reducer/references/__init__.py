@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from reducer.references.search import searched, searcher
 from reducer.references.values import NUMBER, argued, written
 
-__all__ = ["NUMBER", "Event", "Reference", "Returned", "Said", "Written", "mentioned_later", "references", "searched", "searcher"]
+__all__ = ["NUMBER", "Call", "Event", "Reference", "Returned", "Said", "Written", "mentioned_later", "references", "searched", "searcher"]
 
 
 class Said(NamedTuple):
@@ -21,17 +21,26 @@ class Said(NamedTuple):
     text: str
 
 
+class Call(NamedTuple):
+    """A tool call: the arguments are JSON, or JSON text."""
+
+    tool: str
+    arguments: Any
+    id: str = ""
+
+
 class Written(NamedTuple):
-    """A response of the agent: its texts, and the arguments of its tool calls (JSON, or JSON text)."""
+    """A response of the agent: its texts and its tool calls."""
 
     texts: tuple[str, ...]
-    arguments: tuple[Any, ...]
+    calls: tuple[Call, ...] = ()
 
 
 class Returned(NamedTuple):
     """A tool return, with its content as it is stored."""
 
     content: Any
+    call_id: str = ""
 
 
 Event = Said | Written | Returned
@@ -56,8 +65,7 @@ class Reference(NamedTuple):
 def references(events: Sequence[Event]) -> list[Reference]:
     """Give every reference of a history, in order of use; of one response by value."""
     uses = _uses(events)
-    values = frozenset[str]().union(*uses.values())
-    search = searcher(values)
+    search = searcher(frozenset[str]().union(*(text | arguments for text, arguments in uses.values())))
     found: list[Reference] = []
     seen: set[str] = set()
     elsewhere: set[str] = set()
@@ -71,38 +79,39 @@ def references(events: Sequence[Event]) -> list[Reference]:
         elif isinstance(event, Said):
             elsewhere |= search(event.text)
         else:
-            argued_here = _argued(event)
-            for value in sorted(uses[number] - seen):
+            text, arguments = uses[number]
+            for value in sorted((text | arguments) - seen):
                 sources = holding.get(value)
                 if sources:
-                    kind: Literal["text", "arguments"] = "arguments" if value in argued_here else "text"
+                    kind: Literal["text", "arguments"] = "arguments" if value in arguments else "text"
                     found.append(Reference(value, number, kind, tuple(sources), value not in elsewhere))
-            seen |= uses[number]
-            for text in event.texts:
-                elsewhere |= search(text)
-            for arguments in event.arguments:
-                elsewhere |= search(searched(arguments))
+            seen |= text | arguments
+            for said in event.texts:
+                elsewhere |= search(said)
+            for call in event.calls:
+                elsewhere |= search(searched(call.arguments))
     return found
 
 
 def mentioned_later(events: Sequence[Event]) -> list[frozenset[str]]:
     """Give for each tool return of a history the values in it that the agent writes afterwards, whatever else it had them from."""
     uses = _uses(events)
-    search = searcher(frozenset[str]().union(*uses.values()))
+    search = searcher(frozenset[str]().union(*(text | arguments for text, arguments in uses.values())))
     later: set[str] = set()
     found: list[frozenset[str]] = []
     for number in range(len(events) - 1, -1, -1):
         event = events[number]
         if isinstance(event, Written):
-            later |= uses[number]
+            later.update(*uses[number])
         elif isinstance(event, Returned):
             found.append(frozenset(later & search(searched(event.content))) if later else frozenset())
     return found[::-1]
 
 
-def _uses(events: Iterable[Event]) -> dict[int, set[str]]:
-    return {number: set().union(*map(written, event.texts), _argued(event)) for number, event in enumerate(events) if isinstance(event, Written)}
-
-
-def _argued(event: Written) -> set[str]:
-    return set().union(*map(argued, event.arguments))
+def _uses(events: Iterable[Event]) -> dict[int, tuple[set[str], set[str]]]:
+    """Give for each response, by its place among the events, the values in its texts and those in the arguments of its calls."""
+    return {
+        number: (set().union(*map(written, event.texts)), set().union(*(argued(call.arguments) for call in event.calls)))
+        for number, event in enumerate(events)
+        if isinstance(event, Written)
+    }

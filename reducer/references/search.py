@@ -15,6 +15,7 @@ from reducer.references.values import NUMBER
 
 _LEVELS = 12  # of structure in texts in structure
 _LONGEST_LITERAL = 3_000_000  # characters: reading Python literals takes 10 MB/s and a hundred times the memory
+_LAST = frozenset("]}) \n\r\t\v\f")  # what a text ends with that is structure: a look that spares most texts the others
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\n", '"': '"', "'": "'", "\\": "\\", "/": "/"}
 _CHAIN = 8  # values that end in one another: each of them is found at the same place
@@ -28,7 +29,7 @@ def searched(content: Any) -> str:
     if content is None:
         return ""
     if not isinstance(content, str):
-        return "\n".join(_leaves(content))
+        return "\n".join(_leaves(content if isinstance(content, (dict, list, tuple)) else [content]))
     text = str(content)
     opened = _opened(text)
     if opened is not None:
@@ -42,33 +43,27 @@ def searched(content: Any) -> str:
 
 
 def _leaves(value: Any) -> list[str]:
+    """Give every key and leaf, in no order that means something: without recursion, as contents may be deep."""
     found: list[str] = []
     waiting: list[tuple[Any, int]] = [(value, 0)]
     while waiting:
-        item, levels = waiting.pop()
-        if isinstance(item, dict):
-            for key, inner in reversed(item.items()):
-                waiting += ((inner, levels + 1), (_Leaf(str(key)), 0))
-        elif isinstance(item, (list, tuple)):
-            waiting.extend((inner, levels + 1) for inner in reversed(item))
-        elif isinstance(item, _Leaf):
-            found.append(item.text)
-        elif isinstance(item, str):
-            opened = _opened(item) if levels < _LEVELS else None
-            if opened is None:
-                found.append(item)
-            else:
-                waiting.append((opened, levels + 1))
-        elif item is not None and not isinstance(item, bool):
-            found.append(_spelled(item))
+        holder, level = waiting.pop()
+        level += 1
+        if isinstance(holder, dict):
+            found.extend(map(str, holder))
+            holder = holder.values()
+        for item in holder:
+            if isinstance(item, str):
+                opened = _opened(item) if level < _LEVELS and item[-1:] in _LAST else None
+                if opened is None:
+                    found.append(item)
+                else:
+                    waiting.append((opened, level))
+            elif isinstance(item, (dict, list, tuple)):
+                waiting.append((item, level))
+            elif item is not None and not isinstance(item, bool):
+                found.append(_spelled(item))
     return found
-
-
-class _Leaf:
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
 
 
 def _spelled(value: Any) -> str:

@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from reducer.engine import Outcome, StepTrace, trace
 from reducer.engine.decode import decode
+from reducer.measures import Measures, Reduced
+from reducer.measures import measure as measure_history
 from reducer.report.changes import Change, changes, characters
 from reducer.report.missing import Missing, missing
 from reducer.report.tally import LineSum, Tally, add, tally_of
@@ -89,7 +91,8 @@ class Report:
     """What a ruleset did to histories: their names, every return in order, the tools by size, and the rules.
 
     `tally` sums up all returns, those as well that are in no list as there are too many: `returns` has none of JSON lines, whose lines `lines`
-    counts. `whole` is False where only some returns were chosen: what did not come may then still be there.
+    counts. `measures` says what the rules cost, where that was measured. `whole` is False where only some returns were chosen: what did not
+    come may then still be there.
     """
 
     rules: str
@@ -100,6 +103,7 @@ class Report:
     whole: bool
     tally: Tally
     lines: tuple[LineSum, ...] = ()
+    measures: Measures | None = None
 
     @property
     def before(self) -> int:
@@ -113,10 +117,11 @@ class Report:
 
 
 class Look(NamedTuple):
-    """One history looked at: what the rules did, and the history that they make of it."""
+    """One history looked at: what the rules did, the history that they make of it, and what they cost if that was measured."""
 
     returns: tuple[ReturnReport, ...]
     reduced: Callable[[], bytes]
+    measures: Measures | None
 
 
 def tokens(characters: int) -> int:
@@ -131,23 +136,29 @@ def look(
     chosen: Callable[[Return], bool] | None = None,
     *,
     detailed: bool = False,
+    measured: bool = False,
     watch: Callable[[int], None] | None = None,
 ) -> Look:
     """Reduce the chosen returns of a stored history (all by default) and tell what every step did.
 
-    `detailed` finds out what each step took, not only how much. `watch` hears how far in the text each return ends, in characters.
+    `detailed` finds out what each step took, not only how much; `measured` what the rules cost. `watch` hears how far in
+    the text each return ends, in characters.
     Raises `HistoryError`.
     """
     reports, changed = [], []
+    reduced: dict[tuple[int, int], Reduced] = {}
     for found in returns(data):
         if chosen is None or chosen(found):
             outcome = None if found.untouched else trace(ruleset, found.tool, found.content)
-            reports.append(_return(history, found, outcome, detailed))
+            entry = _return(history, found, outcome, detailed)
+            reports.append(entry)
+            if measured:
+                reduced[found.message, found.part] = Reduced(entry.name, found.tool, found.content, outcome)
             if outcome is not None and outcome.content is not found.content:
                 changed.append((found, outcome.content))
         if watch is not None:
             watch(found.end)
-    return Look(tuple(reports), lambda: splice(data, changed))
+    return Look(tuple(reports), lambda: splice(data, changed), measure_history(history, data, reduced) if measured else None)
 
 
 def look_briefly(
@@ -189,6 +200,7 @@ def report(
     whole: bool = True,
     tally: Tally | None = None,
     lines: Iterable[LineSum] = (),
+    measures: Measures | None = None,
 ) -> Report:
     """Sum up what `look` told of histories: `rules` names the rules, `whole` says whether all returns were looked at.
 
@@ -202,7 +214,7 @@ def report(
         for name, tool in tally.tools.items()
     ]
     tools.sort(key=lambda entry: (-entry.before, entry.tool))
-    return Report(rules, ruleset, tuple(histories), found, tuple(tools), whole, tally, tuple(lines))
+    return Report(rules, ruleset, tuple(histories), found, tuple(tools), whole, tally, tuple(lines), measures)
 
 
 def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool) -> ReturnReport:

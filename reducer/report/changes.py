@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from reducer.path.written import Token, path_text
 from reducer.values import MAX_DEPTH, Unreducible, chars, dump
 
-Token = str | int | None
-"""A key, an index, or None for every key of an object that is used as a map."""
 Kind = Literal["removed", "emptied", "cut", "changed", "returned"]
 
 _MANY_KEYS = 8
 """Keys of one object, changed alike, above which they are named together."""
 _NAMED = 6
 _SAMPLE = 64
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +92,6 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 def _inside(value: Any) -> int:
     # Within another value a text stands in quotes.
     return characters([value]) - 2
-
-
-def path_text(tokens: Sequence[Token]) -> str:
-    """Write keys and indexes as JMESPath; `@` for none."""
-    text = ""
-    for token in tokens:
-        if type(token) is int:
-            text += "[*]" if token < 0 else f"[{token}]"
-        elif token is None:
-            text += ".*"
-        else:
-            name = str(token) if _WORD.fullmatch(str(token)) else json.dumps(token, ensure_ascii=False)
-            text += f".{name}"
-    return text.removeprefix(".") or "@"
 
 
 _EACH = -1

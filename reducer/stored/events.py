@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from reducer.references import Event, Returned, Said, Written, searched
+from reducer.references import Call, Event, Returned, Said, Written, searched
 
 
 class Placed(NamedTuple):
@@ -27,14 +27,16 @@ def events(messages: Any) -> Iterator[Placed]:
         parts = [(place, part) for place, part in enumerate(_list(message.get("parts"))) if isinstance(part, dict)]
         if message.get("kind") == "response":
             texts = tuple(part["content"] for _, part in parts if part.get("part_kind") == "text" and isinstance(part.get("content"), str))
-            yield Placed(Written(texts, tuple(part.get("args") for _, part in parts if part.get("part_kind") == "tool-call")), number, 0)
+            calls = (part for _, part in parts if part.get("part_kind") == "tool-call")
+            made = tuple(Call(str(part.get("tool_name", "")), part.get("args"), str(part.get("tool_call_id", ""))) for part in calls)
+            yield Placed(Written(texts, made), number, 0)
             continue
         if isinstance(message.get("instructions"), str):
             yield Placed(Said(message["instructions"]), number, 0)
         for place, part in parts:
             kind, content = part.get("part_kind"), part.get("content")
             if kind == "tool-return":
-                yield Placed(Returned(content), number, place)
+                yield Placed(Returned(content, str(part.get("tool_call_id", ""))), number, place)
             elif kind in ("system-prompt", "user-prompt", "retry-prompt"):
                 yield Placed(Said(content if isinstance(content, str) else searched(content)), number, place)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducer.references import NUMBER, Returned, Said, Written, mentioned_later, references, searched, searcher
+from reducer.references import NUMBER, Call, Returned, Said, Written, mentioned_later, references, searched, searcher
 from reducer.references.search import occurrences, spellings
 from reducer.references.values import argued, written
 
@@ -87,13 +87,13 @@ def test_text_that_is_searched(content: Any, text: str) -> None:
 
 
 def test_a_value_is_novel_when_only_returns_had_it() -> None:
-    history = [Said("look at host-1"), Written((), ({"host": "host-1"},)), Returned("host-1 talks to host-2"), Written(("host-1, host-2",), ())]
+    history = [Said("look at host-1"), Written((), (Call("look", {"host": "host-1"}),)), Returned("host-1 talks to host-2"), Written(("host-1, host-2",))]
     assert [(ref.value, ref.kind, ref.sources, ref.novel) for ref in references(history)] == [("host-2", "text", (0,), True)]
     # `host-1` was used before any return had it: that use is the first and refers to nothing.
 
 
 def test_what_is_mentioned_later_is_told_for_each_return() -> None:
-    history = [Returned("host-1 host-2"), Written(("host-2",), ()), Returned("host-2 host-3"), Written(("host-3 host-2",), ()), Returned("host-3")]
+    history = [Returned("host-1 host-2"), Written(("host-2",)), Returned("host-2 host-3"), Written(("host-3 host-2",)), Returned("host-3")]
     assert mentioned_later(history) == [{"host-2"}, {"host-2", "host-3"}, set()]
 
 

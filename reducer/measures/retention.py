@@ -1,0 +1,95 @@
+"""Reference retention: of the values that the agent used and had from tool returns alone, which it would still have seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from reducer.engine.decode import decode
+from reducer.path.written import path_text
+from reducer.references import Event, references, searched, searcher
+
+if TYPE_CHECKING:
+    from reducer.engine import Outcome
+    from reducer.measures import Reduced
+
+
+class LostReference(NamedTuple):
+    """A value that the agent used and would not have seen.
+
+    `tool`, `found` and `path`: the return that it stood in, by tool and call id, and where; `used`: the message that used it, counted
+    from 0; `kind`: in a text or in the arguments of a call; `step` took it: `file:line` and the name of the step.
+    """
+
+    history: str
+    value: str
+    tool: str
+    found: str
+    path: str
+    used: int
+    kind: str
+    step: str
+
+
+class Retention(NamedTuple):
+    """How many novel references there are, how many were kept, and the others."""
+
+    references: int
+    kept: int
+    lost: tuple[LostReference, ...]
+
+
+def retention(history: str, happened: Sequence[Event], where: Sequence[int], returns: Sequence[Reduced | None]) -> Retention:
+    """Look for every novel reference in what rules leave of the returns that it was had from."""
+    own = [reference for reference in references(happened) if reference.novel]
+    wanted: dict[int, list[str]] = {}
+    for reference in own:
+        for source in reference.sources:
+            wanted.setdefault(source, []).append(reference.value)
+    still: dict[int, set[str]] = {}
+    for source, values in wanted.items():
+        entry = returns[source]
+        changed = entry is not None and entry.left is not entry.content
+        still[source] = searcher(values)(searched(entry.left)) if entry is not None and changed else set(values)
+    lost = []
+    for reference in own:
+        if not any(reference.value in still[source] for source in reference.sources):
+            entry = returns[reference.sources[0]]
+            assert entry is not None
+            assert entry.outcome is not None
+            place = _place(reference.value, entry.content)
+            step = taken_by(entry.outcome, reference.value)
+            lost.append(LostReference(history, reference.shown, entry.tool, entry.name, place, where[reference.event], reference.kind, step))
+    return Retention(len(own), len(own) - len(lost), tuple(lost))
+
+
+def taken_by(outcome: Outcome, value: str) -> str:
+    """Name the step after which a value does not stand in a return any more, as `file:line` and name; empty where no step took all of it."""
+    search = searcher([value])
+    for trace in outcome.steps:
+        if trace.after is not trace.before and not search(searched(trace.after)):
+            if trace.step is None:
+                return f"{outcome.rule.file} max_chars" if outcome.rule else "max_chars"
+            return f"{trace.step.location.file}:{trace.step.location.line} {trace.step.name}"
+    return ""
+
+
+def _place(value: str, content: Any) -> str:
+    """Name the first place in a content whose key or text holds a value; `@` for a content that is a text."""
+    search = searcher([value])
+    opened = decode(content) if type(content) is str else content
+    return next((path_text(path) for path, leaf in _leaves(opened) if search(searched(leaf))), "@")
+
+
+def _leaves(content: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Give every key and every leaf with its path, in order; without recursion, as contents may be deep."""
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), content)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            for key, inner in reversed(value.items()):
+                waiting += (((*path, key), inner), ((*path, key), str(key)))
+        elif isinstance(value, list):
+            waiting.extend(((*path, index), inner) for index, inner in reversed(list(enumerate(value))))
+        else:
+            yield path, str(value) if isinstance(value, (int, float)) else value
