@@ -14,10 +14,13 @@ from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import RunContext
+from pydantic_ai.toolsets import FunctionToolset
 
 from reducer import Reducer
 from reducer.agent.notices import Reduction
 from reducer.agent.processor import Rules, history_processor
+from reducer.agent.recall import recall_tools
+from reducer.archive import Archive
 
 # The hook whose changes to a request no later hook can make persistent: an own one from 2.64 on, and until 2.53 the one that ran after
 # the history was stored. In between, `wrap_model_request` stands around the hooks that may store what it was given.
@@ -31,8 +34,9 @@ class ReduceToolReturns(AbstractCapability[Any]):
 
     With `persist` the history of the run is reduced with the request; without, only what the model is sent, which PydanticAI 2.54 to
     2.63 cannot do. With `instructions` the model is told what the rules for the agent's tools leave out. `on_reduce` and
-    `telemetry` are those of `history_processor`. Raises `RuleError` for rules that cannot be used, `UserError` for what this version
-    of PydanticAI cannot do.
+    `telemetry` are those of `history_processor`. An `archive`, or the path of one, takes the originals of what is reduced, and gives
+    the model the tool `recall_tool_return` to read them. Raises `RuleError` for rules that cannot be used, `ArchiveError` for such an
+    archive, `UserError` for what this version of PydanticAI cannot do.
 
     An agent has one of them: two with the same `id` are refused unless they are equal. In PydanticAI 1, which does not compare
     ids, both reduce.
@@ -44,21 +48,24 @@ class ReduceToolReturns(AbstractCapability[Any]):
     instructions: bool = True
     on_reduce: Callable[[Reduction], None] | None = None
     telemetry: bool = True
+    archive: str | Path | Archive | None = None
     id: str | None = "reduce-tool-returns"
     _reduce: Callable[[list[ModelMessage]], list[ModelMessage]] = field(init=False, repr=False, compare=False)
     _reducer: Reducer | None = field(init=False, repr=False, compare=False)
+    _archive: Archive | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not (self.persist or _PREPARES or _WRAPS):
             raise UserError(f"ReduceToolReturns(persist=False) needs PydanticAI 2.64, or one before 2.54: {__version__} may store what the model is sent")
         loaded = Reducer.load(self.rules) if isinstance(self.rules, (str, Path)) else self.rules
         self._reducer = loaded if isinstance(loaded, Reducer) else None
-        self._reduce = history_processor(loaded, on_reduce=self.on_reduce, telemetry=self.telemetry)
+        self._archive = Archive(self.archive) if isinstance(self.archive, (str, Path)) else self.archive
+        self._reduce = history_processor(loaded, on_reduce=self.on_reduce, telemetry=self.telemetry, archive=self._archive)
 
     @classmethod
-    def from_spec(cls, rules: str, persist: bool = True, instructions: bool = True, telemetry: bool = True) -> ReduceToolReturns:
+    def from_spec(cls, rules: str, persist: bool = True, instructions: bool = True, telemetry: bool = True, archive: str | None = None) -> ReduceToolReturns:
         """Make the capability from an agent spec file: `- ReduceToolReturns: rules/`."""
-        return cls(rules, persist=persist, instructions=instructions, telemetry=telemetry)
+        return cls(rules, persist=persist, instructions=instructions, telemetry=telemetry, archive=archive)
 
     @classmethod
     def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
@@ -73,6 +80,10 @@ class ReduceToolReturns(AbstractCapability[Any]):
     def get_instructions(self) -> Any:
         """Give what tells the model, in the same words in every request of a run, what the rules for its tools leave out."""
         return self._told if self.instructions and self._reducer is not None else None
+
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """Give the tool that reads the archive, if there is one."""
+        return None if self._archive is None else recall_tools(self._archive)
 
     async def _told(self, ctx: RunContext[Any]) -> str | None:
         # Asynchronous, though it waits for nothing: PydanticAI calls other functions in a thread.

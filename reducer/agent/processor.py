@@ -9,8 +9,10 @@ from typing import Any, Protocol
 from pydantic_ai.messages import ModelMessage, ToolReturnPart
 
 from reducer import Reducer
+from reducer.agent.filing import filer
 from reducer.agent.memory import Memory
 from reducer.agent.notices import Found, Log, Reduction, once, place, teller
+from reducer.archive import Archive
 from reducer.engine import Outcome, attempt
 from reducer.history import reduced_part, with_parts
 
@@ -23,7 +25,7 @@ class Rules(Protocol):
 
 
 def history_processor(
-    rules: str | Path | Rules, *, on_reduce: Callable[[Reduction], None] | None = None, telemetry: bool = True
+    rules: str | Path | Rules, *, on_reduce: Callable[[Reduction], None] | None = None, telemetry: bool = True, archive: Archive | None = None
 ) -> Callable[[list[ModelMessage]], list[ModelMessage]]:
     """Make a history processor from rule files, a folder of them, or a `Reducer`.
 
@@ -33,14 +35,16 @@ def history_processor(
     that was seen are not. A fault leaves the return as it was and is logged once for each rule and kind.
 
     `on_reduce` is called with a `Reduction` for each return when it is reduced; an exception in it is logged once and changes
-    nothing. `telemetry` gives OpenTelemetry an event and counters where a provider is set. Raises `RuleError` for rules that cannot
-    be used, here and never later.
+    nothing. `telemetry` gives OpenTelemetry an event and counters where a provider is set. `archive` takes the original of each return
+    that is reduced; `recall_tools(archive)` lets the model read it. Raises `RuleError` for rules that cannot be used, here and never
+    later.
     """
     loaded = Reducer.load(rules) if isinstance(rules, (str, Path)) else rules
     memory: Memory[ToolReturnPart] = Memory()
     seen = memory.seen
     log = once()
     tell = teller(on_reduce, telemetry, log)
+    file = None if archive is None else filer(archive)
 
     def reduce_tool_returns(messages: list[ModelMessage]) -> list[ModelMessage]:
         result = list(messages)
@@ -51,6 +55,8 @@ def history_processor(
                     result[index] = with_parts(message, lambda part: look(part, found))
                     break
         if found:
+            if file is not None:
+                file(messages, found)
             tell(found)
         return result
 

@@ -124,8 +124,11 @@ def original(connection: sqlite3.Connection, number: int) -> bytes | None:
 
 def at_place(found: Sequence[Filed], place: Place) -> list[Filed]:
     """Give those that were filed at a place: of its time; where either has none, of its number among the returns with that call id."""
-    timed = [one for one in found if one.returned and place.returned and abs(one.returned - place.returned) < _SAME]
-    return timed or [one for one in found if not (one.returned and place.returned) and one.nth == place.nth]
+    near = [one for one in found if one.returned and place.returned and abs(one.returned - place.returned) < _SAME]
+    if not near:
+        return [one for one in at_no_time(found, place) if one.nth == place.nth]
+    same = [one for one in near if one.returned == place.returned] or near
+    return [one for one in same if one.nth == place.nth] or same
 
 
 def at_no_time(found: Sequence[Filed], place: Place) -> list[Filed]:

@@ -138,6 +138,7 @@ class Rule:
     `policies`: the types owed for what goes, by number of the step; first nothing, last `max_chars`. `types`: all types that are scanned for,
     as `vocabulary` has them, which all rules of a ruleset share. `bounds`: how many values of some types are preserved at most.
     `traced`: it owes something for items and keys, so that who took them must be known. `proven`: its form alone makes it a fixed point.
+    `digest` is made from the text of its file, and tells versions of it apart.
     """
 
     file: str
@@ -154,6 +155,7 @@ class Rule:
     vocabulary: Vocabulary
     proven: bool
     tests: tuple[Test, ...]
+    digest: str = ""
 
     @property
     def name(self) -> str:

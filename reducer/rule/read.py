@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -71,10 +73,14 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
         _tool_names(tree, text, file, tools, noted)
         problems += sorted(noted, key=lambda problem: problem.location)
         if rule is not None:
-            rules.append(rule)
+            rules.append(replace(rule, digest=_digest(text)))
     if any(problem.severity == "error" for problem in problems):
         return None, tuple(problems)
     return Ruleset(tuple(rules), rule_chooser(rules), tuple(problems)), tuple(problems)
+
+
+def _digest(text: str | bytes) -> str:
+    return blake2b(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def _files(source: FilePath) -> Iterator[FilePath]:

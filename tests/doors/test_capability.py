@@ -99,11 +99,12 @@ def test_the_schema_of_spec_files_knows_both_forms() -> None:
     forms = AgentSpec.model_json_schema_with_capabilities([ReduceToolReturns])["$defs"]
     assert forms["short_spec_ReduceToolReturns"]["properties"]["ReduceToolReturns"]["type"] == "string"
     keywords = forms["spec_params_ReduceToolReturns"]
-    assert {name: field["type"] for name, field in keywords["properties"].items()} == {
+    assert {name: field.get("type") or [one["type"] for one in field["anyOf"]] for name, field in keywords["properties"].items()} == {
         "rules": "string",
         "persist": "boolean",
         "instructions": "boolean",
         "telemetry": "boolean",
+        "archive": ["string", "null"],
     }
     assert keywords["required"] == ["rules"]
 
