@@ -9,12 +9,19 @@ from reducer.entities.lookalikes import NO_NAME, plausible, verdict
 from reducer.entities.tlds import TLDS
 
 # What may stand in a host or a path stays, in lower case; every dot is a dot; all else is a blank.
-MASK = bytes(46 if c == 1 else c if chr(c) in "abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%" else c + 32 if 65 <= c <= 90 else 32 for c in range(256))
+MASK = bytes(46 if c == 1 else c if chr(c) in "abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81" else c + 32 if 65 <= c <= 90 else 32 for c in range(256))
 _IP = re.compile(rb"\.(?<=[0-9]\.)(?:O\.){2}O(?![0-9]|\.[0-9a-z])".replace(b"O", rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"))
 _OCTETS = frozenset(b"%d" % number for number in range(256))
-_VERSION = re.compile(rb"(?<![A-Za-z])(?:version|ver|v|build|release|rev|revision|firmware|update|patch|upgrade)[\"':= .()\[\]<>_-]{0,6}\Z", re.IGNORECASE)
-_LAST = re.compile(rb"\.([a-z][a-z0-9-]{1,62}+)(?!\.?[a-z0-9_-])")
+_VERSION = re.compile(
+    rb"""(?<![A-Za-z]) (?: (?:version|versions|ver|v|build|release|rev|revision|firmware|update|patch|upgrade) [\"':= .()\[\]<>_-]{0,6}
+    | (?:before|prior\ to|up(?:grade|date)d?\ to|fixed\ in) [ ]{1,2} ) \Z | (?:<=|>=|<[ ]|\[,|\(,) [ ]{0,2} \Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_RELEASE = re.compile(rb" (?:and|or) (?:earlier|prior|later|below|older|newer)| release(?![a-z])", re.IGNORECASE)
+_NO_HOST = (b"0.", b"2.5.4.", b"2.5.29.")  # nobody's addresses, and the object ids of what certificates name
+_LAST = re.compile(rb"\.([a-z][a-z0-9-]{1,62}+|\x81{2,20}+)(?!\.?[a-z0-9\x81-]|\._|_+[a-z0-9\x81-])")
 _ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})")
+_CODED = re.compile(rb"%[0-9a-f]{2}")
 _REACH = 300  # a domain has at most 253 characters: looking further back for its start would make long runs quadratic
 
 
@@ -49,7 +56,9 @@ def _address(data: bytes, mask: bytes, start: int, end: int) -> bool:
         return True
     if last in (b"-", b"/"):
         return not before[:1].isalnum()
-    return not _VERSION.search(data, max(0, start - 24), start)
+    if mask.startswith(_NO_HOST, start, end) and mask[start:end] != b"0.0.0.0":
+        return False
+    return not _VERSION.search(data, max(0, start - 24), start) and not _RELEASE.match(data, end)
 
 
 def domains(data: bytes, mask: bytes) -> list[Found]:
@@ -58,7 +67,7 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
     done = 0  # end of the last name looked at
     dead = 0  # end of a path: no domains before
     for m in _LAST.finditer(mask):
-        if m[1] not in TLDS:
+        if m[1] not in TLDS and m[1][0] != 0x81:
             continue
         dot, end = m.span()
         if dot < dead:
@@ -69,6 +78,11 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
             if low and low != done:
                 continue
             start = low
+        if mask[end : end + 1] == b"_":
+            if mask[start] != 95:
+                continue
+            # _evil.com_, as Markdown has it
+            start = end - len(mask[start:end].lstrip(b"_"))
         judged = verdict(data[start:end])
         if judged == NO_NAME:
             start = _start(data, mask, start, dot)
@@ -89,6 +103,9 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
 def _start(data: bytes, mask: bytes, start: int, dot: int) -> int:
     """Give where in mask[start:dot] a name may start, past escapes, `//`, quotes' dots and dashes; -1 in a path."""
     head = mask[start:dot]
+    if head[:1] == b"%" and not _CODED.match(head):  # LIKE '%evil.com%'
+        start += 1
+        head = head[1:]
     if b"\\" in head:
         if (data[start - 1 : start] == b":" and start) or b"\\\\" in head:
             return -1

@@ -54,11 +54,13 @@ _SECOND = frozenset(b"com co org net gov edu ac or go ne mil gob gouv".split())
 _TOPS = _PLAIN | {b"ru", b"cn"}
 _NUMERIC = frozenset(b"com net org cn cc ru xyz top vip info tv".split())
 _ROOTS = frozenset(b"com org net edu gov java javax system microsoft windows".split())
+_VENDORS = frozenset(b"microsoft windows java".split())  # of the roots: hosts too
 _DETECTION = frozenset(
     b"""adware agent android backdoor behaveslike downloader dropper generic heur heuristic html js keylogger linux malware msil msword osx
     packed pdf phishing powershell psw pua pup ransom riskware riskware32 rootkit script spyware suspicious symbos tool trojan unix variant
     vba vbs virtool virus w32 w64 w97m win win32 win64 worm x97m""".split()
 )
+_ENGINES = frozenset(b"adware generic heur heuristic malicious malware pua pup ransom riskware suspicious trojan".split())
 # Names of products and packages that nobody reads as a host.
 _PRODUCTS = frozenset(
     b"asp.net ado.net vb.net ml.net java.net java.io java.nio system.net system.io system.data socket.io engine.io std.io paint.net configure.ac et.al".split()
@@ -92,9 +94,11 @@ _SELVES = frozenset(
     b"""args cls expr fp func fx kwargs math mp mpmath np numpy obj op operator other pd plt pip pygments res result scipy self sp sympy this
     torch tf""".split()
 )
-_NAME = re.compile(rb"[a-z0-9_][a-z0-9._-]*")
+_NAME = re.compile(rb"[a-z0-9_\x81][a-z0-9._\x81-]*")
 _SERVICE_LABELS = frozenset(b"_tcp _udp _tls _domainkey _msdcs _sites _dmarc _report _acme-challenge".split())
-_USED = re.compile(rb"\((?![0-9])|\[|==?| (?:[=!<>+*/-]?=|import) ")  # as code goes on behind an attribute or a module
+_USED = re.compile(rb"\((?![0-9])|\[|==?| (?:[=!<>+*/-]?=|import) | is (?:not )?None(?![a-z])")  # as code goes on behind an attribute or a module
+_CODE_BEHIND = re.compile(rb" (?:is (?:not|None)|if|else|not in|or None|and not)(?![A-Za-z])")
+_CODE_AHEAD = re.compile(rb"(?:(?<![A-Za-z])(?:return|assert|yield|elif|await|(?:if|and|or) not)|[A-Za-z0-9_] [=!<>]?=) \Z")
 # Attributes first and endings second: between the marks of code they are what they are in code.
 _ATTRIBUTES = frozenset(b"name id group parts help events style date degree center one rest tools services limited host link email int".split())
 _OPENED, _CLOSED = frozenset((b"(", b"[", b"{", b"=", b"!", b"*", b"+")), frozenset((b")", b"]", b"}", b":"))
@@ -133,7 +137,9 @@ def plausible(data: bytes, judged: int, start: int, end: int) -> bool:
     before = data[start - 1 : start] if start else b""
     if before in (b".", b"$", b"-"):
         return False
-    return judged == _UNLESS_PART or not (before in _OPENED or data[end : end + 1] in _CLOSED)
+    if judged == _UNLESS_PART:
+        return True
+    return not (before in _OPENED or data[end : end + 1] in _CLOSED or _CODE_BEHIND.match(data, end) or _CODE_AHEAD.search(data, max(0, start - 12), start))
 
 
 def _plain_verdict(written: bytes, name: bytes, labels: list[bytes]) -> int:
@@ -142,11 +148,13 @@ def _plain_verdict(written: bytes, name: bytes, labels: list[bytes]) -> int:
     count = len(labels)
     if b"_" in owner or (count == 2 and (owner.isdigit() and tail not in _NUMERIC)):
         return _NEVER
-    plain = tail in _PLAIN or (len(tail) == 2 and tail not in _SOFT_COUNTRIES and tail not in _FILES) or tail[:4] == b"xn--"
+    plain = tail in _PLAIN or tail[0] == 0x81 or (len(tail) == 2 and tail not in _SOFT_COUNTRIES and tail not in _FILES) or tail[:4] == b"xn--"
     if written != name and not _cased(written, labels, plain):
         return _NEVER
+    if 0x81 in name:
+        return _ALWAYS if plain else _NEVER
     if tail in (b"com", b"org"):
-        return _ALWAYS if count > 2 or owner not in _ROOTS else _NEVER
+        return _ALWAYS if count > 2 or owner not in _ROOTS or (tail == b"com" and owner in _VENDORS) else _NEVER
     if name in _PRODUCTS or (b"._" in name and any(label[:1] == b"_" and label not in _SERVICE_LABELS for label in labels[1:])):
         return _NEVER
     if tail not in _PLAIN and labels[0] in _SELVES:
@@ -156,6 +164,8 @@ def _plain_verdict(written: bytes, name: bytes, labels: list[bytes]) -> int:
         return _NEVER
     if len(owner) == 1 and count == 2 and tail not in (b"net", b"co", b"cn") and name not in _BRIEF:
         return _NEVER
+    if count == 2 and owner in _ENGINES and tail not in _PLAIN:
+        return _NEVER  # Generic.ml
     if len(tail) == 2 and count > 2 and not _DETECTION.isdisjoint(labels[:-1]) and owner not in _SECOND:
         return _NEVER
     if count > 2 and tail not in _PLAIN and labels[0].isdigit() and labels[1][:1].isdigit():

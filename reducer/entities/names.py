@@ -31,6 +31,7 @@ _NUMBERED = re.compile(
     | UA[CT]-[0-9]{4,5} | TAG-[0-9]{2,3} | ITG[0-9]{2} | CL-(?:STA|CRI|UNK)-[0-9]{4} | UTG-Q-[0-9]{3} | Larva-[0-9]{5} )(?![0-9A-Za-z_])""",
     re.VERBOSE,
 )
+_PRODUCT = re.compile(rb"/[0-9]{1,3}\.[0-9]|-RIPE(?![A-Za-z])")  # Trident/4.0 of a browser, the handle TA8110-RIPE
 _PLAIN_CODE = re.compile(rb"\A(apt|ta)[ -]?([0-9]+)\Z", re.IGNORECASE)  # "APT 28" and "apt-28" are APT28
 _FAMILIES = (
     b" panda", b" bear", b" kitten", b" spider", b" chollima", b" buffalo", b" jackal", b" leopard", b" typhoon", b" blizzard",
@@ -149,7 +150,7 @@ def _longest(data: bytes, hits: list[tuple[int, int, str, bytes]], types: frozen
         if start < done:
             continue
         written = data[start:end]
-        if written.islower() and _slug(data, start, end):
+        if (written.islower() and _slug(data, start, end)) or _PRODUCT.match(data, end):
             continue
         done = end
         if kind in types:

@@ -1,7 +1,8 @@
 """Fold a text into bytes that the finders read: one byte a character, defanging undone, with the way back to the text.
 
 In the folded bytes 0x01 is a dot that was written defanged (`[.]`, `(dot)`, a full-width dot): it counts as a dot, and as evidence that
-somebody meant a host. Every character that is not ASCII is 0x80, so no emoji makes the text four bytes a character.
+somebody meant a host. A letter of a script whose words stand between blanks is 0x81 (`münchen.de`), every other character that is not
+ASCII is 0x80, so no emoji makes the text four bytes a character.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from reducer.entities.entity import Found
 
 _SAME = {"‐": "-", "‑": "-", "－": "-", "﹣": "-", "：": ":", "﹕": ":", "／": "/", "＠": "@"}  # U+2011 is set in CVE numbers
 _WIDE_DOTS = "．。｡․﹒"
-_WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9])[{_WIDE_DOTS}](?=[A-Za-z0-9])")
+_WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9À-֏])[{_WIDE_DOTS}](?=[A-Za-z0-9À-֏])")
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+_LAST_SPACED = "\u058f"  # Latin, Greek, Cyrillic, Armenian; Chinese needs no blanks around an address
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x03", b"  ")
 
@@ -23,19 +25,19 @@ _BRACKETS = bytes.maketrans(b"({)}", b"[[]]")
 _OPEN = re.compile(
     rb"""\[ (?=[ .:@/\-\\\]dDaA]) (?:
       [ ]? \\? (?: \. | (?P<dot>[dD][oO][tT]) ) \\? [ ]? \]
-    | (?<=[A-Za-z0-9]\[) \. (?P<tail> (?:[A-Za-z0-9-]{1,63} \.){0,3} [A-Za-z]{2,24} ) \]
-    | (?<=[A-Za-z0-9]\[) \. (?P<open> (?=[A-Za-z0-9]) )
+    | (?<=[A-Za-z0-9\x81]\[) \. (?P<tail> (?:[A-Za-z0-9\x81-]{1,63} \.){0,3} [A-Za-z\x81]{2,24} ) \]
+    | (?<=[A-Za-z0-9\x81]\[) \. (?P<open> (?=[A-Za-z0-9\x81]) )
     | [ ]? (?P<at> @ | [aA][tT] ) \\? [ ]? \]
     | (?P<same> : /{0,2} | / | - ) \\? \]
     | (?P<void> \] ) (?=://)
     )""",
     re.VERBOSE,
 )
-_BESIDE_DOT = frozenset((b" ", b"_", b"\\", b"\x03"))  # what besides letters and digits may follow a dot in a host
-_CLOSE = re.compile(rb"\.\](?=[A-Za-z0-9])")
+_BESIDE_DOT = frozenset((b" ", b"_", b"\\", b"\x03", b"\x81"))  # what besides letters and digits may follow a dot in a host
+_CLOSE = re.compile(rb"\.\](?<=[A-Za-z0-9\x81]\.\])(?=[A-Za-z0-9\x81])")
 _ESCAPE = re.compile(
     rb"""\\ (?=[._/u\\-]) (?:
-      (?<=[A-Za-z0-9/=&?.-]\\) ([._-]) (?=[A-Za-z0-9])
+      (?<=[A-Za-z0-9\x81/=&?.-]\\) ([._-]) (?=[A-Za-z0-9\x81])
     | (/)
     | u00(?:26|3[dD])
     | (?<=[tTxX][pPsS]:\\) \\{1,3} (?=[A-Za-z0-9])  # hxxp:\\evil.com
@@ -43,6 +45,7 @@ _ESCAPE = re.compile(
     re.VERBOSE,
 )
 _HIDDEN = re.compile(rb"\x03+")
+_FOREIGN = re.compile(rb"\x80+")
 
 
 class Folded(NamedTuple):
@@ -91,6 +94,11 @@ def flat(text: str) -> bytes:
     return data.translate(_BLANKED) if 1 in data or 3 in data else data
 
 
+def spaced(char: str) -> bool:
+    """Tell whether a character is a letter, no ASCII one, of a script whose words stand between blanks, or an accent set on one."""
+    return "\x7f" < char <= _LAST_SPACED and (char.isalpha() or "\u0300" <= char <= "\u036f")
+
+
 def refang(data: bytes) -> tuple[bytes, Folded | None]:
     """Undo the defanging in the bytes of a text; give a `Folded` if positions in them differ from those in the text."""
     pieces = _pieces(data)
@@ -108,9 +116,11 @@ def _ascii(text: str) -> bytes:
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
     wide = any(c in text for c in _WIDE_DOTS)
     hidden = [c for c in _INVISIBLE if c in text]
-    if not (wide or hidden):
-        return data
     changed = bytearray(data)
+    for run in _FOREIGN.finditer(data):
+        start, end = run.span()
+        if spaced(text[start]) or (end - start > 1 and any(map(spaced, text[start:end]))):
+            changed[start:end] = [0x81 if spaced(c) else 0x80 for c in text[start:end]]
     if wide:
         for m in _WIDE_DOT.finditer(text):
             changed[m.start()] = 1
@@ -153,7 +163,7 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
                 start, end = (start - 1, end + 1) if inside else (start, end)
             pieces.append((start, end, new))
     if b".]" in data:
-        pieces += [(m.start(), m.start() + 2, b"\x01") for m in _CLOSE.finditer(data) if data[m.start() - 1 : m.start()].isalnum()]
+        pieces += [(m.start(), m.start() + 2, b"\x01") for m in _CLOSE.finditer(data)]
     if 92 in data:
         for m in _ESCAPE.finditer(data):
             last = data[m.end() - 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from reducer.entities.abroad import abroad
 from reducer.entities.entity import GROUPS, Entity, Found
 from reducer.entities.hosts import MASK, domains, ipv4s
 from reducer.entities.names import finder
@@ -15,18 +16,10 @@ from reducer.entities.web import emails, urls
 _BRIEF = 256  # characters: shorter texts are remembered, as records repeat theirs (two thirds of the bytes of real tool returns)
 _REMEMBERED = 2048  # texts, at most 1 MB: 73% of the strings of real tool returns are found there, with 65,536 it were 74%
 # What no anchor of an address needs: a brief text without anything else costs one pass.
-_DULL = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?&%$#|~^`\x80"
+_DULL = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?&%$#|~^`\x80\x81"
 
 
 _PLAIN = b".:@<>"  # anchors, and what takes no part in any defanging
-
-_LAST_SPACED = "\u058f"  # Latin, Greek, Cyrillic, Armenian: their words stand between blanks; Chinese needs none around an address
-
-
-def _within(text: str, start: int, end: int) -> bool:
-    """Tell whether letters that are not ASCII make it a part of a word: `münchen.de` is not `nchen.de`."""
-    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    return ("\x7f" < before <= _LAST_SPACED and before.isalpha()) or ("\x7f" < after <= _LAST_SPACED and after.isalpha())
 
 
 @lru_cache(maxsize=64)
@@ -110,7 +103,7 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
         if not found:
             return ()
         if not text.isascii():
-            found = [f for f in found if not _within(text, f[0], f[1])]
+            return tuple(abroad(text, raw, found, types))
         found.sort()
         return tuple(
             [

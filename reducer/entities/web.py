@@ -18,12 +18,12 @@ _SCHEMES = {
 _SCHEME = re.compile(rb"(?<![a-z0-9*#_-])[a-z*#_-]{2,5}\Z")
 _USER = re.compile(rb"/?[A-Za-z0-9._~%!$&*+=:;,-]{1,128}@")
 _PLACE = re.compile(
-    rb"""/?(?P<host> [A-Za-z0-9._\x01-]{1,255}+ | \[[0-9A-Fa-f:.]{2,45}\] ) (?: :[0-9]{1,5}(?![0-9]) )?
-    (?P<rest> [/?\#] [!\x01\#-;=?-\[\]_a-z~]*+ )?""",
+    rb"""/?(?P<host> [A-Za-z0-9._\x01\x81-]{1,255}+ | \[[0-9A-Fa-f:.]{2,45}\] ) (?: :[0-9]{1,5}(?![0-9]) )?
+    (?P<rest> [/?\#] [!\x01\x81\#-;=?-\[\]_a-z~]*+ )?""",
     re.VERBOSE,
 )
 _FOUR = re.compile(rb"(?:[0-9]{1,3}[.\x01]){3}[0-9]{1,3}")
-_CLEAN = bytes(c for c in range(33, 127) if c not in b",()[]'*;&") + b"\x01"
+_CLEAN = bytes(c for c in range(33, 127) if c not in b",()[]'*;&") + b"\x01\x81"
 _STOP = re.compile(
     rb"""
       ,(?= [A-Z"'] | \Z | h(?:tt|xx)ps?:// | www\. )
@@ -40,7 +40,7 @@ _SQUARE = re.compile(rb"[\[\]]")
 _BEFORE_USER = frozenset((b"@", b":", b".", b"_", b"%", b"!", b"$", b"&", b"*", b"+", b"=", b";", b",", b"~"))
 _TRAIL = b".,;:!?'*~\x01(["
 _LOCAL = re.compile(rb"[A-Za-z0-9._%+'-]{1,64}")  # read on the reversed head
-_MAIL_HOST = re.compile(rb"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?[.\x01]){1,40}([A-Za-z][A-Za-z0-9-]{1,62})")
+_MAIL_HOST = re.compile(rb"@(?:[A-Za-z0-9\x81](?:[A-Za-z0-9\x81-]{0,61}[A-Za-z0-9\x81])?[.\x01]){1,40}([A-Za-z][A-Za-z0-9-]{1,62}|\x81{2,20})")
 
 
 def urls(data: bytes) -> list[Found]:
@@ -116,7 +116,7 @@ def _host(host: bytes) -> bytes | None:
         return named if named == b"localhost" else None
     last = named[dot + 1 :]
     # `.bazar`, `.local`: a URL says by itself that it is one.
-    return named if last in TLDS or (len(last) > 1 and last.isalpha()) or _FOUR.fullmatch(named) else None
+    return named if last in TLDS or (len(last) > 1 and last.replace(b"\x81", b"a").isalpha()) or _FOUR.fullmatch(named) else None
 
 
 def _cut(rest: bytes, before: bytes) -> int:
@@ -128,9 +128,12 @@ def _cut(rest: bytes, before: bytes) -> int:
         stop = rest.find(before)
         if stop >= 0:
             end = stop
-    m = _STOP.search(rest, 0, end)
-    if m:
-        end = m.start()
+    for m in _STOP.finditer(rest, 0, end):
+        at = m.start()
+        if m[0] == b"'" and rest[at + 1 : at + 2] == b")" and rest.count(b"'", 0, at) % 2 and before != b"'":
+            continue  # users('name')/photo, as OData has it
+        end = at
+        break
     for brackets, opening in ((_ROUND, b"("), (_SQUARE, b"[")):
         depth = 0
         for m in brackets.finditer(rest, 0, end):
@@ -162,7 +165,7 @@ def emails(data: bytes, taken: list[Found]) -> list[Found]:
 
 def _email(data: bytes, m: re.Match[bytes], done: int) -> Found | None:
     at = m.start()
-    if m[1].lower() not in TLDS or data[m.end() : m.end() + 1] in (b"_", b"@"):
+    if (m[1].lower() not in TLDS and m[1][0] != 0x81) or data[m.end() : m.end() + 1] in (b"_", b"@"):
         return None
     local = _LOCAL.match(data[max(done, at - 65) : at][::-1])
     if local is None:

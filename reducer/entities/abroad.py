@@ -1,0 +1,38 @@
+"""Give what was found in a text with letters that are not ASCII: no pieces of its words, and hosts such as `münchen.de` with their letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reducer.entities.entity import Entity, Found
+from reducer.entities.refang import spaced
+from reducer.entities.tlds import TLDS
+
+# Top-level domains in scripts of their own: `рф` is delegated as `xn--p1ai`.
+_NATIVE = frozenset(tld[4:].decode("punycode") for tld in TLDS if tld.startswith(b"xn--"))
+
+
+def abroad(text: str, flat: bytes, found: list[Found], types: frozenset[str]) -> Iterator[Entity]:
+    """Give the entities of `types` in `text`, whose bytes are `flat`, in order, from what was found in the bytes."""
+    for start, end, kind, folded in sorted(found):
+        if kind not in types or (start and flat[start - 1] == 0x81) or flat[end : end + 1] == b"\x81":
+            continue
+        canonical = folded.replace(b"\x01", b".").decode("latin-1")
+        if "\x81" in canonical:
+            canonical = _spelled(canonical, (c for c in text[start:end] if spaced(c)), kind)
+            if not canonical:
+                continue
+        yield Entity(kind, text[start:end], canonical, start, end)
+
+
+def _spelled(folded: str, letters: Iterator[str], kind: str) -> str:
+    """Put the letters of the text back; nothing if the name ends in no top-level domain."""
+    whole = "".join(next(letters, "") if c == "\x81" else c for c in folded)
+    if kind != "url":
+        # г.Москва is a city.
+        owner, _, last = whole.rpartition(".")
+        return whole.lower() if folded[-1] != "\x81" or (last in _NATIVE and len(owner) > 1) else ""
+    scheme, _, rest = whole.partition("://")
+    ends = [at for at in map(rest.find, "/?#") if at >= 0]
+    host = min(ends, default=len(rest))
+    return f"{scheme}://{rest[:host].lower()}{rest[host:]}"
