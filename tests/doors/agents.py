@@ -15,7 +15,10 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from reducer.agent import history_processor
 
-V2 = int(version("pydantic-ai-slim").split(".")[0]) >= 2
+VERSION = tuple(int(number) for number in version("pydantic-ai-slim").split(".")[:2])
+V2 = VERSION >= (2, 0)
+REQUEST_ALONE = not (2, 54) <= VERSION < (2, 64)
+"""A capability can change what the model is sent and leave the stored history whole."""
 
 
 @dataclass

@@ -8,22 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, __version__
+from pydantic_ai import Agent
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, TextPart
 
 from reducer import Reducer
 from reducer.agent import ReduceToolReturns
-from tests.doors.agents import V2, Rules, Script, agent, call, history_capability
+from tests.doors.agents import REQUEST_ALONE, V2, VERSION, Rules, Script, agent, call, history_capability
 from tests.doors.fakes import shorter
 from tests.doors.test_agent import RULE, turns
 from tests.doors.test_scenarios import ARTICLES, add_tools
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-VERSION = tuple(map(int, __version__.split(".")[:2]))
-REQUEST_ALONE = not (2, 54) <= VERSION < (2, 64)
 IDS = VERSION >= (1, 100)
 
 
