@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from reducer.engine import Outcome
 from reducer.measures.asked_again import AskedAgain, asked_again
-from reducer.measures.cost import NOTHING, Cost, Request, add_costs, cost
+from reducer.measures.cost import NOTHING, Cost, add_costs, cost
 from reducer.measures.recall import LostEntity, Recall, recall
 from reducer.measures.retention import LostReference, Retention, retention
-from reducer.references import Returned, Said, Written
+from reducer.references import Event, Returned, Said, Written
 from reducer.stored.events import events
 from reducer.values import Unreducible, chars
 
@@ -41,7 +41,8 @@ class Measures:
     """What rules cost in one history or several.
 
     `references` and `kept`: the novel references, and how many of them the agent would have seen had the rules run while it worked;
-    `entities`: of each type how many stood in the returns that were reduced and how many still do; `cost`: what the requests cost.
+    `entities`: of each type how many stood in the returns that were reduced and how many still do; `recorded` and `reduced`: what the
+    requests cost.
     `lost_references`, `lost_entities` and `again` list at most `MOST_TOLD` each. `repeats` counts the calls that were made again.
     """
 
@@ -50,7 +51,8 @@ class Measures:
     lost_references: tuple[LostReference, ...] = ()
     entities: Mapping[str, Recall] = field(default_factory=dict)
     lost_entities: tuple[LostEntity, ...] = ()
-    cost: Cost = NOTHING
+    recorded: Cost = NOTHING
+    reduced: Cost = NOTHING
     repeats: int = 0
     again: tuple[AskedAgain, ...] = ()
 
@@ -74,8 +76,9 @@ def measure(history: str, data: bytes, reduced: Mapping[tuple[int, int], Reduced
     entities, lost_entities = recall(history, [entry for entry in returns if entry is not None])
     again = asked_again(history, happened, where, returns)
     return Measures(
-        found.references, found.kept, found.lost[:MOST_TOLD], entities, lost_entities[:MOST_TOLD], cost(_requests(happened, returns)), len(again),
-        again[:MOST_TOLD],
+        found.references, found.kept, found.lost[:MOST_TOLD], entities, lost_entities[:MOST_TOLD],
+        cost(requests(happened, [entry and entry.content for entry in returns])), cost(requests(happened, [entry and entry.left for entry in returns])),
+        len(again), again[:MOST_TOLD],
     )  # fmt: skip
 
 
@@ -86,7 +89,7 @@ def add(measures: Iterable[Measures]) -> Measures:
     entities: dict[str, Recall] = {}
     gone: list[LostEntity] = []
     again: list[AskedAgain] = []
-    total = NOTHING
+    recorded, reduced = [], []
     for one in measures:
         references += one.references
         kept += one.kept
@@ -97,34 +100,42 @@ def add(measures: Iterable[Measures]) -> Measures:
         for type, found in one.entities.items():
             before = entities.get(type, Recall(0, 0))
             entities[type] = Recall(before.total + found.total, before.kept + found.kept)
-        total = add_costs(total, one.cost)
-    return Measures(references, kept, tuple(lost), dict(sorted(entities.items())), tuple(gone), total, repeats, tuple(again))
+        recorded.append(one.recorded)
+        reduced.append(one.reduced)
+    return Measures(references, kept, tuple(lost), dict(sorted(entities.items())), tuple(gone), add_costs(recorded), add_costs(reduced), repeats, tuple(again))
 
 
-def _requests(happened: Sequence[Any], returns: Sequence[Reduced | None]) -> Iterable[Request]:
-    """Give what each request of a history adds to the one before, as recorded and as reduced, in characters."""
-    before = after = 0
+def sizes(happened: Sequence[Event], contents: Sequence[Any]) -> Iterator[int | None]:
+    """Give how many characters each thing that happened is sent as, with `contents` for the tool returns; None before each request.
+
+    What the agent wrote is sent back with the next request.
+    """
     number = 0
     for event in happened:
         if isinstance(event, Written):
-            yield Request(before, after)
-            # What the agent wrote is sent back with the next request.
-            before = after = sum(map(len, event.texts)) + sum(_size(call.arguments) for call in event.calls)
+            yield None
+            yield sum(map(len, event.texts)) + sum(size(call.arguments) for call in event.calls)
         elif isinstance(event, Said):
-            before += len(event.text)
-            after += len(event.text)
+            yield len(event.text)
         else:
-            entry = returns[number]
+            yield size(contents[number])
             number += 1
-            size = _size(event.content)
-            before += size
-            after += size if entry is None or entry.left is entry.content else _size(entry.left)
 
 
-def _size(value: Any) -> int:
-    if value is None:
-        return 0
+def requests(happened: Sequence[Event], contents: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Give of each request how many characters it has, and how many the one before had: all of them begin it, as no content changes later."""
+    last = total = 0
+    for one in sizes(happened, contents):
+        if one is None:
+            yield total, last
+            last = total
+        else:
+            total += one
+
+
+def size(value: Any) -> int:
+    """Count the characters that a content is sent as; 0 for none, and for one that has no JSON form."""
     try:
-        return chars(value)
+        return 0 if value is None else chars(value)
     except Unreducible:
         return 0

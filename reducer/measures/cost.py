@@ -17,52 +17,41 @@ class Prices(NamedTuple):
     plain: float = 1.0
 
 
-class Request(NamedTuple):
-    """What one request adds to the one before, in characters: as it was recorded, and as rules leave it."""
-
-    before: int
-    after: int
-
-
 class Cost(NamedTuple):
-    """What all requests send, in characters: how many requests, and how much is new and how much was sent before, recorded and reduced.
+    """What all requests send, in characters: `new` what was not sent before in that place, `again` the beginning that is as it was.
 
-    A rule reduces a return by its content alone, so that what was sent once is sent the same ever after: no prefix changes.
+    `changes` counts the requests that do not begin as the one before them did, so that the cache of what follows is lost.
     """
 
-    requests: int
-    new_before: int
-    again_before: int
-    new_after: int
-    again_after: int
+    requests: int = 0
+    new: int = 0
+    again: int = 0
+    changes: int = 0
 
-    def cached(self, prices: Prices) -> tuple[float, float]:
-        """Give the price with a prompt cache, recorded and reduced, in characters of plain input."""
-        return (
-            prices.write * self.new_before + prices.read * self.again_before,
-            prices.write * self.new_after + prices.read * self.again_after,
-        )
+    def cached(self, prices: Prices) -> float:
+        """Give the price with a prompt cache, in characters of plain input."""
+        return prices.write * self.new + prices.read * self.again
 
-    def uncached(self, prices: Prices) -> tuple[float, float]:
-        """Give the price without a prompt cache, recorded and reduced, in characters of plain input."""
-        return prices.plain * (self.new_before + self.again_before), prices.plain * (self.new_after + self.again_after)
+    def uncached(self, prices: Prices) -> float:
+        """Give the price without a prompt cache, in characters of plain input."""
+        return prices.plain * (self.new + self.again)
 
 
-NOTHING = Cost(0, 0, 0, 0, 0)
+NOTHING = Cost()
 
 
-def cost(requests: Iterable[Request]) -> Cost:
-    """Sum up what the requests of one history send."""
-    count = new_before = again_before = new_after = again_after = 0
-    for request in requests:
+def cost(requests: Iterable[tuple[int, int]]) -> Cost:
+    """Sum up what the requests of one history send: each is how many characters it has in all, and how many of them the one before began with."""
+    count = new = again = changes = last = 0
+    for size, same in requests:
         count += 1
-        again_before += new_before
-        again_after += new_after
-        new_before += request.before
-        new_after += request.after
-    return Cost(count, new_before, again_before, new_after, again_after)
+        new += size - same
+        again += same
+        changes += same < last
+        last = size
+    return Cost(count, new, again, changes)
 
 
-def add_costs(one: Cost, other: Cost) -> Cost:
-    """Sum up the costs of two histories."""
-    return Cost(*map(sum, zip(one, other, strict=True)))
+def add_costs(costs: Iterable[Cost]) -> Cost:
+    """Sum up the costs of several histories."""
+    return Cost(*map(sum, zip(NOTHING, *costs, strict=True)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reducer.engine.decode import decode
+from reducer.entities import TYPES, scanner
 from reducer.measures.retention import taken_by
 from reducer.values import is_media
 
@@ -51,6 +52,12 @@ def recall(history: str, returns: Sequence[Reduced]) -> tuple[dict[str, Recall],
             if not kept:
                 lost.append(LostEntity(history, type, value, entry.tool, entry.name, taken_by(entry.outcome, value)))
     return dict(sorted(found.items())), tuple(lost)
+
+
+def entities_of() -> Callable[[Any], frozenset[tuple[str, str]]]:
+    """Give the function that finds the entities of all built-in types in a content, by type and canonical value."""
+    scan = scanner(frozenset(TYPES))
+    return lambda content: frozenset((entity.type, entity.canonical) for text in _texts(content) for entity in scan(text))
 
 
 def _texts(content: Any) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reducer.measures import Measures, add
-from reducer.measures.cost import Cost, Prices, Request, cost
+from reducer.measures.cost import Cost, Prices, cost
 from reducer.report import look
 from reducer.rule import Ruleset, compile_rules
 
@@ -98,17 +98,29 @@ def test_a_call_made_again_after_a_cut_is_told() -> None:
 
 
 def test_cost_of_requests_that_send_everything_again() -> None:
-    found = cost([Request(100, 100), Request(1000, 200), Request(50, 50)])
-    assert found == Cost(3, 1150, 100 + 1100, 350, 100 + 300)
-    assert found.cached(Prices()) == (1.25 * 1150 + 0.1 * 1200, 1.25 * 350 + 0.1 * 400)
-    assert found.uncached(Prices()) == (2350, 750)
+    found = cost([(100, 0), (1100, 100), (1150, 1100)])
+    assert found == Cost(3, 1150, 1200, 0)
+    assert found.cached(Prices()) == 1.25 * 1150 + 0.1 * 1200
+    assert found.uncached(Prices()) == 2350
+
+
+def test_a_request_that_begins_otherwise_loses_the_cache() -> None:
+    assert cost([(100, 0), (150, 40)]) == Cost(2, 210, 40, 1)
+
+
+def test_what_rules_save_is_saved_in_every_request() -> None:
+    found = _measured(_history({"rows": ROWS, "note": ""}, TEXT))
+    took = len(json.dumps(ROWS, separators=(",", ":"))) - len(json.dumps(ROWS[:2], separators=(",", ":")))
+    assert found.recorded.new - found.reduced.new == took
+    assert (found.recorded.requests, found.recorded.again) == (2, found.reduced.again) == (2, len("What is it?"))
 
 
 def test_measures_add_up() -> None:
     one = _measured(_history({"rows": ROWS, "note": ""}, TEXT))
     two = add([one, one])
     assert (two.references, two.kept, len(two.lost_references)) == (4, 2, 2)
-    assert two.cost == tuple(2 * number for number in one.cost)
+    assert two.recorded == tuple(2 * number for number in one.recorded)
+    assert two.reduced == tuple(2 * number for number in one.reduced)
     assert add([]) == Measures()
 
 
@@ -128,4 +140,4 @@ def test_real_histories_are_measured(data: Path) -> None:
     assert 0 < total.kept < total.references
     assert len(total.lost_references) == total.references - total.kept
     assert all(lost.step.endswith("truncate @") for lost in total.lost_references)
-    assert total.cost.new_after < total.cost.new_before
+    assert total.reduced.new < total.recorded.new
