@@ -1,0 +1,90 @@
+"""`validate`: the structural checklist for stored histories."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from reducer.cli.parser import parser
+from reducer.cli.stop import Stop, say
+
+_ABOUT = """\
+Check stored histories, before or after reducing: kinds and sides, calls and their answers, ids, order, fields, timestamps.
+An error is what PydanticAI refuses to load or a large provider refuses to answer; a warning is odd but accepted. Nothing is mended.
+"""
+_EXAMPLES = """\
+examples:
+  python -m reducer validate session.json          every finding with line, column, code and JSON path
+  python -m reducer validate histories/ --strict   all .json files below a folder; warnings count as well
+  curl … | python -m reducer validate - --format json
+                                                   from standard input, as JSON for another program
+  python -m reducer validate --codes               what can be found, how grave it is, and who refuses it
+
+A history is JSON as PydanticAI 0.2 to 2.x stores it: a list of messages, one message, a wrapper around such a list, or one of these on each line.
+Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the verb and give the exit code. Raises `Stop` where there is nothing to check."""
+    reader = parser("validate", _ABOUT, _EXAMPLES)
+    reader.add_argument("histories", nargs="*", metavar="HISTORY", help="stored histories, folders of them, or - for standard input")
+    reader.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
+    reader.add_argument("--most", type=int, default=20, metavar="N", help="print at most N findings of a code and file as text, 0 for all (default: 20)")
+    reader.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
+    reader.add_argument("--codes", action="store_true", help="print the table of codes and exit")
+    options = reader.parse_intermixed_args(arguments)
+    if options.codes:
+        from reducer.validate.views import print_codes
+
+        print_codes(sys.stdout)
+        return 0
+    if not options.histories:
+        raise Stop("name a HISTORY to check, or - for standard input (--help shows how)")
+    if options.most < 0:
+        raise Stop(f"--most {options.most}: expected a number of findings, 0 for all")
+    return validate(options.histories, options.format, options.most, options.strict)
+
+
+def validate(names: Sequence[str], format: str, most: int, strict: bool) -> int:
+    """Print what is found in the histories that `names` stand for and give the exit code. Raises `Stop`."""
+    from reducer.cli import VERBS
+    from reducer.cli.histories import Source, find
+    from reducer.cli.progress import progress
+    from reducer.validate import validate as check
+    from reducer.validate.views import Checked, print_json, print_text
+
+    faults = 0
+    sources: list[Source] = []
+    for found in find(names, tuple(VERBS)):
+        if isinstance(found, Stop):
+            say(f"error: {found}")
+            faults += 1
+        else:
+            sources.append(found)
+    checked: list[Checked] = []
+    with progress(sources) as watch:
+        for source in sources:
+            look = watch(source)
+            try:
+                stored = source.read()
+            except Stop as stop:
+                say(f"error: {stop}")
+                faults += 1
+                continue
+            findings = check(stored)
+            if source.folder and findings and findings[0].code == "V003":
+                # Other JSON may stand beside histories; a file that was named is another thing.
+                say(f"skipped {source.name}: {findings[0].message}")
+            else:
+                checked.append(Checked(source.name, findings))
+            if look is not None:
+                look(source.size)
+    if not checked:
+        return 2
+    if format == "json":
+        print_json(checked, sys.stdout)
+    else:
+        print_text(checked, sys.stdout, most)
+    severities = {finding.severity for file in checked for finding in file.findings}
+    return 2 if faults else 1 if "error" in severities or (strict and severities) else 0

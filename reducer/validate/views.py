@@ -1,0 +1,98 @@
+"""The findings of some files as text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple, TextIO
+
+from reducer.screen import visible
+from reducer.validate.codes import CODES
+from reducer.validate.finding import Finding
+
+_COLOURS = {"error": "bold red", "warning": "bold yellow"}
+
+
+class Checked(NamedTuple):
+    """One file that was looked at, and what was found."""
+
+    name: str
+    findings: Sequence[Finding]
+
+
+def print_text(checked: Sequence[Checked], stream: TextIO, most: int) -> None:
+    """Print each finding on a line, `file:line:column: error V032 at [2].parts[0]: …`, at most `most` of each code of a file, then the sums."""
+    coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    for file in checked:
+        shown, left_out = _capped(file.findings, most)
+        for finding in shown:
+            _print_line(file.name, finding, stream, coloured)
+        for code, count in left_out.items():
+            print(visible(f"{file.name}: and {count:,} more {code}: {CODES[code].says}"), file=stream)
+    found = Counter(finding.severity for file in checked for finding in file.findings)
+    where = f"{len(checked):,} {'history' if len(checked) == 1 else 'histories'}"
+    sums = [f"{found[severity]:,} {severity}{'' if found[severity] == 1 else 's'}" for severity in ("error", "warning") if found[severity]]
+    print(f"{', '.join(sums)} in {where}" if sums else f"{where}: no problems", file=stream)
+
+
+def _capped(findings: Sequence[Finding], most: int) -> tuple[list[Finding], Counter[str]]:
+    counts: Counter[str] = Counter()
+    shown: list[Finding] = []
+    left_out: Counter[str] = Counter()
+    for finding in findings:
+        counts[finding.code] += 1
+        if most and counts[finding.code] > most:
+            left_out[finding.code] += 1
+        else:
+            shown.append(finding)
+    return shown, left_out
+
+
+def _print_line(name: str, finding: Finding, stream: TextIO, coloured: bool) -> None:
+    head = f"{name}:{finding.line}:{finding.column}: "
+    rest = f" {finding.code} at {finding.place}: {finding.message}"
+    if not coloured:
+        # Without colour there is no need for rich, whose import takes as long as reading a history.
+        print(visible(f"{head}{finding.severity}{rest}"), file=stream)
+        return
+    from rich.text import Text
+
+    from reducer.screen import console
+
+    text = Text(visible(head)).append(finding.severity, style=_COLOURS[finding.severity]).append(visible(rest))
+    console(stream).print(text, soft_wrap=True)
+
+
+def print_json(checked: Sequence[Checked], stream: TextIO) -> None:
+    """Print all findings as one JSON object: `files` with `findings`, then the sums."""
+    found = Counter(finding.severity for file in checked for finding in file.findings)
+    files = [
+        {
+            "file": file.name,
+            "findings": [
+                {
+                    "code": finding.code,
+                    "severity": finding.severity,
+                    "path": finding.place,
+                    "line": finding.line,
+                    "column": finding.column,
+                    "message": finding.message,
+                    "refused_by": CODES[finding.code].refused_by,
+                }
+                for finding in file.findings
+            ],
+        }
+        for file in checked
+    ]
+    json.dump({"files": files, "errors": found["error"], "warnings": found["warning"]}, stream, indent=2)
+    stream.write("\n")
+
+
+def print_codes(stream: TextIO) -> None:
+    """Print the table of codes: severity, what each says, and who refuses it."""
+    for entry in CODES.values():
+        print(f"{entry.code}  {entry.severity:<7}  {entry.says}", file=stream)
+        if entry.refused_by:
+            print(f"{'':15}refused by {entry.refused_by}", file=stream)
