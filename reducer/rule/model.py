@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from reducer.entities.own import Vocabulary
+from reducer.entities.own import BUILT_IN, Vocabulary
 from reducer.errors import Location, Problem
 from reducer.op import Condition, EntityTypes, Names, Op, Place, Preserved
 from reducer.path import Path
@@ -165,8 +165,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """Rules ready to run: `rule_for` gives the one for a tool name or None; `warnings` do not stop them."""
+    """Rules ready to run: `rule_for` gives the one for a tool name or None; `warnings` do not stop them; `vocabulary` has the entity types."""
 
     rules: tuple[Rule, ...]
     rule_for: Callable[[str], Rule | None]
     warnings: tuple[Problem, ...] = ()
+    vocabulary: Vocabulary = BUILT_IN

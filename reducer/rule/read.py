@@ -62,11 +62,12 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
     verbs = operations()
     parsed = [(file, text, *parse(text, file), list[Problem]()) for file, text in texts]
     vocabulary = read_vocabulary((file, tree, reporter(text, file, noted)) for file, text, tree, _, noted in parsed if tree is not None)
-    for file, text, tree, found, noted in parsed:
+    made = [None if tree is None else _rule(tree, file, reporter(text, file, noted), verbs, vocabulary) for file, text, tree, _, noted in parsed]
+    _warn_of_unused_types(parsed, made, vocabulary)
+    for (file, text, tree, found, noted), rule in zip(parsed, made, strict=True):
         problems += found
         if tree is None:
             continue
-        rule = _rule(tree, file, reporter(text, file, noted), verbs, vocabulary)
         # A broken key was reported where YAML was read: it would only be reported again for what it is not.
         known = {problem.location for problem in found}
         noted = [problem for problem in noted if problem.location not in known]
@@ -76,11 +77,29 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
             rules.append(replace(rule, digest=_digest(text)))
     if any(problem.severity == "error" for problem in problems):
         return None, tuple(problems)
-    return Ruleset(tuple(rules), rule_chooser(rules), tuple(problems)), tuple(problems)
+    return Ruleset(tuple(rules), rule_chooser(rules), tuple(problems), vocabulary), tuple(problems)
 
 
 def _digest(text: str | bytes) -> str:
     return blake2b(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def _warn_of_unused_types(
+    parsed: Iterable[tuple[str, str | bytes, Tree | None, Iterable[Problem], list[Problem]]], made: Iterable[Rule | None], vocabulary: Vocabulary
+) -> None:
+    """Note own entity types that no rule asks for, unless there are no rules, or errors, behind which one may ask."""
+    rules = [rule for rule in made if rule is not None]
+    parsed = list(parsed)
+    if not rules or any(problem.severity == "error" for _, _, _, found, noted in parsed for problem in (*found, *noted)):
+        return
+    used = frozenset[str]().union(*(rule.types for rule in rules))
+    for file, text, tree, _, noted in parsed:
+        types = locate(tree, ("entities",)) if isinstance(tree, MappingNode) else None
+        for key, _ in types.entries if isinstance(types, MappingNode) and types is not tree else ():
+            name = str(key.value)
+            if name in vocabulary.own and name not in used:
+                message = f"no rule asks for `{name}`: it stands in no `preserve` and no `extract`"
+                reporter(text, file, noted)(key, message, "name it in the rule that should keep it, or take it out", severity="warning")
 
 
 def _files(source: FilePath) -> Iterator[FilePath]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reducer.cli.parser import parser
+from reducer.cli.rules import choose_rules
 from reducer.cli.stop import Stop
 from reducer.engine.decode import decode
-from reducer.entities import GROUPS, TYPES, Entity, scan
+from reducer.entities import Entity
+from reducer.entities.foreign import meant
+from reducer.entities.own import BUILT_IN, Scan, Vocabulary
 from reducer.screen import console, visible
 
 _EXAMPLES = """\
@@ -22,6 +26,8 @@ examples:
                                                      only these types and groups, with JSON paths
   curl … | python -m reducer entities - --refang     from standard input; evil[.]com is shown as evil.com
   python -m reducer entities *.txt --format jsonl    every occurrence as a line of JSON
+  python -m reducer entities log.jsonl --rules rules --type ticket
+                                                     a type that rule files describe under `entities:`
 
 Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware; groups: ip hash ioc.
 Exit codes: 0 done, 2 cannot run.
@@ -31,26 +37,27 @@ Exit codes: 0 done, 2 cannot run.
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and give the exit code. Raises `Stop` for what cannot be read."""
     reader = parser("entities", "Find indicators and names of threats, defanged ones too.", _EXAMPLES)
-    reader.add_argument("files", nargs="+", metavar="FILE", help="a text or JSON file, or - for standard input")
+    reader.add_argument("files", nargs="+", metavar="FILE", help="a file of text, JSON, or one JSON value a line; - is standard input")
     reader.add_argument("--type", action="append", metavar="TYPE", help="only entities of this type or group; can be given more than once")
+    reader.add_argument("--rules", action="append", metavar="RULES", help="also the types of these rule files, or folders of them, as these have them")
     reader.add_argument("--refang", action="store_true", help="show values refanged in the table (JSON lines have both)")
     reader.add_argument("--format", choices=("table", "jsonl"), default="table", help="what is printed (default: table)")
     options = reader.parse_intermixed_args(arguments)
-    return entities(options.files, options.type or (), options.format, options.refang)
+    vocabulary = _vocabulary(options.rules) if options.rules else BUILT_IN
+    return entities(options.files, _scan(vocabulary, options.type or ()), options.format, options.refang)
 
 
 class Spot(NamedTuple):
-    """One entity and where it was read: `place` is line and column in a text, the path of keys and indexes in JSON."""
+    """One entity and where it was read: `place` is line and column in a text, the path of keys and indexes in JSON, line and path in JSON lines."""
 
     entity: Entity
     file: str
     place: str
 
 
-def entities(files: Sequence[str], types: Sequence[str], format: str, refang: bool) -> int:
-    """Print the entities in `files` (`-` is standard input) and give the exit code. Raises `Stop` for what cannot be read."""
-    wanted = _known(types) or None
-    spots = (spot for name in files for spot in _spots(name, _read(name), wanted))
+def entities(files: Sequence[str], scan: Scan, format: str, refang: bool) -> int:
+    """Print the entities that `scan` finds in `files` (`-` is standard input) and give the exit code. Raises `Stop` for what cannot be read."""
+    spots = (spot for name in files for spot in _spots(name, _read(name), scan))
     if format == "jsonl":
         for spot in spots:
             found = spot.entity
@@ -61,13 +68,30 @@ def entities(files: Sequence[str], types: Sequence[str], format: str, refang: bo
     return 0
 
 
-def _known(types: Sequence[str]) -> list[str]:
+def _vocabulary(given: Sequence[str]) -> Vocabulary:
+    """Give the entity types of rule files. Raises `Stop` where there are none, or errors in them."""
+    from reducer.errors import RuleError
+    from reducer.rule import read_rules
+
+    chosen = choose_rules(given)
+    try:
+        return read_rules(*chosen.files).vocabulary
+    except RuleError as error:
+        for problem in error.problems:
+            print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
+        count = len(error.problems)
+        raise Stop(f"{chosen.name}: {count:,} {'error' if count == 1 else 'errors'} in the rules; nothing was read") from None
+    except OSError as error:
+        raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
+
+
+def _scan(vocabulary: Vocabulary, types: Sequence[str]) -> Scan:
     for name in types:
-        if name not in TYPES and name not in GROUPS:
-            near = get_close_matches(name, (*TYPES, *GROUPS), 1)
-            help = f"did you mean {near[0]}?" if near else f"there are {', '.join((*TYPES, *GROUPS))}"
+        if name not in vocabulary.names:
+            near = meant(name, vocabulary.names) or get_close_matches(name, vocabulary.names, 1)
+            help = f"did you mean {near[0]}?" if near else f"there are {', '.join(vocabulary.names)}"
             raise Stop(f"unknown entity type {name}: {help}")
-    return list(types)
+    return vocabulary.scanner(vocabulary.expand(types)) if types else vocabulary.everything()
 
 
 def _read(name: str) -> str:
@@ -76,21 +100,36 @@ def _read(name: str) -> str:
     except OSError as error:
         raise Stop(f"{name}: {error.strerror or error}") from None
     # What is no UTF-8 is no entity either: it may stand beside some.
-    return data.decode("utf-8-sig", "replace")
+    return data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
 
 
-def _spots(name: str, text: str, types: list[str] | None) -> Iterator[Spot]:
+def _spots(name: str, text: str, scan: Scan) -> Iterator[Spot]:
     file = "standard input" if name == "-" else name
     value = decode(text)
     if type(value) is not str:
-        for place, leaf in _texts(value):
-            yield from (Spot(entity, file, place) for entity in scan(leaf, types))
+        yield from (Spot(entity, file, place) for place, leaf in _texts(value) for entity in scan(leaf))
+        return
+    values = _lines(text)
+    if values:
+        yield from (Spot(entity, file, f"{number}:{place}") for number, value in values for place, leaf in _texts(value) for entity in scan(leaf))
         return
     line, begin = 1, 0
-    for entity in scan(text, types):
+    for entity in scan(text):
         line += text.count("\n", begin, entity.start)
         begin = entity.start
         yield Spot(entity, file, f"{line}:{entity.start - text.rfind(chr(10), 0, entity.start)}")
+
+
+def _lines(text: str) -> list[tuple[int, Any]]:
+    """Give the JSON objects and lists of a text that has one a line, each with its line number; nothing for any other text."""
+    values = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            value = decode(line)
+            if type(value) is str:
+                return []
+            values.append((number, value))
+    return values
 
 
 def _texts(value: Any) -> Iterator[tuple[str, str]]:
