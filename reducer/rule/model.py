@@ -100,7 +100,7 @@ class StepKeys(Model):
 
 
 class RuleFile(Model):
-    """The keys of a rule file; the steps are read by their operations, the entities into the vocabulary of all files."""
+    """The keys of a rule file; the steps are read by their operations, entities and conditions for all files."""
 
     version: Literal[1]
     tool: Names
@@ -111,7 +111,21 @@ class RuleFile(Model):
     preserve: Preserved | None = None
     max_chars: int | None = Field(None, ge=1)
     entities: Annotated[dict[str, Any], Field(min_length=1)] | None = None
+    conditions: Annotated[dict[str, Any], Field(min_length=1)] | None = None
     tests: list[Any] = []
+
+
+class SharedFile(Model):
+    """The keys of a rule file without a tool, that only says what entities and conditions are."""
+
+    version: Literal[1]
+    description: str = ""
+    entities: Annotated[dict[str, Any], Field(min_length=1)] | None = None
+    conditions: Annotated[dict[str, Any], Field(min_length=1)] | None = None
+
+
+SHARED_KEYS = frozenset({"entities", "conditions"})
+"""What a rule file says for all files of its folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ from reducer.op import Amount, Op
 from reducer.ops import operations
 from reducer.path import Expression, Path, compile_path
 from reducer.rule.choose import is_dead, is_glob, meet, rule_chooser
+from reducer.rule.conditions import KEY, Conditions, read_conditions
 from reducer.rule.form import conflicts, is_proven
-from reducer.rule.model import Expect, Given, Model, Rule, RuleFile, Ruleset, Step, StepKeys, Test, When
+from reducer.rule.model import SHARED_KEYS, Expect, Given, Model, Rule, RuleFile, Ruleset, SharedFile, Step, StepKeys, Test, When
 from reducer.rule.problems import Report, near, report_all, reporter
-from reducer.rule.vocabulary import EntitiesFile, read_vocabulary
+from reducer.rule.vocabulary import read_vocabulary
 from reducer.source import Mapping as MappingNode
 from reducer.source import Sequence as SequenceNode
 from reducer.source import Tree, locate, parse, plain
@@ -62,7 +63,8 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
     verbs = operations()
     parsed = [(file, text, *parse(text, file), list[Problem]()) for file, text in texts]
     vocabulary = read_vocabulary((file, tree, reporter(text, file, noted)) for file, text, tree, _, noted in parsed if tree is not None)
-    made = [None if tree is None else _rule(tree, file, reporter(text, file, noted), verbs, vocabulary) for file, text, tree, _, noted in parsed]
+    conditions = read_conditions((file, tree, reporter(text, file, noted)) for file, text, tree, _, noted in parsed if tree is not None)
+    made = [None if tree is None else _rule(tree, file, reporter(text, file, noted), verbs, vocabulary, conditions) for file, text, tree, _, noted in parsed]
     _warn_of_unused_types(parsed, made, vocabulary)
     for (file, text, tree, found, noted), rule in zip(parsed, made, strict=True):
         problems += found
@@ -109,21 +111,21 @@ def _files(source: FilePath) -> Iterator[FilePath]:
         yield source
 
 
-def _rule(tree: Tree, file: str, report: Report, verbs: Mapping[str, type[Op]], vocabulary: Vocabulary) -> Rule | None:
+def _rule(tree: Tree, file: str, report: Report, verbs: Mapping[str, type[Op]], vocabulary: Vocabulary, conditions: Conditions) -> Rule | None:
     if not isinstance(tree, MappingNode):
         report(tree, "expected the keys of a rule", "a rule file starts with `version: 1` and `tool:`")
         return None
     data = plain(tree)
     sound = True
-    model: type[Model] = RuleFile if "entities" not in data or set(data) - set(EntitiesFile.model_fields) else EntitiesFile
+    model: type[Model] = SharedFile if data.keys() & SHARED_KEYS and data.keys() <= SharedFile.model_fields.keys() else RuleFile
     version = data.get("version", 1)
     if type(version) is int and version != 1:
         report(locate(tree, ("version",)), f"this reducer reads version 1 of the rule language, not {version}", "write version: 1, or use a newer reducer")
         data["version"], sound = 1, False
     checked = _checked(model, data, tree, (), report, vocabulary)
-    if model is EntitiesFile:
+    if model is SharedFile:
         return None
-    steps = list(_steps(tree, data, file, report, verbs, vocabulary)) if type(data.get("steps")) is list else []
+    steps = list(_steps(tree, data, file, report, verbs, vocabulary, conditions)) if type(data.get("steps")) is list else []
     tests = []
     if type(data.get("tests")) is list:
         tests = [_checked(Test, test, tree, ("tests", number), report, vocabulary) for number, test in enumerate(data["tests"])]
@@ -198,7 +200,9 @@ def _checked_indexes(step: Step, steps: tuple[Step, ...], tree: Tree, report: Re
     return sound
 
 
-def _steps(tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: Mapping[str, type[Op]], vocabulary: Vocabulary) -> Iterator[Any]:
+def _steps(
+    tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: Mapping[str, type[Op]], vocabulary: Vocabulary, conditions: Conditions
+) -> Iterator[Any]:
     for number, step in enumerate(data["steps"]):
         place = ("steps", number)
         node = locate(tree, place)
@@ -213,13 +217,16 @@ def _steps(tree: Tree, data: dict[str, Any], file: str, report: Report, verbs: M
             _checked(StepKeys, common, tree, place, report, vocabulary)
             yield None
             continue
-        own = {key: value for key, value in step.items() if key not in StepKeys.model_fields}
+        meant = conditions.doubt(step)
+        if meant:
+            report(locate(tree, (*place, KEY)), f"there is no condition `{step[KEY]}`: this reads as a key", f"did you mean `{meant}`?", severity="warning")
+        own = {key: value for key, value in conditions.resolved(step).items() if key not in StepKeys.model_fields}
         op_type = verbs[actions[0]]
         keys = _checked(StepKeys, common, tree, place, report, vocabulary)
         op = _checked(op_type, own, tree, place, report, vocabulary, StepKeys.model_fields)
         _warn(keys, tree, place, report)
         _warn(op, tree, place, report)
-        yield None if keys is None or op is None else (keys, op, Location(file, node.line, node.column))
+        yield None if keys is None or op is None or conditions.names_wrong(step) else (keys, op, Location(file, node.line, node.column))
 
 
 def _warn(part: Model | Op | None, tree: Tree, place: tuple[str | int, ...], report: Report) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from reducer.entities.entity import GROUPS, TYPES
 from reducer.entities.foreign import meant
@@ -39,14 +39,6 @@ class EntityKeys(Model):
     case_sensitive: bool | None = None
     ignore: Names | None = None
     synonyms: Literal["one"] | None = None
-
-
-class EntitiesFile(Model):
-    """The keys of a rule file without a tool, that only says what entities are."""
-
-    version: Literal[1]
-    description: str = ""
-    entities: dict[str, Any] = Field(min_length=1)
 
 
 def read_vocabulary(files: Iterable[tuple[str, Tree, Report]]) -> Vocabulary:
