@@ -1,0 +1,80 @@
+"""In a DBOS workflow on SQLite: what a workflow that goes on after a crash sends is what it sent before."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from reducer.agent import ReduceToolReturns, Reduction, history_processor
+from reducer.agent.durable import workflow
+from tests.doors.agents import call, history_capability, steady
+from tests.doors.test_scenarios import ARTICLES
+
+dbos = pytest.importorskip("dbos")
+durable = pytest.importorskip("pydantic_ai.durable_exec.dbos")
+if not hasattr(durable, "DBOSDurability"):
+    pytest.skip("DBOSDurability came in the course of PydanticAI 2", allow_module_level=True)
+
+RULE = "version: 1\ntool: deep_research\nsteps:\n  - limit: 2\n"
+
+
+@pytest.mark.parametrize("form", ["capability", "request alone", "processor"])
+def test_a_workflow_that_goes_on_sends_what_it_sent(form: str, tmp_path: Path) -> None:
+    (tmp_path / "rule.yaml").write_text(RULE)
+    received: list[bytes] = []
+    where: list[str] = []
+
+    def heard(reduction: Reduction) -> None:
+        where.append(workflow())
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        received.append(ModelMessagesTypeAdapter.dump_json(messages))
+        done = sum(isinstance(message, ModelResponse) for message in messages) == 2
+        return ModelResponse([TextPart("Done.")] if done else [call("deep_research")])
+
+    made = Agent(FunctionModel(answer), name="analyst", capabilities=[reducing(form, tmp_path, heard), durable.DBOSDurability()])
+
+    @made.tool_plain
+    def deep_research() -> list[str]:
+        return list(ARTICLES)
+
+    level = logging.getLogger("dbos").level
+    config: Any = {"name": "reducer-test", "system_database_url": f"sqlite:///{tmp_path}/state.sqlite", "run_admin_server": False, "log_level": "ERROR"}
+    dbos.DBOS(config=config)
+
+    @dbos.DBOS.workflow(name=f"investigate_{form}")
+    async def investigate(question: str) -> bytes:
+        return (await made.run(question)).all_messages_json()
+
+    async def run() -> None:
+        first = await dbos.DBOS.start_workflow_async(investigate, "Look into it, please.")
+        stored = await first.get_result()
+        assert len(received) == 3
+        assert [part["content"] for message in (2, 4) for part in steady(received[2])[message]["parts"]] == [ARTICLES[:2]] * 2
+        again = await dbos.DBOS.fork_workflow_async(first.workflow_id, 3)
+        assert steady(await again.get_result()) == steady(stored)
+        # The answers of the first two requests were on record; the third was sent again.
+        assert len(received) == 4
+        assert steady(received[3]) == steady(received[2])
+
+    dbos.DBOS.launch()
+    try:
+        asyncio.run(run())
+    finally:
+        dbos.DBOS.destroy()
+        logging.getLogger("dbos").setLevel(level)
+    assert where == ["DBOS"] * 4
+    assert workflow() == ""
+
+
+def reducing(form: str, rules: Path, heard: Any) -> Any:
+    if form == "processor":
+        return history_capability(history_processor(rules, on_reduce=heard))
+    return ReduceToolReturns(rules, on_reduce=heard, persist=form == "capability")
