@@ -29,13 +29,16 @@ class Reducer:
     ruleset: Ruleset
     sources: tuple[Path | str, ...] = ()
 
+    def __post_init__(self) -> None:
+        prepare(self.ruleset)
+
     @classmethod
     def load(cls, *sources: Path | str) -> Reducer:
         """Load rule files, and all `.yaml` and `.yml` files of folders.
 
         Raises `RuleError` with every problem of every file; OSError for what cannot be opened.
         """
-        return cls(_prepared(sources), sources)
+        return cls(read_rules(*sources), sources)
 
     def reload(self) -> tuple[Problem, ...]:
         """Read the rules from their sources again, and use them from now on if all of them are good; give what is wrong with them else.
@@ -47,7 +50,9 @@ class Reducer:
         if not self.sources:
             raise ValueError("these rules came from no files: make the Reducer with Reducer.load")
         try:
-            self.ruleset = _prepared(self.sources)
+            ruleset = read_rules(*self.sources)
+            prepare(ruleset)
+            self.ruleset = ruleset
         except RuleError as error:
             problems = error.problems
         except OSError as error:
@@ -79,9 +84,3 @@ class Reducer:
     def instructions(self, tools: Iterable[str] | None = None) -> str:
         """Say for the model what the rules for `tools`, or all rules, leave out: static text, a line a rule, empty when there is none."""
         return instructions(self.ruleset, tools)
-
-
-def _prepared(sources: Sequence[Path | str]) -> Ruleset:
-    ruleset = read_rules(*sources)
-    prepare(ruleset)
-    return ruleset
