@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("temporalio")
 temporal = pytest.importorskip("pydantic_ai.durable_exec.temporal")
 if not hasattr(temporal, "TemporalDurability"):
     pytest.skip("TemporalDurability came in the course of PydanticAI 2", allow_module_level=True)
