@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Any, Literal, NamedTuple
 
-from reducer.archive.entries import Filed, Place, at_no_time, at_place, candidates, key_of, original
+from reducer.archive.entries import Filed, Place, at_no_time, at_place, candidates, canonical, key_of, original
 from reducer.marks import is_marked
 
 _MOST_STEPS = 50
@@ -42,8 +42,8 @@ def find(connection: sqlite3.Connection, place: Place, content: Any, *, newest: 
 
 
 def _step(connection: sqlite3.Connection, place: Place, content: Any, newest: bool, first: bool) -> Original:
-    key = key_of(place.tool, place.call_id, content)
-    filed = candidates(connection, key) if key is not None else []
+    form = canonical(content)
+    filed = candidates(connection, key_of(place.tool, place.call_id, form)) if form is not None else []
     if not filed:
         return Original(None)
     fitting = at_place(filed, place)

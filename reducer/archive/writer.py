@@ -160,13 +160,12 @@ class Writer:
                 made = 0
                 for entry in _entries(job):
                     made += 1
-                    prepared = entry if isinstance(entry, Exception) else prepare(self._open(), entry)
-                    if not isinstance(prepared, Prepared):
+                    if isinstance(entry, Exception):
                         open_ones -= 1
-                        self._lose(1, f"a return cannot be filed: {type(entry).__name__ if isinstance(entry, Exception) else 'it has no key'}")
+                        self._lose(1, f"a return cannot be filed: {type(entry).__name__}")
                         continue
-                    waiting.append(prepared)
-                    size += len(prepared.entry.original)
+                    waiting.append(prepare(self._open(), entry))
+                    size += len(entry.original)
                     if size > _CHUNK:
                         open_ones -= self._commit(waiting)
                         waiting, size = [], 0

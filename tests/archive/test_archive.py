@@ -20,9 +20,11 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from reducer.archive import Archive
-from reducer.archive.entries import Entry
+from reducer.archive.entries import Entry, canonical
 from reducer.archive.writer import Job
+from reducer.values import stored_json
 from tests.archive.samples import entry, found, rows
+from tests.doors.test_history import CONTENTS
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,6 +120,26 @@ def test_every_original_with_a_place_of_its_own_comes_back(tmp_path_factory: pyt
                 assert result.form == one.original
             else:
                 assert result.doubt == "several" or result.form in {other.original for other in same}
+
+
+@given(CONTENTS)
+def test_what_is_read_from_a_stored_history_has_the_key_of_what_was_live(content: Any) -> None:
+    try:
+        written = stored_json(content)
+    except ValueError:
+        return
+    read = json.loads(written)
+    event(type(content).__name__)
+    assert canonical(read) == written or has_one_key_twice(content)
+
+
+def has_one_key_twice(value: Any) -> bool:
+    if isinstance(value, dict):
+        keys = json.loads(stored_json(value))
+        return len(keys) < len(value) or any(map(has_one_key_twice, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(has_one_key_twice, value))
+    return any(map(has_one_key_twice, vars(value).values())) if hasattr(value, "__dict__") else False
 
 
 def test_threads_file_at_once(archive: Archive) -> None:

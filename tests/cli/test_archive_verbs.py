@@ -12,6 +12,7 @@ import pytest
 from reducer.archive import Archive
 from reducer.archive.entries import Entry, Place
 from reducer.stored import reduce_json, returns
+from reducer.values import stored_json
 from tests.cli.conftest import Result, history, process
 
 LONG = "A long text, with more in it than the model needs to see, and café. " * 4
@@ -33,7 +34,7 @@ def original(folder: Path) -> bytes:
             new = shorter(found.tool, found.content)
             if new is not found.content:
                 place = Place(found.tool, found.call_id, found.nth, 0)
-                archive.file([Entry(place, "rule", json.dumps(new).encode(), text[found.start : found.end].encode())])
+                archive.file([Entry(place, "rule", stored_json(new), text[found.start : found.end].encode())])
     Path("reduced.json").write_bytes(reduce_json(whole, shorter))
     return whole
 
@@ -93,8 +94,8 @@ def test_stats_count(original: bytes, cli: Callable[..., Result]) -> None:
         "returns": 3,
         "originals": 3,
         "tools": [
-            {"tool": "note", "returns": 1, "bytes": {"original": size, "reduced": len(json.dumps(shorter("", LONG)))}},
-            {"tool": "lookup", "returns": 2, "bytes": {"original": 18, "reduced": 12}},
+            {"tool": "note", "returns": 1, "bytes": {"original": size, "reduced": len(stored_json(shorter("", LONG)))}},
+            {"tool": "lookup", "returns": 2, "bytes": {"original": 18, "reduced": 10}},
         ],
     }
     assert told["bytes"]["originals"] == size + 18
@@ -103,8 +104,8 @@ def test_stats_count(original: bytes, cli: Callable[..., Result]) -> None:
     assert shown.code == 0
     assert shown.out.splitlines()[:3] == [
         "Tool    Returns  Bytes, original  reduced",
-        f"note          1              {size}       {len(json.dumps(shorter('', LONG)))}",
-        "lookup        2               18       12",
+        f"note          1              {size}       {len(stored_json(shorter('', LONG)))}",
+        "lookup        2               18       10",
     ]
     assert "returns.db: 3 returns, 3 originals" in shown.out
 
