@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from reducer.cli import VERBS
 from reducer.cli.histories import SAMPLE, Source, find, sample_history
-from reducer.cli.output import refuse, write
+from reducer.cli.outputs import Outputs, outputs
 from reducer.cli.progress import progress
 from reducer.cli.rules import Chosen, choose_rules
 from reducer.cli.selection import Selection
 from reducer.cli.stop import Stop, say
-from reducer.errors import HistoryError, RuleError
-from reducer.report import Report, ReturnReport, look, report
-from reducer.report.attention import Attention, attention
+from reducer.cli.walk import Seen, Show, Walk, walk
+from reducer.errors import RuleError
+from reducer.report import Report, ReturnReport, report
+from reducer.report.attention import attention, plural
 from reducer.rule import Ruleset, read_rules
-from reducer.screen import visible
+from reducer.screen import console, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class Options(NamedTuple):
@@ -30,10 +34,12 @@ class Options(NamedTuple):
     format: str
     strict: bool
     output: str | None
+    jobs: int = 1
+    resume: bool = False
 
 
 def run(options: Options) -> int:
-    """Print the report, write the reduced history if asked to, and give the exit code. Raises `Stop`."""
+    """Print the report, write the reduced histories if asked to, and give the exit code. Raises `Stop`."""
     alone = not options.histories
     chosen = choose_rules(options.rules, here=not alone)
     ruleset = _read(chosen)
@@ -45,43 +51,41 @@ def run(options: Options) -> int:
             faults += 1
         else:
             sources.append(found)
-    if options.output is not None:
-        _accept(options.output, sources, chosen)
+    if options.format == "diff" and options.jobs > 1:
+        raise Stop("--format diff is printed by one process as it reads: leave out --jobs")
     selection = Selection(options.tool, options.call, {}, {})
-    read: list[str] = []
-    returns: list[ReturnReport] = []
-    reduced = b""
-    no_history: dict[str, list[str]] = {}
-    with progress(sources) as watch:
-        for source in sources:
-            try:
-                seen = look(ruleset, source.name, source.read(), selection.takes, detailed=options.format != "table", watch=watch(source))
-            except (HistoryError, Stop) as error:
-                if source.folder and isinstance(error, HistoryError) and str(error).startswith("not a history"):
-                    no_history.setdefault(source.folder, []).append(f"{source.name}: {error}")
-                else:
-                    say(f"error: {error}" if isinstance(error, Stop) else f"error: {source.name}: {error}")
-                    faults += 1
-                continue
-            read.append(source.name)
-            returns += seen.returns
-            if options.output is not None:
-                reduced = seen.reduced()
-    faults += _say_skipped(no_history, sources)
-    if not read:
+    plan = outputs(options.output, options.resume, sources, chosen, selection)
+    # With the reduced history on standard output the report must not run into it.
+    stream = sys.stderr if options.output == "-" else sys.stdout
+    show, begin = _shown(report(chosen.name, ruleset, [source.name for source in sources], (), selection.is_whole), stream)
+    is_diff = options.format == "diff"
+    # A bar and a diff on the same terminal would run into each other.
+    with progress(() if is_diff and stream.isatty() else sources) as watching:
+        seen = walk(Walk(sources, ruleset, chosen.files, selection, plan, options.jobs, options.format != "table", show if is_diff else None), watching)
+    plan.close()
+    if not seen.histories:
         return 2
-    if not returns and not selection.is_whole:
+    if not seen.tally.tools and not selection.is_whole:
         raise Stop(selection.why_none())
-    result = report(chosen.name, ruleset, read, returns, selection.is_whole)
+    result = report(chosen.name, ruleset, seen.histories, seen.returns, selection.is_whole, seen.tally, seen.lines)
     needs = attention(result)
-    if options.output is not None:
-        write(options.output, reduced)
-        if options.output != "-":
-            say(f"wrote {options.output}, {len(reduced):,} bytes")
-    _print(result, needs, options)
+    _say_written(options.output, plan, seen)
+    if is_diff:
+        from reducer.report.diff import print_end
+
+        print_end(result, needs, begin())
+    elif options.format == "json":
+        from reducer.report.json import print_json
+
+        print_json(result, needs, stream)
+    else:
+        from reducer.report.table import print_table
+
+        print_table(result, needs, stream)
     if alone:
         say("this was the sample: give a HISTORY to see your own (--help shows how)")
-    return 2 if faults else 1 if options.strict and needs else 0
+    bad = any(lines.bad for lines in seen.lines)
+    return 2 if faults or seen.faults else 1 if bad or (options.strict and needs) else 0
 
 
 def _read(chosen: Chosen) -> Ruleset:
@@ -96,39 +100,29 @@ def _read(chosen: Chosen) -> Ruleset:
         raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
 
 
-def _accept(output: str, sources: Sequence[Source], chosen: Chosen) -> None:
-    if len(sources) > 1:
-        raise Stop(f"--output writes one history, and {len(sources):,} were given")
-    if output != "-":
-        refuse(output, [*(source.path for source in sources), *chosen.files])
+def _shown(planned: Report, stream: TextIO) -> tuple[Show, Callable[[], Console]]:
+    """Give what prints the returns of a history as a diff when they are known, and what begins to print if nothing has."""
+    screens: list[Console] = []
+
+    def begin() -> Console:
+        from reducer.report.table import print_head
+
+        if not screens:
+            screens.append(console(stream))
+            print_head(planned, screens[0])
+        return screens[0]
+
+    def show(name: str, returns: tuple[ReturnReport, ...]) -> None:
+        from reducer.report.diff import print_returns
+
+        if returns:
+            print_returns("" if planned.histories == (name,) else name, returns, planned.whole, begin())
+
+    return show, begin
 
 
-def _say_skipped(no_history: dict[str, list[str]], sources: Sequence[Source]) -> int:
-    """Tell of the files in folders that are JSON but no histories; a folder with nothing else is a fault."""
-    faults = 0
-    for folder, skipped in no_history.items():
-        count = len(skipped)
-        more = f" and {count - 1:,} more" if count > 1 else ""
-        if count == sum(source.folder == folder for source in sources):
-            say(f"error: {folder}: no history in it: {skipped[0]}{more}")
-            faults += 1
-        else:
-            say(f"skipped {skipped[0]}{more}")
-    return faults
-
-
-def _print(result: Report, needs: tuple[Attention, ...], options: Options) -> None:
-    # With the reduced history on standard output the report must not run into it.
-    stream = sys.stderr if options.output == "-" else sys.stdout
-    if options.format == "json":
-        from reducer.report.json import print_json
-
-        print_json(result, needs, stream)
-    elif options.format == "diff":
-        from reducer.report.diff import print_diff
-
-        print_diff(result, needs, stream)
-    else:
-        from reducer.report.table import print_table
-
-        print_table(result, needs, stream)
+def _say_written(output: str | None, plan: Outputs, seen: Seen) -> None:
+    if output is not None and output != "-" and seen.written:
+        count = len(seen.written)
+        where = f"{count:,} {plural(count, 'file')} in {output}" if plan.shared else output
+        say(f"wrote {where}, {sum(size for _, size in seen.written):,} bytes")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from reducer.cli.stop import Stop
+from reducer.lines import ENDINGS, ArchiveError, Stream, open_archive
 
 SAMPLE = "the sample bundled with reducer"
 """What the sample history is called."""
@@ -21,18 +23,31 @@ class Source(NamedTuple):
     path: Path | None
     folder: str = ""
 
-    def read(self) -> bytes:
-        """Read all of it. Raises `Stop`."""
+    @contextmanager
+    def opened(self) -> Iterator[Stream]:
+        """Open it, for its bytes as they are stored. Raises `Stop`; reading raises OSError."""
         if self.path is None:
             if sys.stdin is None:
                 raise Stop("standard input is closed")
             if sys.stdin.isatty():
                 print("reducer: reading a history from the terminal; end it with Ctrl-D", file=sys.stderr)
-            return sys.stdin.buffer.read()
+            given = sys.stdin.buffer
+            yield Stream(getattr(given, "read1", given.read))  # what is there, without waiting for more
+            return
         try:
-            return self.path.read_bytes()
+            file = self.path.open("rb", buffering=0)
         except OSError as error:
             raise Stop(f"{self.name}: {error.strerror or error}") from None
+        with file:
+            yield Stream(lambda most: file.read(most) or b"")
+
+    def read(self) -> bytes:
+        """Read all of it, what an archive holds. Raises `Stop`."""
+        try:
+            with self.opened() as stream:
+                return open_archive(stream).read()
+        except (OSError, ArchiveError) as error:
+            raise Stop(f"{self.name}: {getattr(error, 'strerror', None) or error}") from None
 
     @property
     def size(self) -> int:
@@ -63,10 +78,10 @@ def find(names: Sequence[str], verbs: Sequence[str]) -> Iterator[Source | Stop]:
                     yield Stop("an empty name is no file")
                     continue
                 if path.is_dir():
-                    files = sorted(file for file in path.rglob("*.json") if file.is_file() and not _is_hidden(file.relative_to(path)))
+                    files = sorted(file for file in path.rglob("*") if _is_named(file) and file.is_file() and not _is_hidden(file.relative_to(path)))
                     found = [Source(str(file), file, name) for file in files]
                     if not found:
-                        yield Stop(f"{name}: no history here: expected files that end in .json")
+                        yield Stop(f"{name}: no history here: expected files that end in .json, .jsonl or .ndjson (also with .gz or .zst)")
                 else:
                     path.stat()
                     found = [Source(name, path)]
@@ -80,6 +95,10 @@ def find(names: Sequence[str], verbs: Sequence[str]) -> Iterator[Source | Stop]:
             if key not in seen:
                 seen.add(key)
                 yield source
+
+
+def _is_named(path: Path) -> bool:
+    return path.name.lower().endswith(ENDINGS)
 
 
 def _is_hidden(path: Path) -> bool:

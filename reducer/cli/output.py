@@ -46,7 +46,7 @@ def write(output: str, content: bytes) -> None:
         if path.exists() and not path.is_file():
             path.write_bytes(content)  # a device or a pipe cannot be replaced
             return
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+        mode = mode_of(path)
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".tmp", dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -61,6 +61,11 @@ def write(output: str, content: bytes) -> None:
             raise
     except OSError as error:
         raise Stop(f"{output}: {error.strerror or error}") from None
+
+
+def mode_of(path: Path) -> int:
+    """Give the permissions that a file has or, when it is made, would get."""
+    return stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
 
 
 def _umask() -> int:

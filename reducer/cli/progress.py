@@ -17,19 +17,21 @@ Watch = Callable[[int], None]
 
 @contextmanager
 def progress(sources: Sequence[Source]) -> Iterator[Callable[[Source], Watch | None]]:
-    """Show a bar on standard error while histories are read, if they are large and it is a terminal.
+    """Show a bar on standard error while histories are read, if they are large and it is a terminal: how much of them, how fast, how long to go.
 
-    Gives a function that gives for each source, in order, what to tell how many characters of it are done; None where nobody looks.
+    Gives a function that gives for each source, in order, what to tell how many bytes of its file are done; None where nobody looks.
     """
     sizes = [source.size for source in sources]
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or sum(sizes) < _LONG:
+    endless = any(source.path is None for source in sources)
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or (sum(sizes) < _LONG and not endless):
         yield lambda source: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Reading", total=sum(sizes))
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Reading", total=None if endless else sum(sizes))
         done = 0
 
         def watch(source: Source) -> Watch:
@@ -37,6 +39,6 @@ def progress(sources: Sequence[Source]) -> Iterator[Callable[[Source], Watch | N
             start = done
             done += source.size
             bar.update(task, completed=start, description=source.name[-40:])
-            return lambda characters: bar.update(task, completed=start + characters)
+            return lambda read: bar.update(task, completed=start + read)
 
         yield watch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +36,21 @@ def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
         return Chosen(tuple(found), "./rules")
     folder = bundled_rules()
     return Chosen(tuple(map(_short, _in_folder(folder))), "the rules bundled with reducer")
+
+
+def read_by(files: Sequence[Path]) -> Iterator[Path]:
+    """Give rule files and the word lists that they name: all that a ruleset is made of."""
+    from reducer.source import parse, plain
+
+    for file in files:
+        yield file
+        tree, _ = parse(file.read_bytes(), str(file))
+        rule = None if tree is None else plain(tree)
+        entities = rule.get("entities") if type(rule) is dict else None
+        for keys in entities.values() if type(entities) is dict else ():
+            named = keys.get("words_file", ()) if type(keys) is dict else ()
+            for name in [named] if type(named) is str else named:
+                yield file.parent / name
 
 
 def _files(name: str) -> list[Path]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from reducer.stored import Return
 
 _NAMED = 8
+_REMEMBERED = 2000
 
 
 class Selection(NamedTuple):
@@ -26,11 +27,17 @@ class Selection(NamedTuple):
 
     def takes(self, found: Return) -> bool:
         """Tell whether a return is looked at, and remember its names."""
-        self.tools[found.tool] = None
+        _note(self.tools, found.tool)
         of_tool = self.tool is None or fnmatchcase(found.tool, self.tool)
         if of_tool:
-            self.calls[found.call_id] = None
+            _note(self.calls, found.call_id)
         return of_tool and (self.call is None or self.call in (found.call_id, f"{found.call_id}#{found.nth}"))
+
+    def add(self, other: Selection) -> None:
+        """Remember the names that another one has."""
+        for mine, theirs in ((self.tools, other.tools), (self.calls, other.calls)):
+            for name in theirs:
+                _note(mine, name)
 
     def why_none(self) -> str:
         """Say why no return was taken, and what there is."""
@@ -43,6 +50,11 @@ class Selection(NamedTuple):
         if same in self.calls:
             return f"--call {call}: there is no such number of `{same}`; `{same}` alone is all of them"
         return f"--call {call}: no return has this call id; {_there_is(call, self.calls)}"
+
+
+def _note(names: dict[str, None], name: str) -> None:
+    if len(names) < _REMEMBERED:
+        names[name] = None
 
 
 def _there_is(name: str, names: Iterable[str]) -> str:

@@ -10,12 +10,12 @@ from reducer.report import Report
 from reducer.report.tally import RuleSum, StepSum, what
 from reducer.rule import Rule
 
-Kind = Literal["no rule", "unused rule", "no place", "undone", "lost", "fault", "too long", "warning"]
+Kind = Literal["no rule", "unused rule", "no place", "undone", "lost", "fault", "too long", "bad line", "long line", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One thing that needs attention: `where` is the tool, or `file:line` of a rule; `calls` the returns that it is about.
+    """One thing that needs attention: `where` is the tool, or `file:line` of a rule; `calls` the returns, or lines, that it is about.
 
     `characters` are those of the returns for `no rule` and `fault`, those put back for `undone`, those above `max_chars` in the worst
     return for `too long`, else 0.
@@ -39,6 +39,7 @@ def attention(report: Report) -> tuple[Attention, ...]:
         *_lost(report),
         *_faults(report),
         *_too_long(report),
+        *_passed_through(report),
         *(Attention("warning", f"{problem.location}", problem.message) for problem in report.ruleset.warnings),
     )
 
@@ -115,6 +116,17 @@ def _too_long(report: Report) -> Iterator[Attention]:
             more = f" ({total.over:,} calls are)" if total.over > 1 else ""
             message = f"{total.worst_name} is {total.worst:,} characters above `max_chars` {rule.max_chars:,}{more}"
             yield Attention("too long", rule.file, message, total.over, total.worst)
+
+
+def _passed_through(report: Report) -> Iterator[Attention]:
+    for total in report.lines:
+        if total.bad:
+            numbers = ", ".join(f"{number:,}" for number, _ in total.told)
+            more = ", …" if total.bad > len(total.told) else ""
+            message = f"{total.bad:,} of {total.lines:,} lines: {numbers}{more}"
+            yield Attention("bad line", total.history, message, total.bad)
+        if total.long:
+            yield Attention("long line", total.history, f"{total.long:,} of {total.lines:,} lines", total.long)
 
 
 def plural(count: int, noun: str) -> str:

@@ -26,19 +26,28 @@ def print_diff(report: Report, needs: Sequence[Attention], stream: TextIO) -> No
     """Print every return that a rule is for, step by step, then what needs attention. Chosen returns are all printed."""
     screen = console(stream)
     print_head(report, screen)
+    for name, entries in groupby(report.returns, lambda entry: entry.history):
+        print_returns(name if len(report.histories) > 1 else "", list(entries), report.whole, screen)
+    print_end(report, needs, screen)
+
+
+def print_returns(title: str, returns: Sequence[ReturnReport], whole: bool, screen: Console) -> None:
+    """Print the returns of one history; its `title` if it has one and there is something to print. `whole` as a report has it."""
     # With all returns there are many that nothing happened to: those in a row are one line. Who chose some wants to know why.
-    shown = [entry for entry in report.returns if entry.status not in ("no rule", "untouched")] if report.whole else report.returns
-    history = ""
-    for (name, quiet), entries in groupby(shown, lambda entry: (entry.history, report.whole and _is_quiet(entry))):
-        if name != history and len(report.histories) > 1:
-            screen.print(visible(name), style="bold underline")
-            screen.print()
-        history = name
+    shown = [entry for entry in returns if entry.status not in ("no rule", "untouched")] if whole else returns
+    if shown and title:
+        screen.print(visible(title), style="bold underline")
+        screen.print()
+    for quiet, entries in groupby(shown, lambda entry: whole and _is_quiet(entry)):
         if quiet:
             _print_quiet(list(entries), screen)
         else:
             for entry in entries:
                 _print_return(entry, screen)
+
+
+def print_end(report: Report, needs: Sequence[Attention], screen: Console) -> None:
+    """Print the totals, then what needs attention."""
     if not report.tools:
         screen.print("No tool returns in it." if len(report.histories) == 1 else "No tool returns in them.")
     else:

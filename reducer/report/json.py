@@ -28,8 +28,10 @@ def print_json(report: Report, needs: Sequence[Attention], stream: TextIO) -> No
       the ladder of `max_chars`. `missing`: `{what, text, nearest, help}`, what the step names and the return has not
     - `changes` of a step, and `returned`: `{kind, path, places, items, of_items, before, after, keys, sample}`; `kind` is one of `removed`, `emptied`,
       `cut`, `changed`, and `returned` for what was put back
+    - `lines`: per file of JSON lines: `{history, lines, blank, bad, long, first_bad}`; `bad` lines hold no history, `long` ones are too long to be
+      read: they are written as they are; `first_bad`: `{line, why}`, `line` counts from 1. Their returns are in the sums, not in `returns`
     - `attention`: what needs it: `{kind, where, message, calls, characters, nearest}`; `kind` is one of `no rule`, `unused rule`, `no place`,
-      `undone`, `lost`, `fault`, `too long`, `warning`
+      `undone`, `lost`, `fault`, `too long`, `bad line`, `long line`, `warning`
 
     All sizes are characters: a text as it stands, anything else as compact JSON.
     """
@@ -47,6 +49,17 @@ def as_json(report: Report, needs: Sequence[Attention]) -> dict[str, Any]:
         "totals": _totals(calls, reduced, report.before, report.after),
         "tools": [_tool(tool) for tool in report.tools],
         "returns": [_return(entry) for entry in report.returns],
+        "lines": [
+            {
+                "history": total.history,
+                "lines": total.lines,
+                "blank": total.blank,
+                "bad": total.bad,
+                "long": total.long,
+                "first_bad": [{"line": number, "why": why} for number, why in total.told],
+            }
+            for total in report.lines
+        ],
         "attention": [_attention(entry) for entry in needs],
     }
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from reducer.errors import HistoryError
 from reducer.lines import lines_of
-from reducer.report import look_briefly
-from reducer.report.tally import LineSum, Tally, merge
+from reducer.report import ReturnReport, look, look_briefly
+from reducer.report.tally import LineSum, Tally, merge, tally_of
 from reducer.rule import Ruleset
 from reducer.stored import Return
 
@@ -17,11 +17,17 @@ _MOST_CHARACTERS = 500
 
 
 def look_at_lines(
-    ruleset: Ruleset, piece: bytes, chosen: Callable[[Return], bool] | None = None, *, write: bool = False
-) -> tuple[Tally, LineSum, bytes]:  # fmt: skip
+    ruleset: Ruleset,
+    piece: bytes,
+    chosen: Callable[[Return], bool] | None = None,
+    *,
+    write: bool = False,
+    see: Callable[[int, tuple[ReturnReport, ...]], None] | None = None,
+) -> tuple[Tally, LineSum, bytes]:
     """Reduce the history on each line of `piece` and sum up what the rules did; the reduced lines are made if asked to `write`.
 
     Blank lines, line ends and lines that hold no history stay as they are. Numbers of lines count from 1 in the piece.
+    `see` hears of each line what was done to its returns, in detail.
     """
     tally, lines = Tally(), LineSum("")
     pieces: list[bytes] = []
@@ -33,7 +39,12 @@ def look_at_lines(
             lines.blank += 1
             continue
         try:
-            sums, reduced = look_briefly(ruleset, line, chosen, write=write)
+            if see is None:
+                sums, reduced = look_briefly(ruleset, line, chosen, write=write)
+            else:
+                seen = look(ruleset, "", line, chosen, detailed=True)
+                see(lines.lines, seen.returns)
+                sums, reduced = tally_of(seen.returns), seen.reduced() if write else b""
         except HistoryError as error:
             lines.bad += 1
             if len(lines.told) < TOLD:

@@ -26,6 +26,8 @@ _TITLES: dict[Kind, str] = {
     "lost": "Entities beyond the bounds of preserve",
     "fault": "Returns left alone because of a fault",
     "too long": "Returns still above max_chars",
+    "bad line": "Lines that hold no history, and stay as they are",
+    "long line": "Lines above 16 MB, which stay as they are",
     "warning": "Warnings of the rules",
 }
 
@@ -57,7 +59,10 @@ def print_head(report: Report, screen: Console) -> None:
     from rich.text import Text
 
     count = len(report.histories)
+    lines = sum(total.lines for total in report.lines)
     names = report.histories[0] if count == 1 else f"{count:,} histories"
+    if report.lines:
+        names = f"{report.histories[0] if count == 1 else f'{count:,} files'}, {lines:,} {plural(lines, 'line')}"
     rules = len(report.ruleset.rules)
     screen.print(Text.assemble(("History  ", "dim"), visible(names)) if count == 1 else Text.assemble(("Read     ", "dim"), names))
     screen.print(Text.assemble(("Rules    ", "dim"), visible(report.rules), f" ({rules:,} {plural(rules, 'rule')})"))

@@ -82,7 +82,7 @@ def test_files_that_are_not_there_or_cannot_be_read(folder: Path, cli: Cli) -> N
     assert cli("").err == "reducer: error: an empty name is no file\n"
     assert cli("a\0b").err.startswith("reducer: error: a\\x00b: ")
     (folder / "none").mkdir()
-    assert cli("none").err == "reducer: error: none: no history here: expected files that end in .json\n"
+    assert cli("none").err == "reducer: error: none: no history here: expected files that end in .json, .jsonl or .ndjson (also with .gz or .zst)\n"
     assert cli("h.json", "--rules", "none").err == "reducer: error: none: no rule files here: expected files that end in .yaml or .yml\n"
     assert {cli(*given).code for given in (["nothing.json"], ["none"], ["h.json", "--rules", "none"], ["a\0b"])} == {2}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 
 from reducer.cli import VERBS
@@ -15,17 +16,23 @@ _EXAMPLES = """\
 examples:
   python -m reducer                                the bundled sample history with the bundled rules
   python -m reducer session.json                   what the rules save in a stored history, and what needs attention
-  python -m reducer --rules rules/ histories/      your rules, on all .json files below a folder
+  python -m reducer --rules rules/ histories/      your rules, on all histories below a folder
   python -m reducer session.json --format diff --tool 'get_*'
                                                    which step took what, in the returns of some tools
   python -m reducer session.json --call call_7#2   the second return with the call id call_7 (a table; add --format diff)
   python -m reducer session.json -o reduced.json   write the reduced history; the input is never written
+  python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
+                                                   a history on each line, of any size; archives as the names end
+  python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz --resume
+                                                   go on where this was interrupted
+  python -m reducer histories/ -o reduced/         all files of a folder, to another
   curl … | python -m reducer - --format json       from standard input, as numbers for another program
   python -m reducer check rules/                   find the mistakes in rule files
 
-A history is JSON as PydanticAI stores it: a list of messages.
+A history is JSON as PydanticAI stores it: a list of messages. JSON lines have one on each line; .gz and .zst are read and written.
 Without --rules, ./rules is used if it has rule files, else the rules bundled with reducer.
-Exit codes: 0 done, 1 something needs attention (with --strict), 2 cannot run. `check`: 1 for errors in rules, with --strict for warnings too.
+Exit codes: 0 done, 1 bad lines in JSON lines (with --strict whatever needs attention), 2 cannot run.
+`check`: 1 for errors in rules, with --strict for warnings too.
 """
 
 
@@ -39,7 +46,11 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return that has it")
     reader.add_argument("--format", choices=("table", "diff", "json"), default="table", help="what is printed (default: table)")
     reader.add_argument("--strict", action="store_true", help="exit with 1 if something needs attention")
-    reader.add_argument("-o", "--output", metavar="FILE", help="write the reduced history there; - for standard output")
+    reader.add_argument(
+        "-o", "--output", metavar="FILE|DIR/", help="write the reduced history there, into a folder if there are several; - for standard output"
+    )
+    reader.add_argument("--jobs", type=_count, default=1, metavar="N", help="work with N processes; what is written and reported is the same")
+    reader.add_argument("--resume", action="store_true", help="go on with a run that was interrupted while it wrote to --output")
     reader.add_argument("--version", action="store_true", help="print the version and exit")
     options = reader.parse_intermixed_args(arguments)
     if options.version:
@@ -49,8 +60,15 @@ def main(arguments: Sequence[str]) -> int:
     from reducer.cli.dry_run import Options, run
 
     return run(
-        Options(tuple(options.histories), tuple(options.rules or ()), options.tool, options.call, options.format, options.strict, options.output)
+        Options(tuple(options.histories), tuple(options.rules or ()), options.tool, options.call, options.format, options.strict, options.output,
+                options.jobs, options.resume)
     )  # fmt: skip
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 256:
+        raise ArgumentTypeError(f"expected a number of processes from 1 to 256, not {text}")
+    return int(text)
 
 
 def _version() -> str:

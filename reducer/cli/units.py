@@ -1,0 +1,99 @@
+"""What is read of histories, in order: whole ones, and JSON lines in pieces; and what is done with each, here or in another process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import Literal, NamedTuple
+
+from reducer.cli.histories import Source
+from reducer.cli.selection import Selection
+from reducer.cli.stop import Stop
+from reducer.errors import HistoryError
+from reducer.lines import ArchiveError, Kind, are_lines, cut, is_lines_name, open_archive, packed
+from reducer.report import ReturnReport, look_briefly
+from reducer.report.lines import look_at_lines
+from reducer.report.tally import LineSum, Tally
+from reducer.rule import Ruleset
+
+
+class Unit(NamedTuple):
+    """Something that was read of one source, of which `source` is the number.
+
+    `form`: `begin` of JSON lines, then `lines` (whole ones) and `long` (a part of one that is too long, its last if it `ends`), then `end`; or
+    all of a `history`; or the `fault` that ended it, `message` says which; or it was `finished` by an earlier run.
+    `position`: bytes of the file that are read, `reach`: those of the lines.
+    """
+
+    source: int
+    form: Literal["begin", "lines", "long", "end", "history", "fault", "finished"]
+    content: bytes = b""
+    ends: bool = False
+    position: int = 0
+    reach: int = 0
+    message: str = ""
+
+
+class Work(NamedTuple):
+    """What is to be done with what is read: the tool and call that are asked for, and how each source's output is packed, None for no output."""
+
+    tool: str | None
+    call: str | None
+    outputs: tuple[Kind | None, ...]
+
+
+class Done(NamedTuple):
+    """What came of a unit: sums, its output, the tools and calls that are there if only some are asked for, and why it is no history."""
+
+    tally: Tally
+    lines: LineSum
+    output: bytes
+    selection: Selection
+    fault: str = ""
+
+
+See = Callable[[int, tuple[ReturnReport, ...]], None]
+"""Hears the number of a line in its piece, from 1, and what was done to its returns."""
+
+
+def read_units(sources: Sequence[Source], skip: Mapping[int, int], finished: Set[int]) -> Iterator[Unit]:
+    """Read sources one after the other but the `finished` ones; of JSON lines the first `skip[number]` bytes are passed over."""
+    for number, source in enumerate(sources):
+        if number in finished:
+            yield Unit(number, "finished")
+            continue
+        try:
+            with source.opened() as file:
+                stream = open_archive(file)
+                if not (is_lines_name(source.name) or are_lines(stream)):
+                    yield Unit(number, "history", stream.read(), position=file.at)
+                    continue
+                reach = skip.get(number, 0)
+                yield Unit(number, "begin", reach=reach)
+                if not stream.skip(reach):
+                    raise ArchiveError("shorter than it was when its reading was interrupted")
+                for piece in cut(stream):
+                    reach += len(piece.content)
+                    yield Unit(number, "long" if piece.long else "lines", piece.content, piece.ends, file.at, reach)
+                yield Unit(number, "end", position=file.at, reach=reach)
+        except Stop as stop:
+            yield Unit(number, "fault", message=str(stop))
+        except (ArchiveError, OSError) as error:
+            yield Unit(number, "fault", message=f"{source.name}: {getattr(error, 'strerror', None) or error}")
+
+
+def do(unit: Unit, work: Work, ruleset: Ruleset, watch: Callable[[int], None] | None = None, see: See | None = None) -> Done:
+    """Do the work on a unit of `lines`, a `long` one or a `history`. `watch` hears how many characters of a history are done."""
+    selection = Selection(work.tool, work.call, {}, {})
+    chosen = None if selection.is_whole else selection.takes
+    kind = work.outputs[unit.source]
+    write = kind is not None
+    if unit.form == "long":
+        return Done(Tally(), LineSum("", lines=int(unit.ends), long=int(unit.ends)), packed(unit.content, kind or "") if write else b"", selection)
+    if unit.form == "lines":
+        tally, lines, output = look_at_lines(ruleset, unit.content, chosen, write=write, see=see)
+        return Done(tally, lines, packed(output, kind or ""), selection)
+    try:
+        tally, output = look_briefly(ruleset, unit.content, chosen, write=write, watch=watch)
+    except HistoryError as error:
+        return Done(Tally(), LineSum(""), b"", selection, str(error))
+    return Done(tally, LineSum(""), packed(output, kind or "") if write else b"", selection)
