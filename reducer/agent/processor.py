@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, ToolReturnPart
 
 from reducer import Reducer
+from reducer.agent.durable import workflow
 from reducer.agent.filing import filer
 from reducer.agent.memory import Memory
 from reducer.agent.notices import Found, Log, Reduction, once, place, teller
@@ -36,7 +38,8 @@ def history_processor(
 
     `on_reduce` is called with a `Reduction` for each return when it is reduced; an exception in it is logged once and changes
     nothing. `telemetry` gives OpenTelemetry an event and counters where a provider is set. `archive` takes the original of each return
-    that is reduced; `recall_tools(archive)` lets the model read it. Raises `RuleError` for rules that cannot be used, here and never
+    that is reduced; `recall_tools(archive)` lets the model read it; in a DBOS or Temporal workflow
+    the first request raises `UserError` for it. Raises `RuleError` for rules that cannot be used, here and never
     later.
     """
     loaded = Reducer.load(rules) if isinstance(rules, (str, Path)) else rules
@@ -47,6 +50,8 @@ def history_processor(
     file = None if archive is None else filer(archive)
 
     def reduce_tool_returns(messages: list[ModelMessage]) -> list[ModelMessage]:
+        if file is not None and (engine := workflow()):
+            raise UserError(f"an archive is a file, and the code of a {engine} workflow does no I/O: leave out `archive` there")
         result = list(messages)
         found: list[Found] = []
         for index, message in enumerate(result):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic_ai import Agent
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from reducer.agent import ReduceToolReturns, Reduction, history_processor
 from reducer.agent.durable import workflow
+from reducer.archive import Archive
 from tests.doors.agents import call, history_capability, steady
 from tests.doors.test_scenarios import ARTICLES
 
@@ -45,10 +49,6 @@ def test_a_workflow_that_goes_on_sends_what_it_sent(form: str, tmp_path: Path) -
     def deep_research() -> list[str]:
         return list(ARTICLES)
 
-    level = logging.getLogger("dbos").level
-    config: Any = {"name": "reducer-test", "system_database_url": f"sqlite:///{tmp_path}/state.sqlite", "run_admin_server": False, "log_level": "ERROR"}
-    dbos.DBOS(config=config)
-
     @dbos.DBOS.workflow(name=f"investigate_{form}")
     async def investigate(question: str) -> bytes:
         return (await made.run(question)).all_messages_json()
@@ -64,14 +64,38 @@ def test_a_workflow_that_goes_on_sends_what_it_sent(form: str, tmp_path: Path) -
         assert len(received) == 4
         assert steady(received[3]) == steady(received[2])
 
+    with launched(tmp_path):
+        asyncio.run(run())
+    assert where == ["DBOS"] * 4
+    assert workflow() == ""
+
+
+def test_an_archive_is_refused_in_a_workflow(tmp_path: Path) -> None:
+    (tmp_path / "rule.yaml").write_text(RULE)
+    with Archive(tmp_path / "returns.db") as archive:
+        reduce = history_processor(tmp_path / "rule.yaml", archive=archive)
+        assert reduce([]) == []
+        with launched(tmp_path):
+
+            @dbos.DBOS.workflow()
+            def unwise() -> None:
+                reduce([])
+
+            with pytest.raises(UserError, match="the code of a DBOS workflow does no I/O: leave out `archive` there"):
+                unwise()
+
+
+@contextmanager
+def launched(folder: Path) -> Iterator[None]:
+    level = logging.getLogger("dbos").level
+    config: Any = {"name": "reducer-test", "system_database_url": f"sqlite:///{folder}/state.sqlite", "run_admin_server": False, "log_level": "ERROR"}
+    dbos.DBOS(config=config)
     dbos.DBOS.launch()
     try:
-        asyncio.run(run())
+        yield
     finally:
         dbos.DBOS.destroy()
         logging.getLogger("dbos").setLevel(level)
-    assert where == ["DBOS"] * 4
-    assert workflow() == ""
 
 
 def reducing(form: str, rules: Path, heard: Any) -> Any:
