@@ -19,7 +19,7 @@ from pydantic_ai.toolsets import FunctionToolset
 from reducer import Reducer
 from reducer.agent.notices import Reduction
 from reducer.agent.processor import Rules, history_processor
-from reducer.agent.recall import recall_tools
+from reducer.agent.recall import INSTRUCTION, recall_tools
 from reducer.archive import Archive
 
 # The hook whose changes to a request no later hook can make persistent: an own one from 2.64 on, and until 2.53 the one that ran after
@@ -88,7 +88,8 @@ class ReduceToolReturns(AbstractCapability[Any]):
     async def _told(self, ctx: RunContext[Any]) -> str | None:
         # Asynchronous, though it waits for nothing: PydanticAI calls other functions in a thread.
         reducer = self._reducer
-        return None if reducer is None else reducer.instructions(_tools(ctx)) or None
+        told = None if reducer is None else reducer.instructions(_tools(ctx)) or None
+        return f"{told}\n{INSTRUCTION}" if told and self._archive is not None else told
 
     async def before_model_request(self, ctx: RunContext[Any], request_context: ModelRequestContext) -> ModelRequestContext:
         """Reduce the stored history and the request, when `persist` is on."""

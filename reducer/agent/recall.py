@@ -15,6 +15,9 @@ from reducer.archive.entries import Place, instant
 from reducer.archive.recall import DESCRIPTION, SCHEMA, Held, answer
 from reducer.untouched import RECALL
 
+INSTRUCTION = f"`{RECALL}` reads such an answer as it was before, page by page, or only what you look for in it."
+"""What the model is told besides, where there is an archive."""
+
 
 def recall_tools(archive: Archive) -> FunctionToolset[Any]:
     """Make the toolset with the one tool `recall_tool_return`, for `Agent(toolsets=[…])`; `ReduceToolReturns` with an archive has it.

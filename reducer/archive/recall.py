@@ -215,7 +215,8 @@ def _places(text: str, wanted: Any, offset: int, limit: int) -> str:
             used += until - first
         shown += 1
     more = f"; offset={ahead[shown][0]} for more" if shown < len(ahead) else ""
-    return f"`{_short(wanted)}` stands {len(places)} times in its {len(text)} characters{more}\n" + "\n".join(lines)
+    times = "once" if len(places) == 1 else f"{len(places)} times"
+    return f"`{_short(wanted)}` stands {times} in its {len(text)} characters{more}\n" + "\n".join(lines)
 
 
 def _number(arguments: Mapping[str, Any], name: str, default: int, meaning: str, least: int = 0) -> int:

@@ -102,7 +102,7 @@ def test_a_text_is_found_with_what_stands_around_it(archive: Archive) -> None:
     assert head == f"report `r`, the original answer: `Apt28` stands 2 times in its {len(WHOLE)} characters"
     assert lines == [f"at {places[0]}: {WHOLE[places[0] - 120 : places[0] + 125]}"]
     assert ask(archive, tool_call_id="r", find="host7", path="items[7]").endswith(
-        '`host7` stands 1 times in its 29 characters\nat 9: {"name":"host7","risk":"low"}'
+        '`host7` stands once in its 29 characters\nat 9: {"name":"host7","risk":"low"}'
     )
 
 

@@ -237,7 +237,11 @@ def test_the_rules_of_a_folder_and_an_archive_by_path(tmp_path: Path) -> None:
     script = recalling(Archive(tmp_path / "returns.db"), RECALLS[1])
     made = Agent(script.model, capabilities=[capability])
     add_tools(made)
-    made.run_sync("Look into it, please.")
+    result = made.run_sync("Look into it, please.")
+    assert result.all_messages()[0].instructions.splitlines()[1:] == [
+        "- `deep_research`: the answer lists at most its first 2 items.",
+        "`recall_tool_return` reads such an answer as it was before, page by page, or only what you look for in it.",
+    ]
     assert answers(script)[0].endswith("A fourth one.")
 
 
