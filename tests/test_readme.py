@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,15 +37,26 @@ def reducer(folder: Path, *arguments: str) -> str:
     return run.stdout + run.stderr
 
 
-@pytest.mark.parametrize(("tag", "code"), blocks("python"), ids=range(len(blocks("python"))))
-def test_python_blocks_run(tag: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def programs() -> list[tuple[str, list[str]]]:
+    """The Python blocks, each with those that it continues before it."""
+    found: list[tuple[str, list[str]]] = []
+    for tag, code in blocks("python"):
+        found.append((found[-1][0], [*found[-1][1], code]) if tag == "continues" else (tag, [code]))
+    return found
+
+
+@pytest.mark.parametrize(("tag", "program"), programs(), ids=range(len(programs())))
+def test_python_blocks_run(tag: str, program: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     major = int(version("pydantic-ai-slim").split(".")[0])
     if tag and (major >= 2) != (tag == "pydantic-ai>=2"):
         pytest.skip(f"for {tag}")
     # What a block writes is not written into the checkout.
     (tmp_path / "rules").symlink_to(ROOT / "rules")
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {})
+    names: dict[str, Any] = {}
+    for code in program:
+        capsys.readouterr()
+        exec(compile(code, "README.md", "exec"), names)
     printed = capsys.readouterr().out
     assert not printed or f"```text\n{printed}```" in README
 
