@@ -19,7 +19,7 @@ __all__ = ["VERBS", "main"]
 VERBS: Mapping[str, str] = {
     "run": "the dry run, which is what runs without a verb",
     "check": "find the mistakes in rule files",
-    "validate": "check the structure of stored histories",
+    "validate": "check the structure of stored histories, and reductions against their originals",
     "entities": "find indicators and names of threats in texts and JSON",
     "restore": "put the originals of an archive back into a history",
     "archive": "tell what an archive of originals holds, or shorten it",

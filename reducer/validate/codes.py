@@ -67,6 +67,18 @@ _TABLE: tuple[Code, ...] = (
     Code("V045", "warning", "A tool return stands behind a prompt in its request.", "OpenAI, by way of PydanticAI 1.x"),
     Code("V046", "warning", "A built-in tool's return has no call before it in its response.", ""),
     Code("V050", "warning", "A prompt or text is empty; PydanticAI leaves it out for Anthropic, which refuses empty texts.", ""),
+    Code("V101", "error", "Something outside the contents of tool returns differs from the original (law 1).", "`--against`"),
+    Code("V102", "error", "Bytes outside the contents differ from the original, though they say the same (law 1).", "`--against`"),
+    Code("V103", "error", "The content of a return that is never touched differs from the original (law 1).", "`--against`"),
+    Code("V104", "error", "A content, or a value in it, is of another type (law 2).", "`--against`"),
+    Code("V105", "error", "A number, boolean or null has another value (law 2).", "`--against`"),
+    Code("V106", "error", "A root key is gone, or a root list or text is empty (law 3).", "`--against`"),
+    Code("V107", "error", "A key is not in the original (law 4).", "`--against`"),
+    Code("V108", "error", "Keys stand in another order (law 4).", "`--against`"),
+    Code("V109", "error", "An item is not in the original, or not in this order (law 4).", "`--against`"),
+    Code("V110", "error", "A text is no text of the original with pieces cut out and a mark in their place (law 4).", "`--against`"),
+    Code("V111", "error", "A mark counts more or less than went, or mentions what was not there (law 4).", "`--against`"),
+    Code("V112", "error", "A content is larger than the original (law 7).", "`--against`"),
 )
 CODES: dict[str, Code] = {entry.code: entry for entry in _TABLE}
 """Every code by its name. A code keeps its meaning; new ones are added."""

@@ -72,6 +72,27 @@ def test_standard_input_and_hostile_texts() -> None:
     assert "\x1b" not in result.out
 
 
+def test_against_an_original(folder: Path, cli: Cli) -> None:
+    assert cli("h.json", "--rules", "lookup.yaml", "-o", "reduced.json").code == 0
+    assert cli("validate", "reduced.json", "--against", "h.json") == Result(0, "1 history: no problems\n", "")
+    result = cli("validate", "h.json", "--against", "reduced.json")
+    assert result.code == 1
+    assert ": error V109 at [2].parts[0].content.records[5]: the original has no such item here: an object\n" in result.out
+    for name in ("before", "after"):
+        (folder / name / "in").mkdir(parents=True)
+    (folder / "before" / "in" / "h.json").write_bytes((folder / "h.json").read_bytes())
+    (folder / "after" / "in" / "h.json").write_bytes((folder / "reduced.json").read_bytes())
+    assert cli("validate", "after", "--against", "before").code == 0
+    assert cli("validate", "before", "--against", "after").code == 1
+    (folder / "after" / "new.json").write_text(json.dumps(HISTORY))
+    assert cli("validate", "after", "--against", "before") == Result(
+        2, "1 history: no problems\n", "reducer: error: before/new.json: No such file or directory\n"
+    )
+    assert cli("validate", "after", "--against", "h.json").err == (
+        "reducer: error: --against h.json: 2 histories were given; expected a folder with the same files\n"
+    )
+
+
 def test_what_cannot_be_run(folder: Path, cli: Cli) -> None:
     assert cli("validate", "gone.json") == Result(2, "", "reducer: error: gone.json: No such file or directory\n")
     assert cli("validate") == Result(2, "", "reducer: error: name a HISTORY to check, or - for standard input (--help shows how)\n")

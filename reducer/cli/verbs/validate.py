@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reducer.cli.parser import parser
 from reducer.cli.stop import Stop, say
+
+if TYPE_CHECKING:
+    from reducer.cli.histories import Source
 
 _ABOUT = """\
 Check stored histories, before or after reducing: kinds and sides, calls and their answers, ids, order, fields, timestamps.
@@ -16,6 +21,8 @@ _EXAMPLES = """\
 examples:
   python -m reducer validate session.json          every finding with line, column, code and JSON path
   python -m reducer validate histories/ --strict   all .json files below a folder; warnings count as well
+  python -m reducer validate reduced.json --against session.json
+                                                   and prove that one is a reduction of the other
   curl … | python -m reducer validate - --format json
                                                    from standard input, as JSON for another program
   python -m reducer validate --codes               what can be found, how grave it is, and who refuses it
@@ -29,6 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and give the exit code. Raises `Stop` where there is nothing to check."""
     reader = parser("validate", _ABOUT, _EXAMPLES)
     reader.add_argument("histories", nargs="*", metavar="HISTORY", help="stored histories, folders of them, or - for standard input")
+    reader.add_argument("--against", metavar="ORIGINAL", help="check that HISTORY is a reduction of this one; of a folder, of the same files in this folder")
     reader.add_argument("--format", choices=("text", "json"), default="text", help="what is printed (default: text)")
     reader.add_argument("--most", type=int, default=20, metavar="N", help="print at most N findings of a code and file as text, 0 for all (default: 20)")
     reader.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
@@ -43,13 +51,13 @@ def main(arguments: Sequence[str]) -> int:
         raise Stop("name a HISTORY to check, or - for standard input (--help shows how)")
     if options.most < 0:
         raise Stop(f"--most {options.most}: expected a number of findings, 0 for all")
-    return validate(options.histories, options.format, options.most, options.strict)
+    return validate(options.histories, options.against, options.format, options.most, options.strict)
 
 
-def validate(names: Sequence[str], format: str, most: int, strict: bool) -> int:
+def validate(names: Sequence[str], original: str | None, format: str, most: int, strict: bool) -> int:
     """Print what is found in the histories that `names` stand for and give the exit code. Raises `Stop`."""
     from reducer.cli import VERBS
-    from reducer.cli.histories import Source, find
+    from reducer.cli.histories import find
     from reducer.cli.progress import progress
     from reducer.validate import validate as check
     from reducer.validate.views import Checked, print_json, print_text
@@ -62,17 +70,24 @@ def validate(names: Sequence[str], format: str, most: int, strict: bool) -> int:
             faults += 1
         else:
             sources.append(found)
+    if original is not None and len(sources) > 1 and not Path(original).is_dir():
+        raise Stop(f"--against {original}: {len(sources):,} histories were given; expected a folder with the same files")
     checked: list[Checked] = []
     with progress(sources) as watch:
         for source in sources:
             look = watch(source)
             try:
                 stored = source.read()
+                before = None if original is None else _original(original, source).read()
             except Stop as stop:
                 say(f"error: {stop}")
                 faults += 1
                 continue
             findings = check(stored)
+            if before is not None:
+                from reducer.validate.against import against
+
+                findings += against(stored, before)
             if source.folder and findings and findings[0].code == "V003":
                 # Other JSON may stand beside histories; a file that was named is another thing.
                 say(f"skipped {source.name}: {findings[0].message}")
@@ -86,5 +101,13 @@ def validate(names: Sequence[str], format: str, most: int, strict: bool) -> int:
         print_json(checked, sys.stdout)
     else:
         print_text(checked, sys.stdout, most)
-    severities = {finding.severity for file in checked for finding in file.findings}
+    severities: set[str] = {finding.severity for file in checked for finding in file.findings}
     return 2 if faults else 1 if "error" in severities or (strict and severities) else 0
+
+
+def _original(name: str, source: Source) -> Source:
+    """Give the original of a history: the file itself, or in a folder the one that stands where the history stands in its own."""
+    path = Path(name)
+    if path.is_dir() and source.path is not None:
+        path /= source.path.relative_to(source.folder) if source.folder else source.path.name
+    return source._replace(name=str(path), path=path)
