@@ -22,6 +22,11 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 WRONG = "version: 1\ntool: t\nsteps:\n  - path: resolutions\n    limt: 20\n"
+BROKEN = [
+    {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Who is it?"}]},
+    {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "explore", "args": {}, "tool_call_id": "call_7"}]},
+    {"kind": "request", "parts": [{"part_kind": "tool-return", "tool_name": "explore", "content": {}, "tool_call_id": "call_8"}]},
+]
 
 NOTE = "APT28 moved to hxxps://mail-diacie[.]top/a and 185.220.101[.]34\n"
 
@@ -75,6 +80,7 @@ def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
 def test_console_blocks_print_what_they_say(block: str, tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text(WRONG)
     (tmp_path / "note.txt").write_text(NOTE)
+    (tmp_path / "broken.json").write_text(json.dumps(BROKEN, indent=1))
     first, _, expected = block.partition("\n")
     assert first.startswith("$ python -m reducer")
     printed = "\n".join(line.rstrip() for line in reducer(tmp_path, *first.split()[4:]).splitlines())
