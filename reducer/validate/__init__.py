@@ -5,7 +5,7 @@ Nothing is mended: a history is read, and what is wrong is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from reducer.validate.codes import CODES, Code, Severity
@@ -13,6 +13,7 @@ from reducer.validate.document import Document, documents
 from reducer.validate.finding import Finding, Path, described
 from reducer.validate.locate import locate
 from reducer.validate.messages import check_messages, check_one
+from reducer.validate.session import check_session, check_session_message, is_session_message
 
 __all__ = ["CODES", "Code", "Finding", "Severity", "validate"]
 
@@ -23,8 +24,9 @@ _WRAPPED = 3
 def validate(stored: bytes) -> list[Finding]:
     """Check a stored history, or one on each line: give all findings in the order of the file, each with its line and column.
 
-    `stored`: UTF-8 JSON as PydanticAI 0.2 to 2.x stores it: a list of messages, one message, or a wrapper that holds such a list. Raises nothing:
-    what cannot be read is a finding too. Paths of JSON lines are those of their line.
+    `stored`: UTF-8 JSON as PydanticAI 0.2 to 2.x stores it: a list of messages, one message, or a wrapper that holds such a list. Session
+    histories, as chat front ends store them, get a lighter checklist. Raises nothing: what cannot be read is a finding too. Paths of JSON
+    lines are those of their line.
     """
     return [finding for document in documents(stored) for finding in _validated(document)]
 
@@ -40,6 +42,11 @@ def check_value(value: Any) -> Iterator[Finding]:
     """Check what one JSON text says."""
     found = find_messages(value)
     if found is None:
+        session = _find(value, is_session_message)
+        if session is not None:
+            root, messages = session
+            yield from check_session(root, messages) if type(messages) is list else check_session_message(root, messages, {}, set())
+            return
         yield Finding("V003", (), f"no history: found {described(value)}, expected a list of messages, each an object with `kind` and `parts`")
         return
     root, messages = found
@@ -51,20 +58,23 @@ def check_value(value: Any) -> Iterator[Finding]:
 
 
 def find_messages(value: Any) -> tuple[Path, Any] | None:
-    """Find the list of messages in a JSON value, or the one message that it is: where it stands, and itself. None where there is none."""
+    """Find the list of PydanticAI's messages in a JSON value, or the one message that it is: where it stands, and itself. None where there is none."""
+    # An empty list says what it is by its name only.
+    empty = type(value) is dict and value.get("messages") == []
+    return (("messages",), []) if empty else _find(value, _is_message)
+
+
+def _find(value: Any, is_message: Callable[[Any], bool]) -> tuple[Path, Any] | None:
     if type(value) is list:
-        return ((), value) if not value or any(map(_is_message, value)) else None
-    if _is_message(value):
+        return ((), value) if not value or any(map(is_message, value)) else None
+    if is_message(value):
         return (), value
     level: list[tuple[Path, Any]] = [((), value)]
     for _ in range(_WRAPPED):
         level = [((*path, key), inner) for path, outer in level if type(outer) is dict for key, inner in outer.items()]
         for path, inner in level:
-            if type(inner) is list and inner and any(map(_is_message, inner)):
+            if type(inner) is list and inner and any(map(is_message, inner)):
                 return path, inner
-    # An empty list that says what it is.
-    if type(value) is dict and value.get("messages") == []:
-        return ("messages",), []
     return None
 
 

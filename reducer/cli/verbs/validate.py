@@ -27,7 +27,8 @@ examples:
                                                    from standard input, as JSON for another program
   python -m reducer validate --codes               what can be found, how grave it is, and who refuses it
 
-A history is JSON as PydanticAI 0.2 to 2.x stores it: a list of messages, one message, a wrapper around such a list, or one of these on each line.
+A history is JSON as PydanticAI 0.2 to 2.x stores it: a list of messages, one message, a wrapper around such a list, or one of these on each line;
+or a session history as chat front ends store it, which gets a lighter checklist.
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
 
