@@ -128,10 +128,14 @@ def _cut(rest: bytes, before: bytes) -> int:
         stop = rest.find(before)
         if stop >= 0:
             end = stop
+    quotes = counted = 0
     for m in _STOP.finditer(rest, 0, end):
         at = m.start()
-        if m[0] == b"'" and rest[at + 1 : at + 2] == b")" and rest.count(b"'", 0, at) % 2 and before != b"'":
-            continue  # users('name')/photo, as OData has it
+        if m[0] == b"'" and rest[at + 1 : at + 2] == b")" and before != b"'":
+            quotes += rest.count(b"'", counted, at)
+            counted = at
+            if quotes % 2:
+                continue  # users('name')/photo, as OData has it
         end = at
         break
     for brackets, opening in ((_ROUND, b"("), (_SQUARE, b"[")):
