@@ -141,5 +141,5 @@ def _serve(connection: Connection, work: Work, files: tuple[str, ...]) -> None:
                     prepare(ruleset)
                 answer = do(unit, work, ruleset)
             except Exception as error:
-                answer = f"{error}" if isinstance(error, ValueError) else traceback.format_exc()
+                answer = f"{error}" if isinstance(error, (ValueError, Stop)) else traceback.format_exc()
             connection.send(answer)

@@ -36,6 +36,7 @@ class Options(NamedTuple):
     output: str | None
     jobs: int = 1
     resume: bool = False
+    archive: str | None = None
 
 
 def run(options: Options) -> int:
@@ -53,6 +54,10 @@ def run(options: Options) -> int:
             sources.append(found)
     if options.format == "diff" and options.jobs > 1:
         raise Stop("--format diff is printed by one process as it reads: leave out --jobs")
+    if options.archive is not None:
+        from reducer.cli.filing import usable  # SQLite takes time to import
+
+        usable(options.archive, options.output)
     selection = Selection(options.tool, options.call, {}, {})
     plan = outputs(options.output, options.resume, sources, chosen, selection)
     # With the reduced history on standard output the report must not run into it.
@@ -61,7 +66,8 @@ def run(options: Options) -> int:
     is_diff = options.format == "diff"
     # A bar and a diff on the same terminal would run into each other.
     with progress(() if is_diff and stream.isatty() else sources) as watching:
-        seen = walk(Walk(sources, ruleset, chosen.files, selection, plan, options.jobs, options.format != "table", show if is_diff else None), watching)
+        detailed, shown = options.format != "table", show if is_diff else None
+        seen = walk(Walk(sources, ruleset, chosen.files, selection, plan, options.jobs, detailed, shown, options.archive), watching)
     plan.close()
     if not seen.histories:
         return 2

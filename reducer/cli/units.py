@@ -34,11 +34,14 @@ class Unit(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What is to be done with what is read: the tool and call that are asked for, and how each source's output is packed, None for no output."""
+    """What is to be done with what is read: the tool and call that are asked for, how each source's output is packed (None for no output),
+    and the archive that takes the originals of what is written.
+    """
 
     tool: str | None
     call: str | None
     outputs: tuple[Kind | None, ...]
+    archive: str | None = None
 
 
 class Done(NamedTuple):
@@ -82,7 +85,10 @@ def read_units(sources: Sequence[Source], skip: Mapping[int, int], finished: Set
 
 
 def do(unit: Unit, work: Work, ruleset: Ruleset, watch: Callable[[int], None] | None = None, see: See | None = None) -> Done:
-    """Do the work on a unit of `lines`, a `long` one or a `history`. `watch` hears how many characters of a history are done."""
+    """Do the work on a unit of `lines`, a `long` one or a `history`. `watch` hears how many characters of a history are done.
+
+    Raises `Stop` for an archive that fails.
+    """
     selection = Selection(work.tool, work.call, {}, {})
     chosen = None if selection.is_whole else selection.takes
     kind = work.outputs[unit.source]
@@ -91,9 +97,17 @@ def do(unit: Unit, work: Work, ruleset: Ruleset, watch: Callable[[int], None] | 
         return Done(Tally(), LineSum("", lines=int(unit.ends), long=int(unit.ends)), packed(unit.content, kind or "") if write else b"", selection)
     if unit.form == "lines":
         tally, lines, output = look_at_lines(ruleset, unit.content, chosen, write=write, see=see)
+        if work.archive is not None:
+            from reducer.cli.filing import file_lines
+
+            file_lines(work.archive, unit.content, output, ruleset)
         return Done(tally, lines, packed(output, kind or ""), selection)
     try:
         tally, output = look_briefly(ruleset, unit.content, chosen, write=write, watch=watch)
     except HistoryError as error:
         return Done(Tally(), LineSum(""), b"", selection, str(error))
+    if work.archive is not None:
+        from reducer.cli.filing import file_history
+
+        file_history(work.archive, unit.content, output, ruleset)
     return Done(tally, LineSum(""), packed(output, kind or "") if write else b"", selection)

@@ -36,6 +36,7 @@ class Walk(NamedTuple):
     jobs: int
     detailed: bool
     show: Show | None
+    archive: str | None = None
 
 
 class Seen(NamedTuple):
@@ -81,7 +82,7 @@ def walk(plan: Walk, watching: Callable[[Source], _Watch | None]) -> Seen:
 
 
 def _work(plan: Walk) -> Work:
-    return Work(plan.selection.tool, plan.selection.call, plan.outputs.kinds)
+    return Work(plan.selection.tool, plan.selection.call, plan.outputs.kinds, plan.archive)
 
 
 def _pairs(plan: Walk) -> _Pairs:
@@ -119,7 +120,12 @@ def _one(plan: Walk, seen: Seen, number: int, group: _Pairs, watch: _Watch | Non
         else:
             plan.show(source.name, found.returns)
         kind = plan.outputs.kinds[number]
-        output = packed(found.reduced(), kind) if kind is not None else b""
+        reduced = found.reduced() if kind is not None else b""
+        if plan.archive is not None:
+            from reducer.cli.filing import file_history
+
+            file_history(plan.archive, unit.content, reduced, plan.ruleset)
+        output = packed(reduced, kind) if kind is not None else b""
     else:
         done = done or do(unit, _work(plan), plan.ruleset, inside)
         if done.fault:

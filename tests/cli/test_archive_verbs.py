@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reducer import Reducer
 from reducer.archive import Archive
+from reducer.archive import writer as writing
+from reducer.archive.between import between
 from reducer.archive.entries import Entry, Place
+from reducer.archive.file import open_file
+from reducer.archive.restore import restore
 from reducer.stored import reduce_json, returns
 from reducer.values import stored_json
 from tests.cli.conftest import Result, history, process
@@ -139,3 +145,85 @@ def test_prune_drops_what_is_old(original: bytes, cli: Callable[..., Result]) ->
 def test_archive_says_what_it_cannot_do(original: bytes, cli: Callable[..., Result], arguments: tuple[str, ...], why: str) -> None:
     assert cli("archive", *arguments) == Result(2, "", f"reducer: error: {why}\n")
     assert not Path("none.db").exists()
+
+
+RECORDS = ", ".join(f'{{"name" : "h{number}", "seen": 1e2, "raw": "x"}}' for number in range(30))
+SPELLED = f"""[{{"kind":"request", "parts":[ {{"part_kind":"tool-return","tool_name":"lookup","tool_call_id":"c1","outcome":"success",
+  "content": {{"records": [{RECORDS}], "n": 1.50, "t": "caf\\u00e9 \\/"}} , "timestamp": "2026-01-02T03:04:05.678901Z"}}]}}]
+"""
+
+
+def test_the_dry_run_files_what_it_writes_reduced(folder: Path, cli: Callable[..., Result]) -> None:
+    Path("spelled.json").write_text(SPELLED)
+    result = cli("spelled.json", "--rules", "lookup.yaml", "-o", "reduced.json", "--archive", "returns.db")
+    assert result.code == 0
+    assert len(Path("reduced.json").read_bytes()) < len(SPELLED) / 2
+    assert cli("restore", "reduced.json", "--archive", "returns.db", "-o", "again.json").code == 0
+    assert Path("again.json").read_text() == SPELLED
+    told = json.loads(cli("archive", "stats", "returns.db", "--format", "json").out)
+    assert (told["returns"], told["tools"][0]["tool"]) == (1, "lookup")
+
+
+@pytest.mark.parametrize("more", [(), ("--jobs", "2"), ("--format", "json")])
+def test_json_lines_come_back_too(folder: Path, cli: Callable[..., Result], more: tuple[str, ...]) -> None:
+    lines = [history(("lookup", {"records": [{"name": f"h{line}-{number}", "seen": "", "raw": "x" * 20} for number in range(20)]})) for line in range(12)]
+    whole = b"\n".join([*lines[:6], b"", b"no history", *lines[6:]]) + b"\r\n"
+    Path("many.jsonl").write_bytes(whole)
+    reduced = cli("many.jsonl", "h.json", "--rules", "lookup.yaml", "-o", "out/", "--archive", "returns.db", *more)
+    assert reduced.code == 1  # a bad line
+    result = cli("restore", "out/many.jsonl", "--archive", "returns.db", "-o", "again.jsonl")
+    assert result == Result(0, "", f"reducer: wrote again.jsonl, {len(whole):,} bytes: 12 returns put back, 0 not\n")
+    assert Path("again.jsonl").read_bytes() == whole
+    assert cli("restore", "out/h.json", "--archive", "returns.db").out.encode() == Path("h.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--archive", "returns.db"), "--archive takes the originals of what --output writes: give --output too"),
+        (("--archive", "lookup.yaml", "-o", "out.json"), "lookup.yaml: is no SQLite file"),
+        (("--archive", "out.json", "-o", "./out.json"), "out.json: is the archive and the output"),
+        (("--archive", "none/returns.db", "-o", "out.json"), "none/returns.db: there is no folder "),
+    ],
+)
+def test_what_cannot_be_filed_is_not_written(folder: Path, cli: Callable[..., Result], arguments: tuple[str, ...], why: str) -> None:
+    result = cli("h.json", "--rules", "lookup.yaml", *arguments)
+    assert result.code == 2
+    assert result.err.startswith(f"reducer: error: {why}")
+    assert not Path("out.json").exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--format", "json")])
+def test_an_archive_that_fails_leaves_no_output(folder: Path, cli: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]) -> None:
+    def small(path: Path, timeout: float) -> Any:
+        connection = open_file(path, timeout)
+        connection.execute("PRAGMA max_page_count = 1")
+        return connection
+
+    monkeypatch.setattr(writing, "open_file", small)
+    records = [{"name": os.urandom(20_000).hex(), "seen": "", "raw": ""} for _ in range(7)]
+    Path("large.json").write_bytes(history(("lookup", {"records": records})))
+    result = cli("large.json", "--rules", "lookup.yaml", "-o", "out.json", "--archive", "returns.db", *more)
+    assert result.code == 2
+    assert "returns.db: 1 original could not be filed; what they were reduced to is not written" in result.err
+    assert not Path("out.json").exists()
+
+
+def test_real_histories_come_back(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "all.yaml").write_text("version: 1\ntool: '*'\nsteps:\n  - truncate: 200\nmax_chars: 2000\n")
+    reducer = Reducer.load(tmp_path / "all.yaml")
+    filed = 0
+    with Archive(tmp_path / "returns.db") as archive:
+        for file in sorted((data / "histories").glob("*/*.json"))[::4]:
+            whole = file.read_bytes()
+            reduced = reducer.reduce_json(whole)
+            entries = list(between(whole, reduced, lambda tool: ""))
+            archive.file(entries)
+            archive.flush()
+            with archive.reading() as connection:
+                result = restore(reduced, connection)
+            assert result.history == whole
+            assert result.put_back >= len(entries)
+            filed += len(entries)
+        assert archive.failures == 0
+    assert filed > 100

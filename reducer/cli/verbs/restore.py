@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from sqlite3 import Connection
 
 from reducer.archive.file import reading
-from reducer.archive.restore import restore
+from reducer.archive.restore import Restored, restore
 from reducer.cli.histories import find
 from reducer.cli.output import refuse, write
 from reducer.cli.parser import parser
 from reducer.cli.stop import Stop, say
 from reducer.errors import ArchiveError, HistoryError
+from reducer.lines import is_lines_name, lines_of
 
 _EXAMPLES = """\
 examples:
   python -m reducer restore session.json --archive returns.db -o original.json
                                                    every reduced return as its tool gave it, all other bytes as they stand
+  python -m reducer restore sessions.jsonl --archive returns.db -o original.jsonl
+                                                   JSON lines, a history on each
   cat session.json | python -m reducer restore - --archive returns.db > original.json
   python -m reducer restore session.json --archive returns.db --newest -o original.json
                                                    where several originals fit a return, take the newest
@@ -44,14 +48,34 @@ def main(arguments: Sequence[str]) -> int:
     history = source.read()
     try:
         with reading(Path(options.archive)) as connection:
-            result = restore(history, connection, newest=options.newest)
+            restored = list(_restored(history, is_lines_name(source.name), connection, options.newest))
     except ArchiveError as error:
         raise Stop(str(error)) from None
     except HistoryError as error:
         raise Stop(f"{source.name}: {error}") from None
-    write(options.output, result.history)
-    for found, why in result.left:
-        say(f"message {found.message + 1}, {found.tool} {found.call_id}#{found.nth}: stays as it is: {why}")
-    where = "" if options.output == "-" else f"wrote {options.output}, {len(result.history):,} bytes: "
-    say(f"{where}{result.put_back:,} {'return' if result.put_back == 1 else 'returns'} put back, {len(result.left):,} not")
-    return 1 if result.left else 0
+    whole = b"".join(one.history for _, one in restored)
+    write(options.output, whole)
+    for line, one in restored:
+        for found, why in one.left:
+            where = f"line {line}, " if line else ""
+            say(f"{where}message {found.message + 1}, {found.tool} {found.call_id}#{found.nth}: stays as it is: {why}")
+    put_back, left = sum(one.put_back for _, one in restored), sum(len(one.left) for _, one in restored)
+    written = "" if options.output == "-" else f"wrote {options.output}, {len(whole):,} bytes: "
+    say(f"{written}{put_back:,} {'return' if put_back == 1 else 'returns'} put back, {left:,} not")
+    return 1 if left else 0
+
+
+def _restored(history: bytes, lines: bool, connection: Connection, newest: bool) -> Iterator[tuple[int, Restored]]:
+    """Restore a history, or the one on each line; a line that holds none stays. Lines count from 1; 0 is all of a history."""
+    if not lines:
+        yield 0, restore(history, connection, newest=newest)
+        return
+    done = 0
+    for number, (start, end) in enumerate(lines_of(history), 1):
+        try:
+            one = restore(history[start:end], connection, newest=newest)
+        except HistoryError:
+            one = Restored(history[start:end], 0, ())
+        yield number, one._replace(history=history[done:start] + one.history)
+        done = end
+    yield 0, Restored(history[done:], 0, ())

@@ -21,6 +21,8 @@ examples:
                                                    which step took what, in the returns of some tools
   python -m reducer session.json --call call_7#2   the second return with the call id call_7 (a table; add --format diff)
   python -m reducer session.json -o reduced.json   write the reduced history; the input is never written
+  python -m reducer session.json -o reduced.json --archive returns.db
+                                                   and file the original tool returns, for `python -m reducer restore`
   python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
                                                    a history on each line, of any size; archives as the names end
   python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz --resume
@@ -49,6 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument(
         "-o", "--output", metavar="FILE|DIR/", help="write the reduced history there, into a folder if there are several; - for standard output"
     )
+    reader.add_argument("--archive", metavar="FILE", help="file the originals of what --output writes there, for `restore`")
     reader.add_argument("--jobs", type=_count, default=1, metavar="N", help="work with N processes; what is written and reported is the same")
     reader.add_argument("--resume", action="store_true", help="go on with a run that was interrupted while it wrote to --output")
     reader.add_argument("--version", action="store_true", help="print the version and exit")
@@ -61,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
     return run(
         Options(tuple(options.histories), tuple(options.rules or ()), options.tool, options.call, options.format, options.strict, options.output,
-                options.jobs, options.resume)
+                options.jobs, options.resume, options.archive)
     )  # fmt: skip
 
 
