@@ -28,7 +28,7 @@ _OPEN = re.compile(
     | (?<=[A-Za-z0-9\x81]\[) \. (?P<tail> (?:[A-Za-z0-9\x81-]{1,63} \.){0,3} [A-Za-z\x81]{2,24} ) \]
     | (?<=[A-Za-z0-9\x81]\[) \. (?P<open> (?=[A-Za-z0-9\x81]) )
     | [ ]? (?P<at> @ | [aA][tT] ) \\? [ ]? \]
-    | (?P<same> : /{0,2} | / | - ) \\? \]
+    | (?P<same> : (?:\\?/){0,2} | / | - ) \\? \]
     | (?P<void> \] ) (?=://)
     )""",
     re.VERBOSE,
@@ -153,7 +153,7 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
             elif kind == "at":
                 new = b"@"
             else:
-                new = m["same"] if kind == "same" else b""
+                new = m["same"].replace(b"\\", b"") if kind == "same" else b""
             before = data[start - 1] if start else 0
             if before == 92:
                 start -= 1

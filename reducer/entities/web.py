@@ -39,6 +39,7 @@ _ROUND = re.compile(rb"[()]")
 _SQUARE = re.compile(rb"[\[\]]")
 _BEFORE_USER = frozenset((b"@", b":", b".", b"_", b"%", b"!", b"$", b"&", b"*", b"+", b"=", b";", b",", b"~"))
 _TRAIL = b".,;:!?'*~\x01(["
+_EMPHASIS = re.compile(rb"_{1,3}(?![A-Za-z0-9_\x81@-])")
 _LOCAL = re.compile(rb"[A-Za-z0-9._%+'-]{1,64}")  # read on the reversed head
 _MAIL_HOST = re.compile(rb"@(?:[A-Za-z0-9\x81](?:[A-Za-z0-9\x81-]{0,61}[A-Za-z0-9\x81])?[.\x01]){1,40}([A-Za-z][A-Za-z0-9-]{1,62}|\x81{2,20})")
 
@@ -169,7 +170,7 @@ def emails(data: bytes, taken: list[Found]) -> list[Found]:
 
 def _email(data: bytes, m: re.Match[bytes], done: int) -> Found | None:
     at = m.start()
-    if (m[1].lower() not in TLDS and m[1][0] != 0x81) or data[m.end() : m.end() + 1] in (b"_", b"@"):
+    if (m[1].lower() not in TLDS and m[1][0] != 0x81) or data[m.end() : m.end() + 1] == b"@":
         return None
     local = _LOCAL.match(data[max(done, at - 65) : at][::-1])
     if local is None:
@@ -178,6 +179,11 @@ def _email(data: bytes, m: re.Match[bytes], done: int) -> Found | None:
     start = at - len(name)
     if name[:1] in (b"n", b"r", b"t") and data[start - 1 : start] == b"\\" and start:
         name = name[1:]
+    if data[m.end() : m.end() + 1] == b"_":
+        # _bob@evil.com_, as Markdown has it
+        if name[:1] != b"_" or not _EMPHASIS.match(data, m.end()):
+            return None
+        name = name.lstrip(b"_")
     name = name.lstrip(b".'%+-")
     start = at - len(name)
     if not name or name.endswith(b"."):
