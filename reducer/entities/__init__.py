@@ -7,6 +7,9 @@
   besides the URL. Whatever types are asked for: `scan(text, types)` is `scan(text)` without the other types.
 - Names are only domains with a top-level domain of IANA's list (and `.onion`). Written plainly they must not look like a file, code or a
   detection name (`lookalikes`); defanged they are taken as meant.
+- Hosts in other scripts are read as written (`münchen.de`, `пример.рф`), canonical in small letters, not as punycode.
+- Four numbers are an address unless what stands beside them says version or range, or they are nobody's address (0.1.2.3) or an object id
+  (2.5.4.3). A text that is `1.0.147.174` and nothing else reads as an address, though its key may have said `engine_version`.
 - `mitre_attack`: techniques (T1059), sub-techniques (T1059.001, T1566/002) and tactics (TA0043). Ids of groups and software (G0016,
   S0154) are not read: four digits behind a letter are too often something else.
 - An entity begins and ends beside what is no ASCII letter or digit (`_` counts as none), but for the escapes of JSON: in `\\nevil.com` it
