@@ -20,25 +20,25 @@ T = TypeVar("T", bound=Holder)
 class Memory(Generic[T]):
     """The parts that need no look, and what stands for those that were reduced; it holds none of them alive and forgets those that die.
 
-    `seen` gives, by the id of a part that needs no look, the content with which it was seen. An id leaves with its part, before another
-    object can take it. Each step is one operation on a dict, so that threads need no lock; at worst two of them reduce one part.
+    `seen` are the ids of the parts that need no look: they are as the model was sent them. An id leaves with its part, before another
+    object can take it. Each step is one operation on a set or dict, so that threads need no lock; at worst two of them reduce one part.
     """
 
     __slots__ = ("_alive", "_instead", "seen")
 
     def __init__(self) -> None:
-        self.seen: dict[int, Any] = {}
+        self.seen: set[int] = set()
         self._instead: dict[int, tuple[Any, T]] = {}
         self._alive: dict[int, ref[T]] = {}
 
     def note(self, part: T, new: T) -> None:
         """Note that `new` stands for `part`, which may be the same."""
-        self.seen[self._watch(new)] = new.content
+        self.seen.add(self._watch(new))
         if new is not part:
             self._instead[self._watch(part)] = (part.content, new)
 
     def instead(self, part: T) -> T | None:
-        """Give what stands for a part with its content; None when that is not known."""
+        """Give what stands for a part with this content; None when that is not known, as for one whose content was replaced since."""
         content, new = self._instead.get(id(part), (None, None))
         return new if content is part.content else None
 
@@ -48,6 +48,6 @@ class Memory(Generic[T]):
         return key
 
     def _forget(self, key: int, _: object) -> None:
-        self.seen.pop(key, None)
+        self.seen.discard(key)
         self._instead.pop(key, None)
         self._alive.pop(key, None)

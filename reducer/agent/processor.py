@@ -33,8 +33,9 @@ def history_processor(
 
     The function it gives is for `Agent(history_processors=[…])` in PydanticAI 1 and `ProcessHistory(…)` in 2. It changes nothing
     in place, gives a new list, looks at each tool return once in its life, and may run in several threads at once. A copy of a
-    return is looked at again, and so is one whose `content` another processor replaced; items that someone changes inside a content
-    that was seen are not. A fault leaves the return as it was and is logged once for each rule and kind.
+    return is looked at again. What someone writes later into a return that was seen is sent as it stands, without another look;
+    where the return itself is stored whole, a new `content` counts and a change inside the old one does not. A fault leaves the
+    return as it was and is logged once for each rule and kind.
 
     `on_reduce` is called with a `Reduction` for each return when it is reduced; an exception in it is logged once and changes
     nothing. `telemetry` gives OpenTelemetry an event and counters where a provider is set. `archive` takes the original of each return
@@ -56,7 +57,7 @@ def history_processor(
         found: list[Found] = []
         for index, message in enumerate(result):
             for part in message.parts:
-                if type(part) is ToolReturnPart and seen.get(id(part)) is not part.content:
+                if type(part) is ToolReturnPart and id(part) not in seen:
                     result[index] = with_parts(message, lambda part: look(part, found))
                     break
         if found:
@@ -66,7 +67,7 @@ def history_processor(
         return result
 
     def look(part: Any, found: list[Found]) -> Any:
-        if type(part) is not ToolReturnPart or seen.get(id(part)) is part.content:
+        if type(part) is not ToolReturnPart or id(part) in seen:
             return part
         new = memory.instead(part)
         if new is None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import gc
 import inspect
 import json
@@ -8,15 +9,19 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
+from pydantic import BaseModel, field_serializer
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.tools import RunContext
 
 from reducer import Reducer, RuleError
 from reducer.agent import ReduceToolReturns, history_processor
+from reducer.agent.memory import Memory
+from reducer.values import MOST_CHARS
 from tests.doors.agents import Rules, Script, call, processed
 from tests.doors.fakes import shorter
 from tests.doors.test_scenarios import ARTICLES, add_tools
@@ -70,6 +75,34 @@ def test_a_part_in_another_message_is_known() -> None:
     assert len(rules.asked) == 2
 
 
+def test_a_copy_is_looked_at_again_and_stays_as_it_is() -> None:
+    rules = Counting()
+    reduce = history_processor(rules)
+    once = reduce(turns(2))
+    for copied in (copy.deepcopy(once), [replace(message, parts=[replace(part) for part in message.parts]) for message in once]):
+        asked = len(rules.asked)
+        again = reduce(copied)
+        assert len(rules.asked) == asked + 2
+        assert all(new is old for new, old in zip(again, copied, strict=True))
+
+
+def test_what_is_written_into_a_return_that_was_seen_is_sent_as_it_stands() -> None:
+    rules = Counting()
+    reduce = history_processor(rules)
+    (_, message) = reduce(turns(1))
+    message.parts[0].content = ["anew", "and", "longer"]
+    assert reduce([message])[0] is message
+    assert len(rules.asked) == 1
+
+
+def test_a_content_that_was_replaced_is_not_sent_as_it_was_before() -> None:
+    reduce = history_processor(Rules(shorter))
+    history = turns(1)
+    reduce(history)
+    history[1].parts[0].content = ["the original", "without", "its secret"]
+    assert reduce(history)[1].parts[0].content == ["the original", "without"]
+
+
 def test_ids_of_objects_that_are_gone_are_not_taken_for_others() -> None:
     reduce = history_processor(Rules(shorter))
     for size in range(300):
@@ -79,17 +112,29 @@ def test_ids_of_objects_that_are_gone_are_not_taken_for_others() -> None:
 
 def test_nothing_grows_when_histories_die() -> None:
     reduce = history_processor(Rules(shorter))
-    for _ in range(3):
-        reduce(turns(200))
+    reduce(turns(100))
     gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    for _ in range(20):
-        reduce(turns(200))
+    for _ in range(10):
+        reduce(turns(100))
     gc.collect()
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert after - before < 50_000  # 20 times 200 returns, if they were kept, are more than 2 MB
+    assert after - before < 50_000  # 1,000 returns, if they were kept, are more than 500 kB
+
+
+def test_the_memory_is_empty_when_histories_die_in_cycles() -> None:
+    memory: Memory[Any] = Memory()
+    for _ in range(50):
+        old, new = ToolReturnPart("explore", [], "c"), ToolReturnPart("explore", [], "c")
+        old.metadata, new.metadata = {"history": [old]}, {"history": [new]}
+        memory.note(old, new)
+        memory.note(new, new)
+    del old, new
+    gc.collect()
+    gc.collect()  # what stood for a part is free once that is gone
+    assert (memory.seen, memory._instead, memory._alive) == (set(), {}, {})
 
 
 def test_it_gives_a_new_list_and_changes_nothing_in_place() -> None:
@@ -115,13 +160,19 @@ def test_threads_get_the_same() -> None:
     reduce = history_processor(Rules(shorter))
     history = turns(300)
     results: list[Any] = []
-    threads = [threading.Thread(target=lambda: results.append(reduce(history))) for _ in range(6)]
+
+    def run() -> None:
+        for _ in range(5):
+            results.append(reduce(history))
+            reduce(turns(100))  # one that dies at once, while others are noted
+
+    threads = [threading.Thread(target=run) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     contents = [[getattr(part, "content", None) for message in result for part in message.parts] for result in results]
-    assert len(contents) == 6
+    assert len(contents) == 30
     assert all(content == contents[0] for content in contents)
     assert contents[0][1] == ["turn 0 item 0", "turn 0 item 1"]
 
@@ -187,12 +238,20 @@ def in_context(ctx: RunContext[Any], messages: list[ModelMessage]) -> list[Model
     return [message for message in messages if message.parts]
 
 
-def test_other_processors_before_and_after_it() -> None:
-    script = Script([[call("deep_research")], [TextPart("Done.")]])
-    made = processed(script, [asynchronous, history_processor(Rules(shorter)), in_context])
+async def asynchronous_in_context(ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
+    return [replace(message) for message in messages]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_other_processors_before_and_after_it(place: int) -> None:
+    script = Script([[call("deep_research")], [call("explore")], [TextPart("Done.")]])
+    processors: list[Any] = [asynchronous, in_context, asynchronous_in_context]
+    processors.insert(place, history_processor(Rules(shorter)))
+    made = processed(script, processors)
     add_tools(made)
     made.run_sync("Look into it, please.")
     assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
+    assert json.loads(script.received[2])[2]["parts"][0]["content"] == ARTICLES[:2]
 
 
 def test_reducer_alone_does_not_import_pydantic_ai() -> None:
@@ -201,12 +260,36 @@ def test_reducer_alone_does_not_import_pydantic_ai() -> None:
     assert found.stdout.strip() == "False"
 
 
-def test_what_the_engine_leaves_alone_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "t.yaml").write_text("version: 1\ntool: t\nsteps:\n  - truncate: 20\n")
+class Refusing(BaseModel):
+    """An object that cannot be written."""
+
+    hosts: list[str] = ["a", "b", "c"]
+
+    @field_serializer("hosts")
+    def write(self, hosts: list[str]) -> Any:
+        raise RuntimeError("something secret")
+
+
+def hostile() -> dict[str, Any]:
     deep: Any = "a long text that would be cut somewhere"
     for _ in range(300):
         deep = [deep]
+    cyclic: list[Any] = ["a long text that would be cut somewhere"]
+    cyclic.append(cyclic)
+    return {
+        "deeper than 128 levels": deep,
+        "deeper than 128 levels ": cyclic,
+        "a generator can be read once only": (n for n in "abc"),
+        "a Refusing has no JSON form": Refusing(),
+        "a text of more than 67,108,864 characters": "x" * (MOST_CHARS + 1),
+    }
+
+
+@pytest.mark.parametrize("fault", hostile())
+def test_what_the_engine_leaves_alone_is_logged_once(fault: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "t.yaml").write_text("version: 1\ntool: t\nsteps:\n  - truncate: 20\n")
     processor = history_processor(tmp_path)
-    messages = [ModelRequest(parts=[ToolReturnPart(tool_name="t", content=deep, tool_call_id=str(number))]) for number in range(3)]
-    assert processor(messages) == messages
-    assert [record.message for record in caplog.records] == ["a return of t stays as it was: deeper than 128 levels"]
+    for _ in range(2):
+        messages: list[ModelMessage] = [ModelRequest([ToolReturnPart("t", hostile()[fault], "c")])]
+        assert all(new is old for new, old in zip(processor(messages), messages, strict=True))
+    assert [record.message for record in caplog.records] == [f"a return of t stays as it was: {fault.strip()}"]
