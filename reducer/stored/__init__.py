@@ -9,52 +9,99 @@ from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
+from reducer.engine.decode import decode
 from reducer.errors import HistoryError
-from reducer.stored.reader import Found, read
+from reducer.stored.messages import Found
+from reducer.stored.reader import InputFormat, read
 from reducer.untouched import untouched
+
+__all__ = ["Copy", "InputFormat", "Return", "alike", "reduce_json", "returns", "splice"]
+
+
+class Copy(NamedTuple):
+    """A further place where a stored history has the same return: `content` is decoded, `start` and `end` bound its JSON in the text."""
+
+    content: Any
+    start: int
+    end: int
 
 
 class Return(NamedTuple):
-    """One tool return of a stored history: `content` is decoded, `start` and `end` bound its JSON in the decoded text."""
+    """One tool return of a stored history: `content` is decoded, `start` and `end` bound its JSON in the decoded text.
+
+    In a session history it is the first text of several copies; the others are `copies`, and `part` counts in the list that has it first.
+    """
 
     tool: str
     call_id: str
     nth: int  # counts from 1 among the returns with this call id: ids come back in later turns
-    message: int  # counts from 0
+    message: int  # counts from 0, through all lists of messages in a wrapper
     part: int
     content: Any
     start: int
     end: int
     untouched: str  # why rules never apply to it; empty for a return that can be reduced
     timestamp: str = ""  # when it came, as it stands there; empty where that is not said
+    copies: tuple[Copy, ...] = ()
 
 
-def reduce_json(data: bytes, reduce: Callable[[str, Any], Any]) -> bytes:
+def reduce_json(data: bytes, reduce: Callable[[str, Any], Any], input_format: InputFormat = "auto") -> bytes:
     """Reduce the tool returns of a stored history; all bytes outside the contents that changed stay as they are.
 
-    `data`: UTF-8 JSON, a list of PydanticAI's messages or one message. `reduce(tool_name, content)` gives the same object
-    for a content that stays. Gives `data` itself when nothing changed. Raises `HistoryError` for what is no history.
+    `data`: UTF-8 JSON: a list of PydanticAI's messages or one message, a session history, or a wrapper of such. `reduce(tool_name, content)`
+    gives the same object for a content that stays. Gives `data` itself when nothing changed. Raises `HistoryError` for what is no history.
     """
     text = _decoded(data)
-    return _spliced(data, text, _changes(text, reduce))
+    return _spliced(data, text, _changes(text, reduce, input_format))
 
 
-def returns(data: bytes) -> Iterator[Return]:
-    """Give each tool return of a stored history in order, those that are never touched among them. Raises `HistoryError`."""
+def returns(data: bytes, input_format: InputFormat = "auto") -> Iterator[Return]:
+    """Give each tool return of a stored history once, in order, those that are never touched among them. Raises `HistoryError`."""
     seen: dict[str, int] = {}
-    for found in read(_decoded(data)):
-        message, part, fields, content, start, end, _ = found
+    for found in read(_decoded(data), input_format):
+        message, part, fields, content, start, end, _, others = found
         tool, call_id = str(fields.get("tool_name", "")), str(fields.get("tool_call_id", ""))
         seen[call_id] = nth = seen.get(call_id, 0) + 1
-        yield Return(tool, call_id, nth, max(0, message), part, content, start, end, _untouched(found), str(fields.get("timestamp") or ""))
+        copies = tuple(Copy(value, begin, behind) for begin, behind, value, _ in others)
+        yield Return(tool, call_id, nth, message, part, content, start, end, _untouched(found), str(fields.get("timestamp") or ""), copies)
 
 
-def splice(data: bytes, changes: Iterable[tuple[Return, Any]]) -> bytes:
-    """Write a new content in place of that of each `Return` of `returns(data)`; they come in the order of the history.
+def splice(data: bytes, changes: Iterable[tuple[Return | Copy, Any]]) -> bytes:
+    """Write a new content in place of that of each `Return` of `returns(data)` and each `Copy` of it, as `alike` pairs them.
 
     A content given as bytes is JSON already, and written as it stands.
     """
     return _spliced(data, _decoded(data), ((found.start, found.end, new) for found, new in changes))
+
+
+def alike(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Return | Copy, Any]]:
+    """Give a return and its copies with their new contents, where those change: `new` is that of the return itself.
+
+    A copy that says the same (the same value, or what the text of the return says as JSON) changes as the return does; any other, a
+    shortened text for one, is given to `reduce(tool_name, content)`.
+    """
+    if new is not found.content:
+        yield found, new
+    for copy in found.copies:
+        other = _renewed(found.tool, found.content, new, copy.content, reduce)
+        if other is not copy.content:
+            yield copy, other
+
+
+def _renewed(tool: str, content: Any, new: Any, other: Any, reduce: Callable[[str, Any], Any]) -> Any:
+    if type(other) is type(content):
+        if _same(other, content):
+            return other if new is content else new
+    elif type(content) is str and type(other) is not str and _same(other, decode(content)):
+        said = decode(new) if type(new) is str else None
+        if new is content or type(said) is type(other):
+            return other if new is content else said
+    return reduce(tool, other)
+
+
+def _same(one: Any, other: Any) -> bool:
+    # `1 == 1.0 == True` for Python; what is written must be the same as well.
+    return bool(one == other) and (type(one) is str or _written(one) == _written(other))
 
 
 def _decoded(data: bytes) -> str:
@@ -66,17 +113,21 @@ def _decoded(data: bytes) -> str:
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at line {line}, byte {column}") from None
 
 
-def _changes(text: str, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[int, int, Any]]:
-    for found in read(text):
+def _changes(text: str, reduce: Callable[[str, Any], Any], input_format: InputFormat) -> Iterator[tuple[int, int, Any]]:
+    for found in read(text, input_format):
         if not _untouched(found):
-            content = found[3]
-            new = reduce(found[2]["tool_name"], content)
+            tool, content = found[2]["tool_name"], found[3]
+            new = reduce(tool, content)
             if new is not content:
                 yield found[4], found[5], new
+            for start, end, copied, _ in found[7]:
+                other = _renewed(tool, content, new, copied, reduce)
+                if other is not copied:
+                    yield start, end, other
 
 
 def _untouched(found: Found) -> str:
-    _, _, fields, content, _, _, flaw = found
+    _, _, fields, content, _, _, flaw, _ = found
     get = fields.get
     why = untouched(get("tool_name"), get("outcome"), get("tool_kind"), get("metadata")) or flaw
     if why:
@@ -89,17 +140,21 @@ def _untouched(found: Found) -> str:
 
 
 def _spliced(data: bytes, text: str, changes: Iterable[tuple[int, int, Any]]) -> bytes:
-    pieces: list[bytes] = []
-    done = 0
+    edits: list[tuple[int, int, bytes]] = []
     for start, end, new in changes:
         written = new if type(new) is bytes else _written(new)
         # A number such as 1e400 reads as infinity: a content that holds one cannot be written back, so it stays.
         if b"Infinity" in written and type(new) not in (str, bytes) and _overflows(text[start:end]):
             continue
+        edits.append((start, end, written))
+    if not edits:
+        return data
+    edits.sort()  # copies stand further on, before the next return and behind it
+    pieces: list[bytes] = []
+    done = 0
+    for start, end, written in edits:
         pieces += (text[done:start].encode(), written)
         done = end
-    if not pieces:
-        return data
     pieces.append(text[done:].encode())
     return b"".join(pieces)
 

@@ -1,242 +1,193 @@
-"""Finds the tool returns in the text of a stored history: their fields, their contents, and where each content stands."""
+"""Finds the messages in the text of a stored history, whatever they are wrapped in, and the tool returns in them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from itertools import chain
 from json.decoder import JSONDecodeError
-from typing import Any
+from typing import Any, Literal
 
 from reducer.errors import HistoryError
-from reducer.stored.text import JsonText, place, scan
+from reducer.stored import messages, session
+from reducer.stored.messages import Found, described
+from reducer.stored.outline import Outline, careful
+from reducer.stored.text import JsonText, place
 
-Found = tuple[int, int, dict[str, Any], Any, int, int, str]
-"""One tool return: its place among the messages and parts, its other fields, its content, where the JSON of that starts and ends,
-and why it cannot be written back without loss (empty when it can). A bare tuple: a named one takes 0.3 µs more to make."""
+InputFormat = Literal["auto", "model-messages", "session"]
+"""What a stored history is read as; `auto` recognises PydanticAI's messages and session histories."""
+
+_EXPECTED: dict[str, str] = {
+    "auto": "a list of messages, each an object with `kind` and `parts`, or with `role` and `parts` in a session history",
+    "model-messages": "a list of messages, each an object with `kind` and `parts`",
+    "session": "a list of messages of a session history, each an object with `role` and `parts`",
+}
+_WRAPPERS = 16
+"""Levels of wrapping that are looked into."""
+_NEAR = 4000
+"""Characters within which the first parts of a history are looked for; what has them further on is read once more to see."""
+_BEGINNING = 400
+_SIGNS = frozenset({"kind", "role", "parts", "activity_parts", "text_content", "response_text_main", "interaction_id"})
+_USUAL = re.compile(rf'\{{[ \t\n\r]*+"(?:{"|".join(sorted(_SIGNS))})"')
+_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "message_history"})
+"""Under these keys of a wrapper an empty list is a history too."""
 
 
-def read(text: str) -> Iterator[Found]:
-    """Read a JSON list of messages, or one message. Raises `HistoryError` at the place where the text is something else."""
+def read(text: str, input_format: InputFormat = "auto") -> Iterator[Found]:
+    """Read a JSON list of messages, one message, or a wrapper in which such lists and messages are found; its tool returns in order.
+
+    Messages are counted through all lists. Raises `HistoryError` at the place where the text is something else.
+    """
     source = JsonText(text)
+    at = source.white(1 if text.startswith("\ufeff") else 0)
+    if at == len(text):
+        raise HistoryError("empty: expected a list of messages")
+    search = _Search(source, input_format)
     try:
-        at = source.white(1 if text.startswith("\ufeff") else 0)
-        if at == len(text):
-            raise HistoryError("empty: expected a list of messages")
-        if text[at] == "[":
-            yield from _messages(source, at)
-        elif text[at] == "{":
-            found, source.at = _message(source, at, -1)
-            yield from found
-        else:
-            value, source.at = source.value(at)
-            source.finish()
-            raise HistoryError(f"not a history: found {_described(value)}, expected {_EXPECTED}")
+        yield from search.value(at, "", _WRAPPERS)
         source.finish()
     except JSONDecodeError as error:
         raise _not_json(text, error) from None
+    if not search.seen:
+        raise HistoryError(search.fault)
 
 
-def _messages(source: JsonText, start: int) -> Iterator[Found]:
-    # The hot loop: a message without tool returns costs one regex, one scan and a look at its parts; 15% on top of `json.loads`.
-    text = source.text
-    first = _FIRST.match
-    at = source.white(start + 1)
-    if text[at : at + 1] == "]":
-        source.at = at + 1
-        return
-    index = 0
-    while True:
-        # Two looks that spare most messages the regex, 0.5 µs each: one starts with a text, the other with a tool call.
-        plain = text.startswith(_TEXT, at) or text.find('"args"', at, at + 120) >= 0
-        match = None if plain else first(text, at)
-        if match is None or (match[2] is not None and '"request"' not in match[2]):
-            try:
-                whole, end = scan(text, at)
-                kind = whole["kind"]
-                parts = whole["parts"]
-                usual = type(parts) is list and (kind == "response" or (type(kind) is str and not _holds_returns(parts)))
-            except (StopIteration, ValueError, RecursionError, KeyError, TypeError):
-                usual = False
-            if not usual:
-                found, end = _message(source, at, index)  # it finds the returns, or says what is wrong and where
-                yield from found
+class _Search:
+    """A walk to the messages of a text: whether any were seen, and else what was there in their place."""
+
+    def __init__(self, source: JsonText, input_format: InputFormat) -> None:
+        self.seen = False
+        self.fault = ""
+        self._source = source
+        self._format: InputFormat = input_format
+        self._count = 0
+        self._parts = -1
+
+    def value(self, at: int, path: str, levels: int) -> Iterator[Found]:
+        """Look into the value at `at`, which `path` leads to; `source.at` is in the end where it ends."""
+        mark = self._source.text[at : at + 1]
+        if mark == "[":
+            yield from self._list(at, path, levels)
+        elif mark == "{":
+            yield from self._object(at, path, levels)
         else:
-            found, end = _usual(source, match, index) or _message(source, at, index)
+            value, self._source.at = self._source.value(at)
+            self.fault = f"not a history: found {described(value)}, expected {_EXPECTED[self._format]}"
+
+    def _object(self, at: int, path: str, levels: int) -> Iterator[Found]:
+        source = self._source
+        if self._sign(at) == "":
+            outline = Outline(source)
+            message = outline.whole(at)
+            end, form = source.at, self._form(message)
+            if form == "model-messages":
+                yield from messages.tool_returns(careful(source, at)[0], self._count)
+                self.seen = True
+                self._count += 1
+            elif form:
+                yield from self._session(outline, iter((message,)), path, None)
+            if form:
+                source.at = end
+                return
+        keys: list[str] = []
+        for key, start in source.members(at):
+            keys.append(key)
+            if levels and self._may_hold(start, key):
+                yield from self.value(start, f"{path}.{key}" if path else key, levels - 1)
+        self.fault = f"not a history: found {described(dict.fromkeys(keys))}, expected {_EXPECTED[self._format]}"
+
+    def _list(self, at: int, path: str, levels: int) -> Iterator[Found]:
+        source, text = self._source, self._source.text
+        first = source.white(at + 1)
+        wrapped = self._sign(first) if text.startswith("{", first) else None
+        if wrapped is not None:
+            # PydanticAI's messages are small and read by a loop of their own; one of a session history holds a whole run, and is read once.
+            outline = Outline(source)
+            items = outline.items(at)
+            peeked = [next(items)] if text.find('"role"', first, first + _BEGINNING) >= 0 else []
+            item = peeked[0] if peeked else source.value(first)[0] or careful(source, first)[0]
+            form = self._form(item.get(wrapped) if wrapped else item)
+            if form == "session":
+                yield from self._session(outline, chain(peeked, items), path, wrapped)
+                return
+            if form and not wrapped:
+                self._count = yield from messages.read_list(source, at, self._count, lambda item, number: self._no_message(item, number, path, form))
+                self.seen = True
+                return
+        number = -1
+        for number, start in enumerate(source.items(at)):
+            if levels and self._may_hold(start, ""):
+                if number and not wrapped and text.startswith("{", start) and self._sign(start) == "" and self._form(careful(source, start)[0]):
+                    raise self._no_message(source.value(first)[0], 0, path)
+                yield from self.value(start, f"{path}[{number}]", levels - 1)
+        if number < 0:
+            self.seen = self.seen or not path or path.rpartition(".")[2] in _NAMES
+        elif not self.seen:
+            self.fault = str(self._no_message(source.value(first)[0], 0, path))
+
+    def _session(self, outline: Outline, items: Iterator[Any], path: str, wrapped: str | None) -> Iterator[Found]:
+        """Read messages of a session history, each the item itself or under the key `wrapped` of it."""
+        certain = self._format == "session"
+        first = self._count
+        number = 0
+        for number, item in enumerate(items):
+            message: Any = item.get(wrapped) if wrapped and type(item) is dict else item
+            if not session.is_message(message, True):
+                raise self._no_message(message, number, path, "session")
+            certain = certain or session.is_certain(message)
+            found = session.tool_returns(message, first + number, outline.made)
+            if found is None:
+                item = outline.again()
+                found = session.tool_returns(item[wrapped] if wrapped else item, first + number, -1) or []
             yield from found
-        index += 1
-        if text.startswith(",{", end):
-            at = end + 1
-            continue
-        at = source.white(end)
-        mark = text[at : at + 1]
-        if mark == "]":
-            source.at = at + 1
-            return
-        if mark != ",":
-            raise JSONDecodeError("Expecting ',' delimiter", text, at)
-        at = source.white(at + 1)
+        self._count = first + number + 1
+        self.seen = self.seen or certain
+        if not certain:
+            where = f" in `{path}`" if path else ""
+            self.fault = f"not a history: found messages with `role` and `parts`{where} that carry no activities, expected {_EXPECTED[self._format]}"
 
+    def _form(self, item: object) -> str:
+        """Tell which form of message an object is; empty for none."""
+        if self._format != "session" and messages.is_message(item):
+            return "model-messages"
+        return "session" if self._format != "model-messages" and session.is_message(item, self._format == "session") else ""
 
-_EXPECTED = "a list of messages, each an object with `kind` and `parts`"
-_B = r"[ \t\n\r]*+"
-_SHORT = r'"([^"\\\x00-\x1f]*+)"'
-_ANY = r'"(?:[^"\\\x00-\x1f]++|\\.)*+"'
-_FLAT = rf"(?:{_ANY} ?: ?(?:{_ANY}|null),{_B})"
-# How a request with a tool return starts in every dump of PydanticAI, and where keys were sorted (by length in JSONB).
-_FIRST = re.compile(
-    rf'\{{{_B}(?:"parts" ?: ?\[{_B}\{{{_B}"tool_name" ?: ?{_SHORT},{_B}'
-    rf'|({_FLAT}{{1,6}}?)"parts" ?: ?\[{_B}\{{{_B}({_FLAT}{{0,6}}?))"content" ?: ?(?! )'
-)
-_NEXT = re.compile(rf'{_B},{_B}\{{{_B}(?:"tool_name" ?: ?{_SHORT},{_B}|({_FLAT}{{0,6}}?))"content" ?: ?(?! )')
-_TEXT = ('{"parts":[{"content":', '{"parts": [{"content":')
-_TAIL = 1000
-"""Characters within which the members after a content, or after the parts, end as a rule: they take some 250."""
-_SAMPLE = 400
-_DENSE = 8
-"""A content with this many keys in its first `_SAMPLE` characters is checked for repeated keys by counting, else key by key."""
-
-
-def _message(source: JsonText, start: int, index: int) -> tuple[list[Found], int]:
-    """Read the message at `start`: its tool returns, and its end. `index` is -1 for a message that stands alone.
-
-    Raises `HistoryError` for anything else.
-    """
-    if source.text[start : start + 1] == "{":
-        whole, lists, end = source.members(start, "parts", partial(_parts, source))
-        kind = whole.get("kind")
-        if lists and type(kind) is str:
-            # With two members called `parts` readers take the last; what the writer meant is unknown, so none is touched.
-            found = lists[0] if len(lists) == 1 and kind == "request" else []
-            return [(index, *rest) for _, *rest in found], end
-        described = _described({**whole, "parts": None} if lists else whole)
-    else:
-        value, end = source.value(start)
-        described = _described(value)
-    if index < 0:
-        source.at = end
-        source.finish()
-    where = "" if index < 0 else f"message {index + 1} is none: "
-    raise HistoryError(f"not a history: {where}found {described}, expected {_EXPECTED}")
-
-
-def _usual(source: JsonText, match: re.Match[str], index: int) -> tuple[list[Found], int] | None:
-    """Read a message from where `_FIRST` matched; None when it does not go on as usual.
-
-    One flat function: with a method call for each step, histories of short texts took 60% longer.
-    """
-    text = source.text
-    at = match.end()
-    tool, outer, inner = match.groups()
-    found: list[Found] = []
-    number = 0
-    try:
-        while True:
-            if text[at] == '"':
-                content, end = scan(text, at)
-                flaw = ""
-            else:
-                content, end, flaw = _content(source, at)
-            if text[end] != ",":
+    def _sign(self, at: int) -> str | None:
+        """Tell whether the object at `at` may be a message (an empty text), or hold one under a key (that key), by how it begins."""
+        source, text = self._source, self._source.text
+        if _USUAL.match(text, at):
+            return ""
+        for key, start in source.members(at):
+            if key in _SIGNS:
+                return ""
+            if text.startswith("{", start) and self._sign(start) == "":
+                return key
+            if text.startswith("[", start) and text.startswith("{", source.white(start + 1)):
                 return None
-            # The comma gives way to a brace.
-            fields, length = scan("{" + text[end + 1 : end + _TAIL], 0)
-            if not fields or "content" in fields:
-                return None
-            if tool is not None:
-                fields.setdefault("tool_name", tool)
-            elif inner:
-                fields = {**_flat(inner), **fields}
-                if "content" in fields:  # its name was written with escapes
-                    return None
-            if fields.get("part_kind") == "tool-return":
-                found.append((index, number, fields, content, at, end, flaw))
-            end += length
-            while text[end] != "]":
-                number += 1
-                following = _NEXT.match(text, end)
-                if following is not None:
-                    at = following.end()
-                    tool, inner = following.groups()
-                    break
-                end = source.white(end)
-                if text[end] == ",":
-                    part, end = scan(text, source.white(end + 1))
-                    if type(part) is dict and part.get("part_kind") == "tool-return":
-                        return None
-                elif text[end] != "]":
-                    return None
-            else:
-                break
-        end += 1
-        if text[end] != ",":
-            return None
-        fields, length = scan("{" + text[end + 1 : end + _TAIL], 0)
-        if outer is not None:
-            fields = {**_flat(outer), **fields}
-    except (StopIteration, ValueError, RecursionError, IndexError):
+            _, source.at = source.value(start)
         return None
-    kind = fields.get("kind")
-    if "parts" in fields or type(kind) is not str:
-        return None
-    return found if kind == "request" else [], end + length
 
+    def _may_hold(self, start: int, key: str) -> bool:
+        """Tell whether the value at `start` is worth a look inside; if not, it is passed: `source.at` is then its end."""
+        source, text = self._source, self._source.text
+        if text[start : start + 1] in ("[", "{"):
+            if key in _NAMES:
+                return True
+            if -1 <= self._parts < start:
+                self._parts = text.find('parts"', start)
+                if self._parts < 0:
+                    self._parts = len(text)
+            if self._parts < start + _NEAR:
+                return True
+        _, source.at = source.value(start)
+        return self._parts < source.at and text[start : start + 1] in ("[", "{")
 
-def _flat(members: str) -> dict[str, Any]:
-    """Read some members of an object, each with a comma after it."""
-    fields: dict[str, Any] = scan("{" + members + '"":0}', 0)[0]
-    del fields[""]
-    return fields
-
-
-def _parts(source: JsonText, start: int) -> tuple[list[Found], int]:
-    """Read the list of parts at `start`: the tool returns in it, and its end."""
-    text = source.text
-    if text[start : start + 1] != "[":
-        value, _ = source.value(start)
-        raise HistoryError(f"not a history: found {_described(value)} as `parts`, expected a list")
-    found: list[Found] = []
-    for number, at in enumerate(source.items(start)):
-        if text[at : at + 1] == "{":
-            fields, contents, source.at = source.members(at, "content", partial(_placed_content, source))
-            if fields.get("part_kind") == "tool-return":
-                content, begin, end, flaw = contents[-1] if contents else (None, at, at, "")
-                flaw = "it has two contents" if len(contents) > 1 else flaw
-                found.append((0, number, fields, content, begin, end, flaw))
-        else:
-            _, source.at = source.value(at)
-    return found, source.at
-
-
-def _placed_content(source: JsonText, start: int) -> tuple[tuple[Any, int, int, str], int]:
-    content, end, flaw = _content(source, start)
-    return (content, start, end, flaw), end
-
-
-def _content(source: JsonText, start: int) -> tuple[Any, int, str]:
-    """Read the content at `start`: its value, its end, and why it cannot be written back without loss, if so."""
-    text = source.text
-    try:
-        if text[start : start + 1] not in ("{", "["):
-            return *scan(text, start), ""
-        # A hook for pairs costs 50% more than the parsing (3.11), counting below 15%. Where much text stands between few keys
-        # it is the other way round.
-        dense = text.count('":', start, start + _SAMPLE) >= _DENSE
-        value, end, distinct = source.counted(start) if dense else source.paired(start)
-        return value, end, "" if distinct else "an object in it has the same key twice"
-    except JSONDecodeError:
-        raise
-    except RecursionError:
-        return *source.value(start), "it is nested too deep to be read"
-    except (ValueError, StopIteration):
-        return *source.value(start), "a number in it has more digits than can be read"
-
-
-def _holds_returns(parts: list[Any]) -> bool:
-    for part in parts:  # noqa: SIM110  # `any` over a generator takes three times as long for the usual one or two parts
-        if type(part) is dict and part.get("part_kind") == "tool-return":
-            return True
-    return False
+    def _no_message(self, item: object, number: int, path: str, form: str = "") -> HistoryError:
+        where = f" of `{path}`" if path else ""
+        found = described(item)
+        if form and self._form(item):
+            found = "one of a session history" if form == "model-messages" else "one as PydanticAI stores it"
+        return HistoryError(f"not a history: message {number + 1}{where} is none: found {found}, expected {_EXPECTED[form or self._format]}")
 
 
 def _not_json(text: str, error: JSONDecodeError) -> HistoryError:
@@ -247,12 +198,3 @@ def _not_json(text: str, error: JSONDecodeError) -> HistoryError:
         return HistoryError(f"cut off: the text ends at {place(text, len(text))}, in the middle of a history")
     message = error.msg.removesuffix(" at").removesuffix(" starting")
     return HistoryError(f"not JSON: {message} at {place(text, error.pos)}")
-
-
-def _described(value: object) -> str:
-    if isinstance(value, dict):
-        keys = ", ".join(key if len(key) <= 30 else f"{key[:29]}…" for key in list(value)[:6])
-        return f"an object with the keys {keys}{', …' if len(value) > 6 else ''}" if value else "an empty object"
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    return "a list" if isinstance(value, list) else "a text" if isinstance(value, str) else "a number"

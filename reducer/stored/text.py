@@ -16,7 +16,8 @@ MAX_NESTING = 10_000
 _Scan = Callable[[str, int], tuple[Any, int]]
 
 
-def _scanner(decoder: json.JSONDecoder) -> _Scan:
+def scanner(decoder: json.JSONDecoder) -> _Scan:
+    """Give the function of a decoder that reads the value right at an index, and its end; `StopIteration` where none starts."""
     scan: _Scan = decoder.scan_once  # type: ignore[attr-defined]
     return scan
 
@@ -28,12 +29,11 @@ def _integer(digits: str) -> int:
         return 0
 
 
-scan = _scanner(json.JSONDecoder())
+scan = scanner(json.JSONDecoder())
 """Read the value that starts right at an index: itself, and its end. Raises `StopIteration` where none starts."""
 
-_lenient_scan = _scanner(json.JSONDecoder(parse_int=_integer))
+_lenient_scan = scanner(json.JSONDecoder(parse_int=_integer))
 _WHITE = re.compile(r"[ \t\n\r]*+")
-_KEY = re.compile(r'[ \t\n\r]*+"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:[ \t\n\r]*+')
 _TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 
 
@@ -58,7 +58,7 @@ class JsonText:
                     self._repeated = True
                 return value
 
-            self._pairing = _scanner(json.JSONDecoder(object_pairs_hook=pair))
+            self._pairing = scanner(json.JSONDecoder(object_pairs_hook=pair))
         self._repeated = False
         value, end = self._pairing(self.text, start)
         return value, end, not self._repeated
@@ -72,7 +72,7 @@ class JsonText:
                 self._keys += len(value)
                 return value
 
-            self._counting = _scanner(json.JSONDecoder(object_hook=count))
+            self._counting = scanner(json.JSONDecoder(object_hook=count))
         self._keys = 0
         value, end = self._counting(text, start)
         # A key ends in `":`; so may a piece of a text, written `\":`, and a key that ends in a backslash looks like one.
@@ -85,63 +85,34 @@ class JsonText:
                 return value, end, True
         return self.paired(start)
 
-    def members(self, at: int, long: str, read: Callable[[int], tuple[Any, int]]) -> tuple[dict[str, Any], list[Any], int]:
-        """Read the object at `at`: its members but those called `long`, what `read` gives for each of those, and its end."""
+    def members(self, start: int) -> Iterator[tuple[str, int]]:
+        """Give each key of the object at `start`, and where its value starts; who reads the value sets `at` to its end."""
         text = self.text
-        fields: dict[str, Any] = {}
-        values: list[Any] = []
-        at += 1
-        blank = self.white(at)
-        if text[blank : blank + 1] == "}":
-            return fields, values, blank + 1
-        while True:
-            match = _KEY.match(text, at)
-            if match is None:  # a key with escapes, or no key
-                at = self.white(at)
-                if text[at : at + 1] != '"':
-                    raise JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
-                key, at = self.value(at)
-                at = self.white(at)
-                if text[at : at + 1] != ":":
-                    raise JSONDecodeError("Expecting ':' delimiter", text, at)
-                at = self.white(at + 1)
-            else:
-                key, at = match[1], match.end()
-            if key == long:
-                value, at = read(at)
-                values.append(value)
-            else:
-                fields[key], at = self.value(at)
-            mark = text[at : at + 1]
-            if mark != "," and mark != "}":
-                at = self.white(at)
-                mark = text[at : at + 1]
+        at = self.white(start + 1)
+        more = text[at : at + 1] != "}"
+        if not more:
             at += 1
-            if mark == "}":
-                return fields, values, at
-            if mark != ",":
-                raise JSONDecodeError("Expecting ',' delimiter", text, at - 1)
+        while more:
+            if text[at : at + 1] != '"':
+                raise JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
+            key, at = self.value(at)
+            at = self.white(at)
+            if text[at : at + 1] != ":":
+                raise JSONDecodeError("Expecting ':' delimiter", text, at)
+            yield key, self.white(at + 1)
+            at, more = follow(text, self.at, "}")
+        self.at = at
 
     def items(self, start: int) -> Iterator[int]:
         """Give the start of each item of the list at `start`; who reads the item sets `at` to its end."""
-        text = self.text
         at = self.white(start + 1)
-        if text[at : at + 1] == "]":
-            self.at = at + 1
-            return
-        while True:
+        more = self.text[at : at + 1] != "]"
+        if not more:
+            at += 1
+        while more:
             yield at
-            at = self.at
-            mark = text[at : at + 1]
-            if mark != "," and mark != "]":
-                at = self.white(at)
-                mark = text[at : at + 1]
-            if mark == "]":
-                self.at = at + 1
-                return
-            if mark != ",":
-                raise JSONDecodeError("Expecting ',' delimiter", text, at)
-            at = self.white(at + 1)
+            at, more = follow(self.text, self.at)
+        self.at = at
 
     def value(self, start: int) -> tuple[Any, int]:
         """Read any value; one that is nested too deep is passed over and given as None, a number of too many digits as 0."""
@@ -175,14 +146,31 @@ class JsonText:
 
     def white(self, at: int) -> int:
         """Skip blanks."""
-        found = _WHITE.match(self.text, at)
-        return found.end() if found else at
+        return _white(self.text, at)
 
     def finish(self) -> None:
         """Check that nothing but blanks is left."""
         at = self.white(self.at)
         if at != len(self.text):
             raise JSONDecodeError("Extra data", self.text, at)
+
+
+def follow(text: str, at: int, close: str = "]") -> tuple[int, bool]:
+    """Pass the comma after an item, and blanks, or the closing bracket: where the next item starts, or the list ends, and which it is."""
+    mark = text[at : at + 1]
+    if mark != "," and mark != close:
+        at = _white(text, at)
+        mark = text[at : at + 1]
+    if mark == close:
+        return at + 1, False
+    if mark != ",":
+        raise JSONDecodeError("Expecting ',' delimiter", text, at)
+    return _white(text, at + 1), True
+
+
+def _white(text: str, at: int) -> int:
+    found = _WHITE.match(text, at)
+    return found.end() if found else at
 
 
 def place(text: str, at: int) -> str:
