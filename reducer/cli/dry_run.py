@@ -19,6 +19,7 @@ from reducer.report import Report, ReturnReport, report
 from reducer.report.attention import attention, plural
 from reducer.rule import Ruleset, read_rules
 from reducer.screen import console, visible
+from reducer.stored import InputFormat
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,6 +38,7 @@ class Options(NamedTuple):
     jobs: int = 1
     resume: bool = False
     archive: str | None = None
+    input_format: InputFormat = "auto"
 
 
 def run(options: Options) -> int:
@@ -67,7 +69,8 @@ def run(options: Options) -> int:
     # A bar and a diff on the same terminal would run into each other.
     with progress(() if is_diff and stream.isatty() else sources) as watching:
         detailed, shown = options.format != "table", show if is_diff else None
-        seen = walk(Walk(sources, ruleset, chosen.files, selection, plan, options.jobs, detailed, shown, options.archive), watching)
+        job = Walk(sources, ruleset, chosen.files, selection, plan, options.jobs, detailed, shown, options.archive, options.input_format)
+        seen = walk(job, watching)
     plan.close()
     if not seen.histories:
         return 2

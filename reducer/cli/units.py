@@ -14,6 +14,7 @@ from reducer.report import ReturnReport, look_briefly
 from reducer.report.lines import look_at_lines
 from reducer.report.tally import LineSum, Tally
 from reducer.rule import Ruleset
+from reducer.stored import InputFormat
 
 
 class Unit(NamedTuple):
@@ -42,6 +43,7 @@ class Work(NamedTuple):
     call: str | None
     outputs: tuple[Kind | None, ...]
     archive: str | None = None
+    input_format: InputFormat = "auto"
 
 
 class Done(NamedTuple):
@@ -96,14 +98,14 @@ def do(unit: Unit, work: Work, ruleset: Ruleset, watch: Callable[[int], None] | 
     if unit.form == "long":
         return Done(Tally(), LineSum("", lines=int(unit.ends), long=int(unit.ends)), packed(unit.content, kind or "") if write else b"", selection)
     if unit.form == "lines":
-        tally, lines, output = look_at_lines(ruleset, unit.content, chosen, write=write, see=see)
+        tally, lines, output = look_at_lines(ruleset, unit.content, chosen, write=write, see=see, input_format=work.input_format)
         if work.archive is not None:
             from reducer.cli.filing import file_lines
 
             file_lines(work.archive, unit.content, output, ruleset)
         return Done(tally, lines, packed(output, kind or ""), selection)
     try:
-        tally, output = look_briefly(ruleset, unit.content, chosen, write=write, watch=watch)
+        tally, output = look_briefly(ruleset, unit.content, chosen, write=write, watch=watch, input_format=work.input_format)
     except HistoryError as error:
         return Done(Tally(), LineSum(""), b"", selection, str(error))
     if work.archive is not None:

@@ -18,6 +18,7 @@ from reducer.report import ReturnReport, look
 from reducer.report.lines import TOLD, add_lines
 from reducer.report.tally import LineSum, Tally, merge, tally_of
 from reducer.rule import Ruleset
+from reducer.stored import InputFormat
 
 Show = Callable[[str, tuple[ReturnReport, ...]], None]
 """Shows what was done to the returns of a history, or of one line of JSON lines, by its name."""
@@ -37,6 +38,7 @@ class Walk(NamedTuple):
     detailed: bool
     show: Show | None
     archive: str | None = None
+    input_format: InputFormat = "auto"
 
 
 class Seen(NamedTuple):
@@ -82,7 +84,7 @@ def walk(plan: Walk, watching: Callable[[Source], _Watch | None]) -> Seen:
 
 
 def _work(plan: Walk) -> Work:
-    return Work(plan.selection.tool, plan.selection.call, plan.outputs.kinds, plan.archive)
+    return Work(plan.selection.tool, plan.selection.call, plan.outputs.kinds, plan.archive, plan.input_format)
 
 
 def _pairs(plan: Walk) -> _Pairs:
@@ -113,7 +115,7 @@ def _one(plan: Walk, seen: Seen, number: int, group: _Pairs, watch: _Watch | Non
     source = plan.sources[number]
     inside = watch if len(unit.content) <= source.size else None
     if plan.detailed:
-        found = look(plan.ruleset, source.name, unit.content, plan.selection.takes, detailed=True, watch=inside)
+        found = look(plan.ruleset, source.name, unit.content, plan.selection.takes, detailed=True, watch=inside, input_format=plan.input_format)
         tally = tally_of(found.returns)
         if plan.show is None:
             seen.returns.extend(found.returns)

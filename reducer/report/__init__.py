@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from reducer.engine import Outcome, StepTrace, trace
+from reducer.engine import Outcome, StepTrace, reduce_content, trace
 from reducer.engine.decode import decode
 from reducer.measures import Measures, Reduced
 from reducer.measures import measure as measure_history
@@ -14,7 +15,7 @@ from reducer.report.changes import Change, changes, characters
 from reducer.report.missing import Missing, missing
 from reducer.report.tally import LineSum, Tally, add, tally_of
 from reducer.rule import Rule, Ruleset, Step
-from reducer.stored import Return, returns, splice
+from reducer.stored import Copy, InputFormat, Return, alike, returns, splice
 
 __all__ = ["Change", "Look", "Report", "ReturnReport", "StepReport", "ToolReport", "look", "look_briefly", "report", "step_reports", "tokens"]
 
@@ -138,24 +139,27 @@ def look(
     detailed: bool = False,
     measured: bool = False,
     watch: Callable[[int], None] | None = None,
+    input_format: InputFormat = "auto",
 ) -> Look:
     """Reduce the chosen returns of a stored history (all by default) and tell what every step did.
 
     `detailed` finds out what each step took, not only how much; `measured` what the rules cost. `watch` hears how far in
-    the text each return ends, in characters.
+    the text each return ends, in characters. A return of a session history counts once, with the characters of its first text; its copies
+    are reduced alike.
     Raises `HistoryError`.
     """
-    reports, changed = [], []
+    reports: list[ReturnReport] = []
+    changed: list[tuple[Return | Copy, Any]] = []
     reduced: dict[tuple[int, int], Reduced] = {}
-    for found in returns(data):
+    for found in returns(data, input_format):
         if chosen is None or chosen(found):
             outcome = None if found.untouched else trace(ruleset, found.tool, found.content)
             entry = _return(history, found, outcome, detailed)
             reports.append(entry)
             if measured:
                 reduced[found.message, found.part] = Reduced(entry.name, found.tool, found.content, outcome)
-            if outcome is not None and outcome.content is not found.content:
-                changed.append((found, outcome.content))
+            if outcome is not None:
+                changed += alike(found, outcome.content, partial(reduce_content, ruleset))
         if watch is not None:
             watch(found.end)
     return Look(tuple(reports), lambda: splice(data, changed), measure_history(history, data, reduced) if measured else None)
@@ -168,6 +172,7 @@ def look_briefly(
     *,
     write: bool = False,
     watch: Callable[[int], None] | None = None,
+    input_format: InputFormat = "auto",
 ) -> tuple[Tally, bytes]:
     """Do what `look` does, one return in memory at a time: the sums, and the reduced history; none of it is made unless asked to `write`.
 
@@ -175,13 +180,13 @@ def look_briefly(
     """
     tally = Tally()
 
-    def changed() -> Iterator[tuple[Return, Any]]:
-        for found in returns(data):
+    def changed() -> Iterator[tuple[Return | Copy, Any]]:
+        for found in returns(data, input_format):
             if chosen is None or chosen(found):
                 outcome = None if found.untouched else trace(ruleset, found.tool, found.content)
                 add(tally, _return("", found, outcome, False))
-                if outcome is not None and outcome.content is not found.content:
-                    yield found, outcome.content
+                if outcome is not None:
+                    yield from alike(found, outcome.content, partial(reduce_content, ruleset))
             if watch is not None:
                 watch(found.end)
 

@@ -9,7 +9,7 @@ from reducer.lines import lines_of
 from reducer.report import ReturnReport, look, look_briefly
 from reducer.report.tally import LineSum, Tally, merge, tally_of
 from reducer.rule import Ruleset
-from reducer.stored import Return
+from reducer.stored import InputFormat, Return
 
 TOLD = 5
 """Bad lines that are told of in full; the others are counted."""
@@ -23,6 +23,7 @@ def look_at_lines(
     *,
     write: bool = False,
     see: Callable[[int, tuple[ReturnReport, ...]], None] | None = None,
+    input_format: InputFormat = "auto",
 ) -> tuple[Tally, LineSum, bytes]:
     """Reduce the history on each line of `piece` and sum up what the rules did; the reduced lines are made if asked to `write`.
 
@@ -40,9 +41,9 @@ def look_at_lines(
             continue
         try:
             if see is None:
-                sums, reduced = look_briefly(ruleset, line, chosen, write=write)
+                sums, reduced = look_briefly(ruleset, line, chosen, write=write, input_format=input_format)
             else:
-                seen = look(ruleset, "", line, chosen, detailed=True)
+                seen = look(ruleset, "", line, chosen, detailed=True, input_format=input_format)
                 see(lines.lines, seen.returns)
                 sums, reduced = tally_of(seen.returns), seen.reduced() if write else b""
         except HistoryError as error:

@@ -152,7 +152,7 @@ class _Search:
             return "model-messages"
         return "session" if self._format != "model-messages" and session.is_message(item, self._format == "session") else ""
 
-    def _sign(self, at: int) -> str | None:
+    def _sign(self, at: int, outer: bool = True) -> str | None:
         """Tell whether the object at `at` may be a message (an empty text), or hold one under a key (that key), by how it begins."""
         source, text = self._source, self._source.text
         if _USUAL.match(text, at):
@@ -160,7 +160,7 @@ class _Search:
         for key, start in source.members(at):
             if key in _SIGNS:
                 return ""
-            if text.startswith("{", start) and self._sign(start) == "":
+            if outer and text.startswith("{", start) and self._sign(start, outer=False) == "":
                 return key
             if text.startswith("[", start) and text.startswith("{", source.white(start + 1)):
                 return None

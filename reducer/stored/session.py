@@ -48,6 +48,7 @@ class _Return:
     call_id: Any
     listed: str
     copies: list[Kept]
+    timestamp: Any
     error: str = ""
 
 
@@ -93,7 +94,7 @@ def _activity(gathered: _Gathered, part: dict[str, Any], number: int, listed: st
     for result in _objects(part.get("results")):
         kept = _keep(gathered, result, "content")
         if answers:
-            item = _return_of(gathered, result, kept, number, listed, times)
+            item = _return_of(gathered, result, kept, number, listed, times, part.get("timestamp"))
             here.append(item)
             if kept is not None:
                 item.copies.append(kept)
@@ -108,7 +109,7 @@ def _activity(gathered: _Gathered, part: dict[str, Any], number: int, listed: st
             whose = _paired(here, taken, position, details.get("function_name"))
             if whose < 0:
                 call_id = tools[position].get("id") if position < len(tools) else None
-                here.append(_Return(number, details.get("function_name"), call_id, listed, []))
+                here.append(_Return(number, details.get("function_name"), call_id, listed, [], part.get("timestamp")))
                 gathered.returns.append(here[-1])
             taken.add(whose)
             if kept is not None:
@@ -117,7 +118,9 @@ def _activity(gathered: _Gathered, part: dict[str, Any], number: int, listed: st
                 here[whose].error = _ERROR
 
 
-def _return_of(gathered: _Gathered, result: dict[str, Any], kept: Kept | None, number: int, listed: str, times: dict[tuple[str, str], int]) -> _Return:
+def _return_of(
+    gathered: _Gathered, result: dict[str, Any], kept: Kept | None, number: int, listed: str, times: dict[tuple[str, str], int], timestamp: Any
+) -> _Return:
     """Find the return that one of `results` is a copy of, or begin one."""
     tool, call_id = result.get("name"), result.get("call_id")
     key: tuple[Any, ...] = ()
@@ -135,7 +138,7 @@ def _return_of(gathered: _Gathered, result: dict[str, Any], kept: Kept | None, n
             if (call_id is None or item.call_id is None) and item.copies[0][2] == text:
                 gathered.by_text[alike].remove(item)
                 return item
-    item = _Return(number, tool, call_id, listed, [])
+    item = _Return(number, tool, call_id, listed, [], timestamp)
     gathered.returns.append(item)
     if listed == _LISTS[0]:
         if key:
@@ -157,7 +160,7 @@ def _found(index: int, item: _Return) -> Found:
     # A text says it first, where there is one: other copies may be what it says.
     first = next((kept for kept in copies if type(kept[2]) is str), copies[0])
     flaw = item.error or next((kept[3] for kept in item.copies if kept[3]), "")
-    fields = {"tool_name": item.tool, "tool_call_id": "" if item.call_id is None else item.call_id}
+    fields = {"tool_name": item.tool, "tool_call_id": "" if item.call_id is None else item.call_id, "timestamp": item.timestamp}
     return index, item.part, fields, first[2], first[0], first[1], flaw, tuple(kept for kept in copies if kept is not first)
 
 

@@ -31,7 +31,8 @@ examples:
   curl … | python -m reducer - --format json       from standard input, as numbers for another program
   python -m reducer check rules/                   find the mistakes in rule files
 
-A history is JSON as PydanticAI stores it: a list of messages. JSON lines have one on each line; .gz and .zst are read and written.
+A history is JSON as PydanticAI stores it, a list of messages, or a session history; wrappers of such are looked into.
+JSON lines have one on each line; .gz and .zst are read and written.
 Without --rules, ./rules is used if it has rule files, else the rules bundled with reducer.
 Exit codes: 0 done, 1 bad lines in JSON lines (with --strict whatever needs attention), 2 cannot run.
 `check`: 1 for errors in rules, with --strict for warnings too.
@@ -52,6 +53,10 @@ def main(arguments: Sequence[str]) -> int:
         "-o", "--output", metavar="FILE|DIR/", help="write the reduced history there, into a folder if there are several; - for standard output"
     )
     reader.add_argument("--archive", metavar="FILE", help="file the originals of what --output writes there, for `restore`")
+    reader.add_argument(
+        "--input-format", choices=("auto", "model-messages", "session"), default="auto",
+        help="what is read: PydanticAI's messages, session histories, or what it is recognised as (default: auto)",
+    )  # fmt: skip
     reader.add_argument("--jobs", type=_count, default=1, metavar="N", help="work with N processes; what is written and reported is the same")
     reader.add_argument("--resume", action="store_true", help="go on with a run that was interrupted while it wrote to --output")
     reader.add_argument("--version", action="store_true", help="print the version and exit")
@@ -64,7 +69,7 @@ def main(arguments: Sequence[str]) -> int:
 
     return run(
         Options(tuple(options.histories), tuple(options.rules or ()), options.tool, options.call, options.format, options.strict, options.output,
-                options.jobs, options.resume, options.archive)
+                options.jobs, options.resume, options.archive, options.input_format)
     )  # fmt: skip
 
 
