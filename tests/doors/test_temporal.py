@@ -28,7 +28,8 @@ DONE = {"kind": "response", "parts": [{"part_kind": "text", "content": "Done."}]
 
 def replayed(record: dict[str, Any]) -> BaseException | None:
     """Replay a history in the sandbox; give what keeps the workflow from doing what is on record."""
-    replayer = Replayer(workflows=[Investigation, Restricted], plugins=[temporal.PydanticAIPlugin()])
+    # Without its watch for deadlocks, which takes two seconds on a busy machine for one. The sandbox stays: a test below sees to it.
+    replayer = Replayer(workflows=[Investigation, Restricted], plugins=[temporal.PydanticAIPlugin()], debug_mode=True)
     history = WorkflowHistory.from_json("workflow", record)
     return asyncio.run(replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
 
