@@ -90,13 +90,13 @@ def alike(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterato
 
 def _renewed(tool: str, content: Any, new: Any, other: Any, reduce: Callable[[str, Any], Any]) -> Any:
     if type(other) is type(content):
-        if _same(other, content):
-            return other if new is content else new
-    elif type(content) is str and type(other) is not str and _same(other, decode(content)):
-        said = decode(new) if type(new) is str else None
-        if new is content or type(said) is type(other):
-            return other if new is content else said
-    return reduce(tool, other)
+        return (other if new is content else new) if _same(other, content) else reduce(tool, other)
+    mine = reduce(tool, other)
+    if type(content) is not str or type(new) is not str or (mine is other and new is content):
+        return mine
+    # They nearly always agree; the original text, which is long, is read only where they do not.
+    said = other if new is content else decode(new)
+    return said if type(said) is type(other) and not _same(said, mine) and _same(other, decode(content)) else mine
 
 
 def _same(one: Any, other: Any) -> bool:

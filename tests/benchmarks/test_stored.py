@@ -67,6 +67,26 @@ def synthetic(megabytes: int, what: str) -> bytes:
     return f"[{','.join(turns)}]".encode()
 
 
+def sessions(megabytes: int, records: int, stored: bool) -> bytes:
+    """Write a session history whose answers are `records` as JSON text, each in `parts` and in `activity_parts`; `stored` has raw results too."""
+    messages: list[dict[str, Any]] = []
+    size = 0
+    while size < megabytes * 1_000_000:
+        content = [record(number) for number in range(records)]
+        call_id = f"call_{len(messages)}"
+        result = {"name": "explore", "content": json.dumps(content), "is_error": False, "call_id": call_id}
+        tool = {"name": "explore", "arguments": {"n": 1}, "id": call_id}
+        common = {"source": "agent", "timestamp": "2026-01-22T21:48:52.498078", "display_info": {"id": "tool", "friendly_name": "Résultat", "icon": "✅"}}
+        legacy = [{"type": "tool_request", **common, "tools": [tool]}, {"type": "tool_result", **common, "results": [result]}]
+        parts = [{**activity, "activity_type": activity["type"], "type": "activity", "content": None} for activity in legacy]
+        if stored:
+            parts[1]["technical_details"] = {"function_name": "explore", "arguments": {"n": 1}, "raw_result": content, "status": "success"}
+        message = {"role": "assistant", "text_content": None, "parts": parts, "activity_parts": legacy, "interaction_id": call_id}
+        messages += [{"role": "user", "text_content": "What?", "parts": [], "interaction_id": call_id}, message]
+        size += len(json.dumps(message))
+    return json.dumps(messages, ensure_ascii=False).encode()
+
+
 def best(files: list[bytes], rounds: int) -> tuple[float, float]:
     """Time `json.loads` and `reduce_json` in turn, file by file; the sums of each file's best seconds."""
     sums = [0.0, 0.0]
@@ -100,3 +120,10 @@ def test_synthetic(benchmark: Any, megabytes: int, what: str) -> None:
 def test_real(benchmark: Any, data: Path, source: str) -> None:
     files = [file.read_bytes() for file in sorted((data / "histories").glob(f"{source}/*.json"))]
     report(benchmark, "all of them" if source == "*" else source, files, 12 if source == "*" else 40)
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["endpoint", "stored"])
+@pytest.mark.parametrize(("megabytes", "records"), [(1, 2), (5, 150), (50, 150)])
+def test_sessions(benchmark: Any, megabytes: int, records: int, stored: bool) -> None:
+    name = f"{megabytes} MB of a session history, answers of {records} records{', raw results' if stored else ''}"
+    report(benchmark, name, [sessions(megabytes, records, stored)], 3 if megabytes == 50 else 12)
