@@ -68,6 +68,9 @@ class Draft(Protocol):
     def replace(self, value: Any, change: Callable[[Any], Any]) -> Any:
         """Put `change` of every value of an object, or of every item of a list, in its place."""
 
+    def unwrap(self, value: Any) -> Any:
+        """Let everything in `value` that stood in a text of JSON stand for itself."""
+
     def cut(self, text: str, head: int, tail: int) -> str:
         """Keep at most `head` characters at the start and `tail` at the end, with a mark between them."""
 
@@ -235,6 +238,8 @@ class Op(BaseModel):
     """It may take items from any list below its place."""
     writes_compactly: ClassVar[bool] = False
     """A return that is JSON text is written anew even if nothing in it changed."""
+    opens_texts: ClassVar[bool] = False
+    """Every text below its place that holds JSON is read as what it says before the first step."""
 
     @abstractmethod
     def apply(self, value: Any, draft: Draft) -> Any:
@@ -246,6 +251,10 @@ class Op(BaseModel):
 
     def shortens(self) -> Iterable[Chain]:
         """Name the lists that it takes items from, relative to its place."""
+        return ()
+
+    def names(self) -> Iterable[Chain]:
+        """Name the keys that it takes or leaves, relative to its place."""
         return ()
 
     def reads(self) -> Iterable[tuple[Chain, Chain]]:

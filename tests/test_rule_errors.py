@@ -37,14 +37,14 @@ CASES = {
     "two actions": (STEP + "    limit: 3\n    keep: a\n", ("6:5", "a second action beside `limit`", "write one step for each action")),
     "no action": (
         STEP + "    when: {min_chars: 5}\n",
-        ("4:5", "this step has no action", "expected one of `compact`, `dedupe`, `drop`, `drop_dangling`, `extract`, `keep`, `limit`, `truncate`"),
+        ("4:5", "this step has no action", "expected one of `compact`, `dedupe`, `drop`, `drop_dangling`, `extract`, `keep`, `limit`, `truncate`, `unwrap`"),
     ),
     "a step that is a word": (
         HEAD + "steps: [limit]\n",
         (
             "3:9",
             "expected a step: a mapping with one action",
-            "the actions are `compact`, `dedupe`, `drop`, `drop_dangling`, `extract`, `keep`, `limit`, `truncate`",
+            "the actions are `compact`, `dedupe`, `drop`, `drop_dangling`, `extract`, `keep`, `limit`, `truncate`, `unwrap`",
         ),
     ),
     "nothing to do": (HEAD, ("2:1", "this rule does nothing", "add `steps` or `max_chars`")),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from reducer.archive.archive import Archive
 from reducer.archive.entries import Place
 from reducer.archive.originals import find, holds_mark
-from reducer.engine.decode import decode
+from reducer.codecs.json_text import read_json
 from reducer.errors import ArchiveError
 from reducer.path import PathError, compile_expression
 from reducer.path.syntax import parse, walk
@@ -154,7 +154,7 @@ def _original(chosen: Held, archive: Archive) -> tuple[Any, str]:
 def _at(path: Any, content: Any) -> Any:
     if not isinstance(path, str):
         raise _Sorry("`path` is a text with a JMESPath expression, as in `items[0].name`; leave it out for all of the answer.")
-    value = decode(content) if isinstance(content, str) else content
+    value = read_json(content) if isinstance(content, str) else content
     try:
         expression = compile_expression(path)
         # An expression such as `[@,@][]|[@,@][]` doubles what it reads with every part.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from reducer.engine.decode import decode
+from reducer.engine.arrival import Arrival, arrive
 from reducer.engine.run import StepTrace, passes, run
 from reducer.rule import Rule, Ruleset
-from reducer.values import MOST_CHARS, Unreducible, dump, is_media, shown
+from reducer.values import MOST_CHARS, Unreducible
 
 __all__ = ["OnFault", "Outcome", "StepTrace", "attempt", "prepare", "reduce_content", "trace"]
 
@@ -20,7 +20,7 @@ class Outcome:
 
     `gated`: the rule's own gate kept it from running. `fault` says why the return stayed as it was although it should have been reduced;
     `blamed` is the step that would have changed the result again. `lost` are preserved entities beyond the bound that the rule sets,
-    `preserved` counts those that were put back or are mentioned in marks.
+    `preserved` counts those that were put back or are mentioned in marks. `arrival` is the content as it was opened, `result` what was left of that.
     """
 
     rule: Rule | None
@@ -31,6 +31,17 @@ class Outcome:
     blamed: StepTrace | None = None
     lost: tuple[str, ...] = ()
     preserved: int = 0
+    arrival: Arrival | None = field(default=None, repr=False, compare=False)
+    result: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def final(self) -> Any:
+        """Give the result as steps see it, opened; without one the return as it arrived."""
+        return self.content if self.arrival is None else self.arrival.value if self.result is None else self.result
+
+    def written(self, value: Any) -> Any:
+        """Give the content that a value before or after a step stands for."""
+        return value if self.arrival is None else self.arrival.written(value)
 
 
 OnFault = Callable[[str, str], None]
@@ -86,29 +97,23 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome
         return Outcome(rule, content, gated=True)
     if is_text and len(content) > MOST_CHARS:
         return Outcome(rule, content, fault=f"a text of more than {MOST_CHARS:,} characters")
-    value = decode(content) if is_text else shown(content)
-    if type(value) not in (str, list, dict) or is_media(value):
+    arrival = arrive(rule, content)
+    if arrival is None:
         return Outcome(rule, content)
-    if rule.when is not None and not passes(rule.when, value):
+    if rule.when is not None and not passes(rule.when, arrival):
         return Outcome(rule, content, gated=True)
-    watch = None if steps is None else steps.append
     known: set[str] = set()
-    result, lost, preserved = run(rule, value, known, watch)
-    done = tuple(steps or ())
-    # What was only taken off and put back, such as a mark, is no change. What did not change is the same object, so comparing is quick.
-    changed = result is not value and result != value
-    if not is_text or type(value) is str:
-        if not changed:
-            return Outcome(rule, content, done)
-        blamed = None if rule.proven else _changed_again(rule, result, known)
-        return _settled(Outcome(rule, result, done, lost=lost, preserved=preserved), content, blamed)
-    if not changed and not any(step.op.writes_compactly for step in rule.steps):
-        return Outcome(rule, content, done)
-    text = dump(result)
-    if len(text) > len(content) or text == content:
-        return Outcome(rule, content, done)
-    blamed = None if rule.proven else _changed_again(rule, decode(text), known)
-    return _settled(Outcome(rule, text, done, lost=lost, preserved=preserved), content, blamed)
+    result, lost, preserved = run(rule, arrival, known, None if steps is None else steps.append)
+    left = arrival.left(result, _writes_compactly(rule))
+    if left is content:
+        return Outcome(rule, content, tuple(steps or ()), arrival=arrival)
+    blamed = None if rule.proven else _changed_again(rule, left, known)
+    outcome = Outcome(rule, left, tuple(steps or ()), lost=lost, preserved=preserved, arrival=arrival, result=result)
+    return _settled(outcome, content, blamed)
+
+
+def _writes_compactly(rule: Rule) -> bool:
+    return any(step.op.writes_compactly for step in rule.steps)
 
 
 def _settled(outcome: Outcome, content: Any, blamed: StepTrace | None) -> Outcome:
@@ -116,18 +121,18 @@ def _settled(outcome: Outcome, content: Any, blamed: StepTrace | None) -> Outcom
         return outcome
     name = blamed.step.name if blamed.step else "max_chars"
     fault = f"a second pass would change the result: `{name}` is to blame"
-    return Outcome(outcome.rule, content, outcome.steps, fault=fault, blamed=blamed)
+    return Outcome(outcome.rule, content, outcome.steps, fault=fault, blamed=blamed, arrival=outcome.arrival)
 
 
 def _changed_again(rule: Rule, result: Any, known: set[str]) -> StepTrace | None:
     """Give the step of a second pass that would change a result; None for a fixed point."""
-    result = shown(result)
-    if rule.when is not None and not passes(rule.when, result):
+    arrival = arrive(rule, result)
+    if arrival is None or (rule.when is not None and not passes(rule.when, arrival)):
         return None
-    again, _, _ = run(rule, result, known)
+    again = arrival.left(run(rule, arrival, known)[0], _writes_compactly(rule))
     if again is result or again == result:
         return None
     steps: list[StepTrace] = []
-    run(rule, result, known, steps.append)
+    run(rule, arrival, known, steps.append)
     # A step may take what is put back in the end, as it did in the first pass: the last that changed something has not.
     return next((step for step in steps if step.after is not step.before), steps[-1])

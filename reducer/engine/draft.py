@@ -8,6 +8,8 @@ from typing import Any
 
 from reducer import marks
 from reducer.engine.cut import shortened
+from reducer.engine.nested import unwrapped
+from reducer.engine.notation import Notation
 from reducer.engine.record import NOTHING, Cut, Kept, versions
 from reducer.engine.thin import GONE, emptied, thin
 from reducer.entities import Entity
@@ -30,12 +32,14 @@ class Draft:
     # fmt: off
     __slots__ = (
         "_depth", "_entities", "_known", "_opened", "_scan", "_step", "_vocabulary", "all_keys", "heads",
-        "lists", "lost", "marked", "objects", "policies", "preserved", "root", "texts", "traced",
+        "lists", "lost", "marked", "notation", "objects", "policies", "preserved", "root", "texts", "traced",
     )
     # fmt: on
 
-    def __init__(self, root: Any, rule: Rule, known: set[str]) -> None:
+    def __init__(self, root: Any, rule: Rule, known: set[str], notation: Notation | None = None) -> None:
         self.root = root
+        # None where all of it is written as JSON, as most returns are: nothing is looked up then.
+        self.notation = notation or None
         self.heads = [root]
         self.all_keys = rule.all_keys
         self.policies = rule.policies
@@ -85,6 +89,8 @@ class Draft:
                 indexes = sorted({*indexes, *media})
         if not indexes and opened and self._is_root(items):
             indexes = (0,)
+        if self.notation is not None:
+            indexes = self.notation.enough(items, indexes, len(opened))
         return items if len(indexes) == len(opened) else self.taken(items, indexes)
 
     def taken(self, items: Any, indexes: Sequence[int], prior: marks.Mark | None = None) -> list[Any]:
@@ -96,7 +102,7 @@ class Draft:
         self.lists[id(new)] = Kept(new, composed, parent.prior if parent else prior, self._step, parent)
         if opened and type(self.opened(opened[0])) is str:
             self.marked = True
-        self._heir(items, new)
+        self.stands_for(new, items)
         return new
 
     def note(self, new: Any, old: Any) -> None:
@@ -106,7 +112,7 @@ class Draft:
             self.lists[id(new)] = Kept(new, kept.indexes if kept else range(len(new)), kept.prior if kept else None, self._step, kept)
         elif self.traced:
             self.objects[id(new)] = (new, old, self._step)
-        self._heir(old, new)
+        self.stands_for(new, old)
 
     def take_keys(self, value: Any, names: Collection[str]) -> Any:
         """Keep the keys in `names` and those of media; at the root, and with `keys: all`, the others with an empty value."""
@@ -124,7 +130,7 @@ class Draft:
 
     def _emptied(self, value: Any) -> Any:
         """Give the empty value of the same type, remembered: what was in it is owed for by this step and no other."""
-        left = emptied(value)
+        left = self.emptied(value)
         if left is value or type(left) is str:
             return left
         if type(left) is list:
@@ -135,7 +141,7 @@ class Draft:
     def take_keys_of_each(self, items: Any, names: Collection[str]) -> Any:
         """Keep the keys in `names` of each object in a list; the same list if nothing changes."""
         opened = self.opened(items)
-        if self.all_keys or self.traced or not {dict}.issuperset(map(type, opened)):
+        if self.all_keys or self.traced or self.notation is not None or not {dict}.issuperset(map(type, opened)):
             return self.replace(items, lambda item: self.take_keys(item, names) if type(item) is dict and not is_media(item) else item)
         new = []
         for item in opened:
@@ -190,6 +196,10 @@ class Draft:
             return value
         self.note(new, value)
         return new
+
+    def unwrap(self, value: Any) -> Any:
+        """Let everything in `value` that stood in a text of JSON stand for itself, if that is no longer."""
+        return value if self.notation is None else unwrapped(value, self.notation, self.replace, self.note)
 
     def cut(self, text: str, head: int, tail: int) -> str:
         """Keep at most `head` characters at the start and `tail` at the end with a mark between; the same text if that would not be shorter."""
@@ -292,9 +302,17 @@ class Draft:
             version = self.objects.get(id(before))
         return self._everything()
 
-    def _is_root(self, value: Any) -> bool:
-        return any(value is head for head in self.heads)
-
-    def _heir(self, old: Any, new: Any) -> None:
+    def stands_for(self, new: Any, old: Any) -> None:
+        """Hear that `new` stands where `old` stood: it is written alike, and is the root if that was."""
+        if self.notation is not None:
+            self.notation.inherit(new, old)
         if self._is_root(old):
             self.heads.append(new)
+
+    def emptied(self, value: Any) -> Any:
+        """Give the empty value of the same type: of what stood in a text the empty text."""
+        left = emptied(value)
+        return left if self.notation is None else self.notation.emptied(value, left)
+
+    def _is_root(self, value: Any) -> bool:
+        return any(value is head for head in self.heads)

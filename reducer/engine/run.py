@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from reducer import marks
+from reducer.engine.arrival import Arrival
 from reducer.engine.draft import Draft
 from reducer.engine.ladder import RUNGS, descend
 from reducer.engine.settle import settle
 from reducer.op import names_of
 from reducer.path import Chain
 from reducer.rule import Rule, Step, When
-from reducer.values import chars, is_media
+from reducer.values import is_media
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +31,17 @@ class StepTrace:
 Watch = Callable[[StepTrace], None]
 
 
-def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> tuple[Any, tuple[str, ...], int]:
-    """Apply all steps of `rule` once to `value`, an opened content; the same object if nothing changes. Raises `Unreducible`.
+def run(rule: Rule, arrival: Arrival, known: set[str], watch: Watch | None = None) -> tuple[Any, tuple[str, ...], int]:
+    """Apply all steps of `rule` once to the value of an opened content; the same object if nothing changes. Raises `Unreducible`.
 
     Gives besides the entities that were owed but had no room within the bounds, and how many were put back or mentioned.
     `known` collects the values that were read as entities.
     """
-    draft = Draft(value, rule, known)
+    value = arrival.value
+    draft = Draft(value, rule, known, arrival.notation)
     arrived = current = _without_marks(rule, draft, value)
     for step in rule.steps:
-        if step.when is not None and not passes(step.when, arrived):
+        if step.when is not None and not _holds(step.when, arrived, arrival):
             if watch is not None:
                 watch(StepTrace(step, False, 0, current, current))
             continue
@@ -52,14 +54,15 @@ def run(rule: Rule, value: Any, known: set[str], watch: Watch | None = None) -> 
         return settle(draft, value, current, rule), draft.lost, draft.preserved
     draft.start(len(rule.steps) + 1, current)
     before = current
-    result, current = _fitted(draft, value, current, rule, rule.max_chars)
+    result, current = _fitted(draft, arrival, current, rule, rule.max_chars)
     if watch is not None and current is not before:
         watch(StepTrace(None, True, 1, before, current))
     return result, draft.lost, draft.preserved
 
 
-def _fitted(draft: Draft, value: Any, current: Any, rule: Rule, most: int) -> tuple[Any, Any]:
+def _fitted(draft: Draft, arrival: Arrival, current: Any, rule: Rule, most: int) -> tuple[Any, Any]:
     """Go down the ladder until the settled return has at most `most` characters, or to its end; give it and what it was settled from."""
+    value, chars = arrival.value, arrival.chars
     result = settle(draft, value, current, rule) if chars(current, most) <= most else None
     hopeless = False
     for rung in RUNGS:
@@ -76,9 +79,13 @@ def _fitted(draft: Draft, value: Any, current: Any, rule: Rule, most: int) -> tu
     return settle(draft, value, current, rule) if result is None else result, current
 
 
-def passes(when: When, value: Any) -> bool:
+def passes(when: When, arrival: Arrival) -> bool:
     """Tell whether a return passes a gate. A gate of 2,000 characters costs no more than counting to 2,000."""
-    if when.min_chars is not None and chars(value, when.min_chars) < when.min_chars:
+    return _holds(when, arrival.value, arrival)
+
+
+def _holds(when: When, value: Any, arrival: Arrival) -> bool:
+    if when.min_chars is not None and arrival.chars(value, when.min_chars) < when.min_chars:
         return False
     return when.where is None or when.where.holds(value)
 

@@ -8,7 +8,7 @@ from typing import Any
 from reducer import marks
 from reducer.engine.draft import Draft
 from reducer.engine.record import Cut
-from reducer.engine.thin import GONE, emptied, thin
+from reducer.engine.thin import GONE, thin
 from reducer.entities import Entity
 from reducer.rule import Rule
 from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
@@ -115,7 +115,7 @@ def _removed(draft: Draft, old: Any, new: Any, types: frozenset[str], depth: int
         if types or cut is not None:
             yield old, types, cut
         return
-    if new is GONE:
+    if new is GONE or type(new) is str:
         if types:
             yield from ((text, types, None) for text in _texts(draft, old))
         return
@@ -172,9 +172,15 @@ class _Settling:
                 left = self._put_back(old, types)
                 return new if left is GONE else left
             return self._marked(old, cut)
-        if type(old) is dict:
-            return self._object(old, new, depth)
-        return self._list(old, new, depth) if type(old) is list else new
+        if type(old) not in (dict, list):
+            return new
+        if type(new) is str:  # what stood in a text that was emptied
+            left = self._put_back(old, types)
+            return new if left is GONE else left
+        result = self._object(old, new, depth) if type(old) is dict else self._list(old, new, depth)
+        if result is not new:
+            self._draft.stands_for(result, new)
+        return result
 
     def _marked(self, text: str, cut: Cut) -> str:
         mentions = self._mentions.get(id(cut.new), ())
@@ -192,9 +198,9 @@ class _Settling:
             if value is not GONE:
                 result[key] = value
             elif named:
-                result[key] = emptied(item)
+                result[key] = self._draft.emptied(item)
         if result and self._draft.all_keys and len(result) < len(old):
-            result = {key: result.get(key, emptied(item)) for key, item in old.items()}
+            result = {key: result.get(key, self._draft.emptied(item)) for key, item in old.items()}
         same = len(result) == len(new) and all(value is new[key] for key, value in result.items())
         return new if same else result
 

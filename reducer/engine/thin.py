@@ -20,6 +20,7 @@ class Taker(Protocol):
     def take_items(self, items: Any, indexes: Sequence[int]) -> Any: ...
     def take_keys(self, value: Any, names: Any) -> Any: ...
     def note(self, new: Any, old: Any) -> None: ...
+    def emptied(self, value: Any) -> Any: ...
 
 
 def thin(value: Any, pick: Callable[[str], Any], holds: Callable[[str], bool], taker: Taker, depth: int = MAX_DEPTH) -> Any:
@@ -42,7 +43,7 @@ def thin(value: Any, pick: Callable[[str], Any], holds: Callable[[str], bool], t
             named = holds(key)
             left = thin(item, pick, holds, taker, depth - 1)
             if left is not GONE or named:
-                found[key] = emptied(item) if left is GONE else left
+                found[key] = taker.emptied(item) if left is GONE else left
         if not found:
             return GONE
         new = taker.take_keys(value, found.keys())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from reducer.engine.decode import decode
+from reducer.codecs.json_text import read_json
 from reducer.values import Unreducible, dump, plain
 
 CLEARED = "[cleared]"
@@ -53,7 +53,7 @@ def _head(name: str, most: int) -> Baseline:
         return {key: first(item) for key, item in value.items()} if type(value) is dict else value
 
     def left(content: Any) -> Any:
-        opened = decode(content) if type(content) is str else content
+        opened = read_json(content) if type(content) is str else content
         try:
             short = first(opened)
         except RecursionError:

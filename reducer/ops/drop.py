@@ -44,6 +44,11 @@ class Drop(Op):
             if target.lists is not None and target.condition is not None:
                 yield from ((names_of(target.lists.shape), chain) for chain in target.condition.reads)
 
+    def names(self) -> Iterable[Chain]:
+        for target in self.drop:
+            if target.key is not None:
+                yield (*(names_of(target.lists.shape) if target.lists else ()), *target.key.chain)
+
     def takes(self, chain: Chain) -> bool:
         for target in self.drop:
             if target.key is not None:

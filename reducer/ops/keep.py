@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -62,6 +63,9 @@ class Keep(Op):
 
     def tells(self, place: str) -> str:
         return f"{place} shows only {listed(key.text for key in self.keep)}"
+
+    def names(self) -> Iterable[Chain]:
+        return [key.chain for key in self.keep]
 
     def takes(self, chain: Chain) -> bool:
         node = self.tree

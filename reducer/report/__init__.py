@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from reducer.engine import Outcome, StepTrace, reduce_content, trace
-from reducer.engine.decode import decode
 from reducer.measures import Measures, Reduced
 from reducer.measures import measure as measure_history
 from reducer.report.changes import Change, changes, characters
@@ -262,10 +261,10 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[tuple[S
     def size(value: Any) -> int:
         # Most steps leave most returns alone: a value is counted once, however many steps passed it on.
         if id(value) not in sizes:
-            sizes[id(value)] = characters(value, before)
+            sizes[id(value)] = characters(outcome.written(value), before)
         return sizes[id(value)]
 
-    final = last if outcome.fault else decode(outcome.content) if type(outcome.content) is str else outcome.content
+    final = last if outcome.fault else outcome.final
     taken = size(arrived) - size(last)
     put_back = max(0, size(final) - size(last)) if taken > 0 and not outcome.fault else 0
     undone = put_back * 2 >= taken > 0

@@ -66,6 +66,11 @@ def _takes(taker: Step, read: Read) -> bool:
     return _starts(place, full) and taker.op.takes(())
 
 
+def same_place(a: Chain, b: Chain) -> bool:
+    """Tell whether two chains of keys may lead to one place."""
+    return len(a) == len(b) and _starts(a, b)
+
+
 def _on_one_way(a: Chain, b: Chain) -> bool:
     return _starts(a, b) or _starts(b, a)
 

@@ -15,6 +15,7 @@ from reducer.entities.own import BUILT_IN, Vocabulary
 from reducer.errors import Location, Problem
 from reducer.op import Condition, EntityTypes, Names, Op, Place, Preserved
 from reducer.path import Path
+from reducer.rule.opening import Opening
 
 
 class Model(BaseModel):
@@ -153,6 +154,7 @@ class Rule:
     as `vocabulary` has them, which all rules of a ruleset share. `bounds`: how many values of some types are preserved at most.
     `traced`: it owes something for items and keys, so that who took them must be known. `proven`: its form alone makes it a fixed point.
     `digest` is made from the text of its file, and tells versions of it apart.
+    `opening`: the texts that it goes into.
     """
 
     file: str
@@ -168,6 +170,7 @@ class Rule:
     types: frozenset[str]
     vocabulary: Vocabulary
     proven: bool
+    opening: Opening | None
     tests: tuple[Test, ...]
     digest: str = ""
 

@@ -13,13 +13,14 @@ from pydantic import ValidationError
 from reducer.entities import expand
 from reducer.entities.own import Vocabulary
 from reducer.errors import Location, Problem, RuleError
-from reducer.op import Amount, Op
+from reducer.op import Amount, Op, names_of
 from reducer.ops import operations
 from reducer.path import Expression, Path, compile_path
 from reducer.rule.choose import is_dead, is_glob, meet, rule_chooser
 from reducer.rule.conditions import KEY, Conditions, read_conditions
-from reducer.rule.form import conflicts, is_proven
+from reducer.rule.form import conflicts, is_proven, same_place
 from reducer.rule.model import SHARED_KEYS, Expect, Given, Model, Rule, RuleFile, Ruleset, SharedFile, Step, StepKeys, Test, When
+from reducer.rule.opening import opening_of
 from reducer.rule.problems import Report, near, report_all, reporter
 from reducer.rule.vocabulary import read_vocabulary
 from reducer.source import Mapping as MappingNode
@@ -169,6 +170,7 @@ def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...],
         types=frozenset[str]().union(*policies, *extracted),
         vocabulary=vocabulary,
         proven=checked.max_chars is None and is_proven(steps, structural),
+        opening=opening_of(steps, checked.when),
         tests=tests,
     )
 
@@ -187,11 +189,12 @@ def _step(number: int, keys: StepKeys, op: Op, location: Location, general: froz
 
 def _checked_indexes(step: Step, steps: tuple[Step, ...], tree: Tree, report: Report) -> bool:
     sound = True
-    for token in step.path.shape:
+    shortened = [(*names_of(other.path.shape), *below) for other in steps for below in other.op.shortens()]
+    for number, token in enumerate(step.path.shape):
         if token[0] in ("slice", "pick") or (token[0] == "index" and token[1] < 0):
             message = "a place counted from the end, or a slice, moves when a list gets shorter"
             help = "use an index from 0, or `[*]`, or `limit`"
-        elif token[0] == "index" and any(list(other.op.shortens()) for other in steps):
+        elif token[0] == "index" and any(same_place(names_of(step.path.shape[:number]), names) for names in shortened):
             message, help = "an index names another item when a step shortens the list", "use a filter such as `[?name == 'x']`"
         else:
             continue

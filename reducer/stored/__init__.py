@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from reducer.engine.decode import decode
+from reducer.codecs.json_text import read_json
 from reducer.errors import HistoryError
 from reducer.stored.messages import Found
 from reducer.stored.reader import InputFormat, read
@@ -95,8 +95,8 @@ def _renewed(tool: str, content: Any, new: Any, other: Any, reduce: Callable[[st
     if type(content) is not str or type(new) is not str or (mine is other and new is content):
         return mine
     # They nearly always agree; the original text, which is long, is read only where they do not.
-    said = other if new is content else decode(new)
-    return said if type(said) is type(other) and not _same(said, mine) and _same(other, decode(content)) else mine
+    said = other if new is content else read_json(new)
+    return said if type(said) is type(other) and not _same(said, mine) and _same(other, read_json(content)) else mine
 
 
 def _same(one: Any, other: Any) -> bool:

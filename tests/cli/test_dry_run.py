@@ -194,7 +194,7 @@ def test_the_input_is_never_written(folder: Path, cli: Cli) -> None:
 
 @pytest.mark.data
 def test_real_histories(data: Path, folder: Path, cli: Cli) -> None:
-    (folder / "execute.yaml").write_text("version: 1\ntool: execute\nsteps:\n  - truncate: 2000\n")
+    (folder / "execute.yaml").write_text("version: 1\ntool: execute\nsteps:\n  - limit: 2\n  - truncate: 100\n")
     found = numbers(cli(str(data / "histories" / "secrl"), "--rules", "execute.yaml", "--format", "json"))
     assert found["totals"]["reduced"] > 30
     for entry in found["returns"]:

@@ -95,7 +95,7 @@ _objects = st.fixed_dictionaries(
 KINDS = {"object": _objects, "records": records, "articles": articles, "text": sentences, "any": values}
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
@@ -168,7 +168,7 @@ def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
-def _rule_files(kind: str) -> st.SearchStrategy[dict[str, Any]]:
+def rule_files(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     gates = st.one_of(*[st.just({"min_chars": 1})] * 3, _wheres)
     return st.fixed_dictionaries(
         {"version": st.just(1), "tool": st.just("t"), "steps": st.lists(_steps(kind), min_size=1, max_size=4)},
@@ -185,8 +185,8 @@ def compiled(data: dict[str, Any]) -> Ruleset | None:
 @st.composite
 def _cases(draw: st.DrawFn) -> tuple[dict[str, Any], Any, Any]:
     kind = draw(st.sampled_from(("object",) * 5 + ("records", "records", "articles", "text", "any")))
-    rule = draw(_rule_files(kind))
-    return rule, compiled(rule), draw(_as_texts(_storable(draw(KINDS[kind]))))
+    rule = draw(rule_files(kind))
+    return rule, compiled(rule), draw(_as_texts(storable(draw(KINDS[kind]))))
 
 
 tries = _cases()

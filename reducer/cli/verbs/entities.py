@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from reducer.cli.parser import parser
 from reducer.cli.rules import choose_rules
 from reducer.cli.stop import Stop
-from reducer.engine.decode import decode
+from reducer.codecs import decode
 from reducer.entities import Entity
 from reducer.entities.foreign import meant
 from reducer.entities.own import BUILT_IN, Scan, Vocabulary

@@ -1,0 +1,31 @@
+"""`unwrap`: nested JSON text becomes what it says."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from reducer.op import Draft, Example, Op
+
+
+class Unwrap(Op):
+    """Turn every text in the place that holds a JSON object or list, at any depth, into what it says; the return itself keeps its type."""
+
+    accepts = frozenset({list, dict})
+    opens_texts = True
+    examples = (
+        Example(
+            "JSON in a wrapper",
+            {"unwrap": True},
+            [{"type": "text", "text": '{"hosts": ["192.0.2.1"], "raw": "[1, 2]"}'}],
+            [{"type": "text", "text": {"hosts": ["192.0.2.1"], "raw": [1, 2]}}],
+        ),
+        Example("a text that holds nothing else stays", {"path": "body", "unwrap": True}, {"body": "no JSON"}, {"body": "no JSON"}),
+    )
+
+    unwrap: Literal[True]
+
+    def apply(self, value: Any, draft: Draft) -> Any:
+        return draft.unwrap(value)
+
+    def tells(self, place: str) -> str:
+        return f"{place} shows JSON that stood in texts as what it says"
