@@ -8,10 +8,11 @@ from typing import Any
 
 from reducer import marks
 from reducer.engine.cut import shortened
+from reducer.engine.extract import extracted
 from reducer.engine.nested import unwrapped
 from reducer.engine.notation import Notation
 from reducer.engine.record import NOTHING, Cut, Kept, versions
-from reducer.engine.thin import GONE, emptied, thin
+from reducer.engine.thin import GONE, emptied
 from reducer.entities import Entity
 from reducer.rule import Rule
 from reducer.values import MAX_DEPTH, MOST_CHARS, PLAIN, Unreducible, is_media, shown
@@ -216,33 +217,14 @@ class Draft:
         if not count:
             return text
         new = marks.write(text[:end], marks.Mark(count, "characters"), text[start:])
-        return text if len(new) >= len(text) else self._cut_to(new, end, len(text) - start, count)
+        return text if len(new) >= len(text) else self.cut_to(new, end, len(text) - start, count)
 
     def extract(self, value: Any, names: Iterable[str]) -> Any:
         """Keep only what holds entities of the types and groups in `names`; of a text without any a mark, if that is shorter."""
-        types = self._vocabulary.expand(names)
+        return extracted(value, self._vocabulary.expand(names), self)
 
-        def pick(text: str) -> Any:
-            if marks.read_alone(text, self.reads) is not None:
-                return text
-            mentions = tuple(dict.fromkeys(entity.value for entity in self.entities(text) if entity.type in types))
-            return self._alone(text, mentions, types) if mentions else GONE
-
-        def holds(key: str) -> bool:
-            return any(entity.type in types for entity in self.entities(key))
-
-        left = thin(value, pick, holds, self)
-        if left is not GONE:
-            return left
-        if type(value) is str:
-            return self._alone(value, (), types)
-        return self.take_items(value, ()) if type(value) is list else self.take_keys(value, ())
-
-    def _alone(self, text: str, mentions: tuple[str, ...], types: frozenset[str]) -> str:
-        new = str(marks.Mark(len(text), "characters", mentions)) if text else text
-        return text if len(new) >= len(text) else self._cut_to(new, 0, 0, len(text), types)
-
-    def _cut_to(self, new: str, head: int, tail: int, count: int, always: frozenset[str] = NOTHING) -> str:
+    def cut_to(self, new: str, head: int, tail: int, count: int, always: frozenset[str] = NOTHING) -> str:
+        """Remember that `new` is what was cut of a text: so much is left of its start and end."""
         self.texts[id(new)] = Cut(new, head, tail, count, self._step, always)
         self.marked = True
         return new

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,8 @@ from reducer.engine.notation import Nested, Notation
 from reducer.rule.opening import Opening
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, chars, is_media, shown
 
+# What may be longer in JSON as it is written here, `1e5` as 100000.0: only then it is counted.
+_RESPELLED = re.compile(r"[0-9][eE][-+]?[0-9]")
 _CONTAINERS = frozenset({dict, list})
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _FLAT = frozenset({dict, int, float, bool, type(None)})
@@ -96,7 +99,7 @@ def unwrapped(value: Any, notation: Notation, replace: Callable[[Any, Callable[[
         if nested is None or not nested.codec.is_json or not fits(left, MAX_DEPTH, media=False):
             return left
         new = left.copy()
-        if chars(notation.closed(new)) > chars([nested.text]) - 2:
+        if _RESPELLED.search(nested.text) and chars(notation.closed(new)) > chars([nested.text]) - 2:
             return left
         note(new, left)
         notation.stands_for_itself(new)
