@@ -51,6 +51,8 @@ def reduced(content: Any, *steps: dict[str, Any], **keys: Any) -> Any:
         (json.dumps('{"a": [1, 2, 3]}'), [{"path": "a", "limit": 1}], json.dumps('{"a":[1]}')),
         ({"a": '{"k": [1, 2, 3]}', "b": "[1, 2, 3]"}, [{"path": "a.k", "limit": 1}], {"a": '{"k":[1]}', "b": "[1, 2, 3]"}),
         ({"a": ROWS}, [{"path": "a", "limit": 1}], {"a": "[('a', 1, None)]"}),
+        ({"a": ROWS}, [{"path": "a[*]", "limit": 1}], {"a": "[('a',), ('b',), ('c',)]"}),
+        ({"a": "[Host(name='a', up=True), (1, {1, 2})]"}, [{"path": "a[*]", "drop": "up"}], {"a": "[Host(name='a'), (1, {1, 2})]"}),
         ({"a": "[(1, 2, 3)]"}, [{"path": "a", "drop": "[?[0] == `1`]"}], {"a": "[]"}),
         ({"a": '{"k": 1}'}, [{"path": "a.k.none", "limit": 1}, {"drop": "a"}], {"a": ""}),
         ({"r": {"a": '{"k": 1, "l": 2}', "b": 1}}, [{"path": "r", "keep": ["a.k"]}], {"r": {"a": '{"k":1}'}}),

@@ -70,16 +70,15 @@ def _said(text: str, way: Opening | None, everything: bool, notation: Notation, 
     everything = everything or (way is not None and way.all)
     if not everything and not (way is not None and way.here):
         return text
-    brackets: dict[int, Any] = {}
-    found = read_nested(text, brackets)
+    found = read_nested(text, notation.brackets)
     if found is None:
         return text
     value, codec = found
     named = way is not None and way.here
     # Media that `unwrap` took out of its text would become real; it takes JSON alone.
     if not fits(value, depth - 1, named) or not (named or codec.is_json):
+        notation.hold(value)
         return text
-    notation.brackets.update(brackets)
     new = _opened(value, way, everything, notation, depth - 1)
     if new is not value:
         # The value between is of no interest: what did not change is the text.

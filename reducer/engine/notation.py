@@ -61,6 +61,10 @@ class Notation:
         if nested is not None:
             self.texts[id(new)] = nested
 
+    def hold(self, value: Any) -> None:
+        """Keep a value that was read and is not used: the ids of what is in it are noted."""
+        self._held.append(value)
+
     def stands_for_itself(self, value: Any) -> None:
         """Note that `value` is not written as a text any more."""
         self.texts.pop(id(value), None)

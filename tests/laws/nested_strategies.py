@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from typing import Any
 
@@ -89,3 +90,17 @@ def deep(value: Any) -> Any:
 def deeply(content: Any) -> Any:
     """Give what a content says, the text of all of it and those within."""
     return deep(decode(content) if isinstance(content, str) else content)
+
+
+def has_lists(text: Any) -> bool | None:
+    """Tell whether a list stands in a text that holds a Python literal; None for any other value."""
+    try:
+        value = ast.literal_eval(text) if isinstance(text, str) else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    waiting = [value]
+    for item in waiting:
+        if isinstance(item, list):
+            return True
+        waiting += item if isinstance(item, tuple) else item.values() if isinstance(item, dict) else ()
+    return None if isinstance(value, (str, int, float, type(None))) else False

@@ -11,7 +11,7 @@ from reducer.engine import reduce_content, trace
 from reducer.entities import expand
 from reducer.values import chars
 from tests.laws import checks
-from tests.laws.nested_strategies import deep, deeply, nested_cases
+from tests.laws.nested_strategies import deep, deeply, has_lists, nested_cases
 from tests.laws.strategies import compiled
 from tests.laws.test_laws import laws
 
@@ -28,6 +28,8 @@ def test_the_laws_hold_within_texts(case: Any) -> None:
     result = reduce_content(ruleset, "t", content)
     checks.same_type(content, result)
     _texts_stay(rule, checks.opened(content), checks.opened(result))
+    if has_lists(content) is False and not unwraps(rule):
+        assert not has_lists(result)
     checks.root_keys(content, result, rule.get("keys") == "all")
     before, after = deeply(content), deeply(result)
     checks.within(*((before, after) if unwraps(rule) else (content, result)))
@@ -42,9 +44,12 @@ def test_the_laws_hold_within_texts(case: Any) -> None:
 
 
 def _texts_stay(rule: dict[str, Any], before: Any, after: Any) -> None:
+    """Check that what stood in a text stands in one, and that no tuple became a list."""
     if not unwraps(rule) and isinstance(before, dict) and "body" in before:
         assert type(after["body"]) is type(before["body"])
         assert type(deep(after["body"])) is type(deep(before["body"])) or after["body"] == ""
+        if has_lists(before["body"]) is False:
+            assert not has_lists(after["body"])
 
 
 def test_law_12_the_generated_cases_reduce_something() -> None:
