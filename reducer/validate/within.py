@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from reducer.engine.decode import decode
+from reducer.codecs import decode
 from reducer.validate.finding import Finding, Path, described, nearest, short
 from reducer.validate.texts import cut, items_left_out, mentions
 from reducer.values import Unreducible, chars

@@ -135,9 +135,9 @@ def test_a_history_too_deep_to_read_whole_is_not_measured() -> None:
 
 
 def test_real_histories_are_measured(data: Path) -> None:
-    rules = _rules('version: 1\ntool: "*"\nsteps:\n  - truncate: 2000\n    preserve: []\n')
+    rules = _rules('version: 1\ntool: "*"\nsteps:\n  - limit: 2\n    preserve: []\n')
     total = add(_measured(file.read_bytes(), rules) for file in sorted(data.glob("histories/secrl/*.json")))
     assert 0 < total.kept < total.references
     assert len(total.lost_references) == total.references - total.kept
-    assert all(lost.step.endswith("truncate @") for lost in total.lost_references)
+    assert all(lost.step.endswith("limit @") for lost in total.lost_references)
     assert total.reduced.new < total.recorded.new
