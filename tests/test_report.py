@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from reducer.measures.cost import Prices
 from reducer.report import Report, ReturnReport, look, report, tokens
 from reducer.report.attention import attention
 from reducer.report.json import as_json
@@ -197,7 +198,7 @@ def test_visible_text_can_be_printed(text: str) -> None:
 
 def test_the_json_keys_stay() -> None:
     found = seen(HEAD + "steps:\n  - path: rows\n    limit: 1\n", ("t", {"rows": [{"a": 1}, {"a": 2}]}), ("other", "x"))
-    value = as_json(found, attention(found))
+    value = as_json(found, attention(found), Prices())
     assert json.loads(json.dumps(value)) == value
     assert value["totals"] == {
         "calls": 2,
@@ -224,7 +225,7 @@ def test_reports_are_the_same_in_every_process() -> None:
     code = (
         "import json\nfrom tests.test_report import *\n"
         "found = seen(HEAD + 'steps:\\n  - path: a\\n    keep: [x]\\n', ('t', {'a': {k: k * 9 for k in 'xyzuvwabcd'}}))\n"
-        "print(json.dumps(as_json(found, attention(found))))"
+        "print(json.dumps(as_json(found, attention(found), Prices())))"
     )
     command = [sys.executable, "-c", code]
     runs = {subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env={"PYTHONHASHSEED": seed}).stdout for seed in "12"}

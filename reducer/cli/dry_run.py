@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from reducer.cli import VERBS
+from reducer.cli.floors import floors, prices
 from reducer.cli.histories import SAMPLE, Source, find, sample_history
 from reducer.cli.outputs import Outputs, outputs
 from reducer.cli.progress import progress
@@ -39,11 +40,19 @@ class Options(NamedTuple):
     resume: bool = False
     archive: str | None = None
     input_format: InputFormat = "auto"
+    measured: bool = False
+    floors: str | None = None
+    prices: str | None = None
 
 
 def run(options: Options) -> int:
     """Print the report, write the reduced histories if asked to, and give the exit code. Raises `Stop`."""
     alone = not options.histories
+    try:
+        least = floors(options.floors or "", options.measured)
+        billed = prices(options.prices)
+    except ValueError as error:
+        raise Stop(str(error)) from None
     chosen = choose_rules(options.rules, here=not alone)
     ruleset = _read(chosen)
     faults = 0
@@ -68,9 +77,9 @@ def run(options: Options) -> int:
     is_diff = options.format == "diff"
     # A bar and a diff on the same terminal would run into each other.
     with progress(() if is_diff and stream.isatty() else sources) as watching:
-        detailed, shown = options.format != "table", show if is_diff else None
-        job = Walk(sources, ruleset, chosen.files, selection, plan, options.jobs, detailed, shown, options.archive, options.input_format)
-        seen = walk(job, watching)
+        detailed, shown = options.format in ("json", "diff"), show if is_diff else None
+        jobs, archive, form = options.jobs, options.archive, options.input_format
+        seen = walk(Walk(sources, ruleset, chosen.files, selection, plan, jobs, detailed, options.measured, shown, archive, form), watching)
     plan.close()
     if not seen.histories:
         return 2
@@ -86,15 +95,18 @@ def run(options: Options) -> int:
     elif options.format == "json":
         from reducer.report.json import print_json
 
-        print_json(result, needs, stream)
+        print_json(result, needs, stream, billed)
     else:
         from reducer.report.table import print_table
 
-        print_table(result, needs, stream)
+        print_table(result, needs, stream, billed)
     if alone:
         say("this was the sample: give a HISTORY to see your own (--help shows how)")
     bad = any(lines.bad for lines in seen.lines)
-    return 2 if faults or seen.faults else 1 if bad or (options.strict and needs) else 0
+    short = list(least.missed(result))
+    for missed in short:
+        say(missed)
+    return 2 if faults or seen.faults else 1 if bad or short or (options.strict and needs) else 0
 
 
 def _read(chosen: Chosen) -> Ruleset:

@@ -16,7 +16,7 @@ from reducer.errors import HistoryError
 from reducer.lines import packed
 from reducer.report import ReturnReport, look
 from reducer.report.lines import TOLD, add_lines
-from reducer.report.tally import LineSum, Tally, merge, tally_of
+from reducer.report.tally import LineSum, Tally, merge
 from reducer.rule import Ruleset
 from reducer.stored import InputFormat
 
@@ -27,7 +27,10 @@ _Pairs = Iterator[tuple[Unit, Done | None]]
 
 
 class Walk(NamedTuple):
-    """What there is to do: `detailed` finds out what each step took, and keeps it of whole histories; `show` shows it at once instead."""
+    """What there is to do: `detailed` finds out what each step took, and keeps it of whole histories; `show` shows it at once instead.
+
+    `measured` asks what the rules cost.
+    """
 
     sources: Sequence[Source]
     ruleset: Ruleset
@@ -36,6 +39,7 @@ class Walk(NamedTuple):
     outputs: Outputs
     jobs: int
     detailed: bool
+    measured: bool
     show: Show | None
     archive: str | None = None
     input_format: InputFormat = "auto"
@@ -84,7 +88,8 @@ def walk(plan: Walk, watching: Callable[[Source], _Watch | None]) -> Seen:
 
 
 def _work(plan: Walk) -> Work:
-    return Work(plan.selection.tool, plan.selection.call, plan.outputs.kinds, plan.archive, plan.input_format)
+    names = tuple(source.name for source in plan.sources)
+    return Work(plan.selection.tool, plan.selection.call, plan.outputs.kinds, names, plan.measured, plan.archive, plan.input_format)
 
 
 def _pairs(plan: Walk) -> _Pairs:
@@ -115,8 +120,9 @@ def _one(plan: Walk, seen: Seen, number: int, group: _Pairs, watch: _Watch | Non
     source = plan.sources[number]
     inside = watch if len(unit.content) <= source.size else None
     if plan.detailed:
-        found = look(plan.ruleset, source.name, unit.content, plan.selection.takes, detailed=True, watch=inside, input_format=plan.input_format)
-        tally = tally_of(found.returns)
+        taken, form = plan.selection.takes, plan.input_format
+        found = look(plan.ruleset, source.name, unit.content, taken, detailed=True, measured=plan.measured, watch=inside, input_format=form)
+        tally = found.tally
         if plan.show is None:
             seen.returns.extend(found.returns)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -91,8 +91,7 @@ class Report:
     """What a ruleset did to histories: their names, every return in order, the tools by size, and the rules.
 
     `tally` sums up all returns, those as well that are in no list as there are too many: `returns` has none of JSON lines, whose lines `lines`
-    counts. `measures` says what the rules cost, where that was measured. `whole` is False where only some returns were chosen: what did not
-    come may then still be there.
+    counts. `whole` is False where only some returns were chosen: what did not come may then still be there.
     """
 
     rules: str
@@ -103,7 +102,6 @@ class Report:
     whole: bool
     tally: Tally
     lines: tuple[LineSum, ...] = ()
-    measures: Measures | None = None
 
     @property
     def before(self) -> int:
@@ -122,6 +120,11 @@ class Look(NamedTuple):
     returns: tuple[ReturnReport, ...]
     reduced: Callable[[], bytes]
     measures: Measures | None
+
+    @property
+    def tally(self) -> Tally:
+        """Sum it up."""
+        return replace(tally_of(self.returns), measures=self.measures)
 
 
 def tokens(characters: int) -> int:
@@ -169,14 +172,19 @@ def look_briefly(
     data: bytes,
     chosen: Callable[[Return], bool] | None = None,
     *,
+    history: str = "",
+    measured: bool = False,
     write: bool = False,
     watch: Callable[[int], None] | None = None,
     input_format: InputFormat = "auto",
 ) -> tuple[Tally, bytes]:
     """Do what `look` does, one return in memory at a time: the sums, and the reduced history; none of it is made unless asked to `write`.
 
-    Raises `HistoryError`.
+    What rules cost is `measured` on all returns together. Raises `HistoryError`.
     """
+    if measured:
+        found = look(ruleset, history, data, chosen, measured=True, watch=watch, input_format=input_format)
+        return found.tally, found.reduced() if write else b""
     tally = Tally()
 
     def changed() -> Iterator[tuple[Return | Copy, Any]]:
@@ -204,7 +212,6 @@ def report(
     whole: bool = True,
     tally: Tally | None = None,
     lines: Iterable[LineSum] = (),
-    measures: Measures | None = None,
 ) -> Report:
     """Sum up what `look` told of histories: `rules` names the rules, `whole` says whether all returns were looked at.
 
@@ -218,7 +225,7 @@ def report(
         for name, tool in tally.tools.items()
     ]
     tools.sort(key=lambda entry: (-entry.before, entry.tool))
-    return Report(rules, ruleset, tuple(histories), found, tuple(tools), whole, tally, tuple(lines), measures)
+    return Report(rules, ruleset, tuple(histories), found, tuple(tools), whole, tally, tuple(lines))
 
 
 def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool) -> ReturnReport:

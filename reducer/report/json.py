@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from reducer.measures import Measures
+from reducer.measures.cost import Prices
 from reducer.report import Change, Report, ReturnReport, StepReport, ToolReport, tokens
 from reducer.report.attention import Attention
 
@@ -13,7 +15,7 @@ VERSION = 1
 """Counts up when a key changes its meaning or goes; new keys may come at any time."""
 
 
-def print_json(report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
+def print_json(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
     """Write the report as one JSON object, ASCII only.
 
     - `version`: 1 · `rules`: `{from, files}` · `histories`: the names of the histories that were read
@@ -30,15 +32,19 @@ def print_json(report: Report, needs: Sequence[Attention], stream: TextIO) -> No
       `cut`, `changed`, and `returned` for what was put back
     - `lines`: per file of JSON lines: `{history, lines, blank, bad, long, first_bad}`; `bad` lines hold no history, `long` ones are too long to be
       read: they are written as they are; `first_bad`: `{line, why}`, `line` counts from 1. Their returns are in the sums, not in `returns`
+    - `measures`: what the rules cost, null if that was not measured: `{references: {novel, kept, share, lost}, entities: {types, lost},
+      cost: {prices, recorded, reduced}, asked_again: {calls, first}}`. `lost` has the first thousand: `{history, value, tool, found, path, used,
+      kind, step}` of a reference, `{history, type, value, tool, found, step}` of an entity; `found` is a call id, `used` a message.
+      `cost` is in characters of input: `{requests, new, again, changes, cached, uncached}`, the last two times the prices
     - `attention`: what needs it: `{kind, where, message, calls, characters, nearest}`; `kind` is one of `no rule`, `unused rule`, `no place`,
       `undone`, `lost`, `fault`, `too long`, `bad line`, `long line`, `warning`
 
     All sizes are characters: a text as it stands, anything else as compact JSON.
     """
-    stream.write(json.dumps(as_json(report, needs), indent=1) + "\n")
+    stream.write(json.dumps(as_json(report, needs, prices), indent=1) + "\n")
 
 
-def as_json(report: Report, needs: Sequence[Attention]) -> dict[str, Any]:
+def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
     """Give the report as plain JSON values, with the keys that `print_json` tells of."""
     calls, reduced = sum(tool.calls for tool in report.tools), sum(tool.reduced for tool in report.tools)
     files = [rule.file for rule in report.ruleset.rules]
@@ -60,7 +66,32 @@ def as_json(report: Report, needs: Sequence[Attention]) -> dict[str, Any]:
             }
             for total in report.lines
         ],
+        "measures": None if report.tally.measures is None else _measures(report.tally.measures, prices),
         "attention": [_attention(entry) for entry in needs],
+    }
+
+
+def _measures(found: Measures, prices: Prices) -> dict[str, Any]:
+    retention = found.retention
+    return {
+        "references": {
+            "novel": found.references,
+            "kept": found.kept,
+            "share": None if retention is None else round(retention, 4),
+            "lost": [lost._asdict() for lost in found.lost_references],
+        },
+        "entities": {
+            "types": {kind: recall._asdict() for kind, recall in found.entities.items()},
+            "lost": [lost._asdict() for lost in found.lost_entities],
+        },
+        "cost": {
+            "prices": prices._asdict(),
+            **{
+                name: {**cost._asdict(), "cached": round(cost.cached(prices)), "uncached": round(cost.uncached(prices))}
+                for name, cost in (("recorded", found.recorded), ("reduced", found.reduced))
+            },
+        },
+        "asked_again": {"calls": found.repeats, "first": [again._asdict() for again in found.again]},
     }
 
 

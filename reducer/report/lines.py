@@ -7,7 +7,7 @@ from collections.abc import Callable
 from reducer.errors import HistoryError
 from reducer.lines import lines_of
 from reducer.report import ReturnReport, look, look_briefly
-from reducer.report.tally import LineSum, Tally, merge, tally_of
+from reducer.report.tally import LineSum, Tally, merge
 from reducer.rule import Ruleset
 from reducer.stored import InputFormat, Return
 
@@ -21,6 +21,7 @@ def look_at_lines(
     piece: bytes,
     chosen: Callable[[Return], bool] | None = None,
     *,
+    measured: bool = False,
     write: bool = False,
     see: Callable[[int, tuple[ReturnReport, ...]], None] | None = None,
     input_format: InputFormat = "auto",
@@ -28,7 +29,7 @@ def look_at_lines(
     """Reduce the history on each line of `piece` and sum up what the rules did; the reduced lines are made if asked to `write`.
 
     Blank lines, line ends and lines that hold no history stay as they are. Numbers of lines count from 1 in the piece.
-    `see` hears of each line what was done to its returns, in detail.
+    `see` hears of each line what was done to its returns, in detail; what the rules cost is `measured` if asked for.
     """
     tally, lines = Tally(), LineSum("")
     pieces: list[bytes] = []
@@ -41,11 +42,11 @@ def look_at_lines(
             continue
         try:
             if see is None:
-                sums, reduced = look_briefly(ruleset, line, chosen, write=write, input_format=input_format)
+                sums, reduced = look_briefly(ruleset, line, chosen, measured=measured, write=write, input_format=input_format)
             else:
-                seen = look(ruleset, "", line, chosen, detailed=True, input_format=input_format)
+                seen = look(ruleset, "", line, chosen, detailed=True, measured=measured, input_format=input_format)
                 see(lines.lines, seen.returns)
-                sums, reduced = tally_of(seen.returns), seen.reduced() if write else b""
+                sums, reduced = seen.tally, seen.reduced() if write else b""
         except HistoryError as error:
             lines.bad += 1
             if len(lines.told) < TOLD:

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
+from reducer.measures.cost import Prices
 from reducer.report import Report, ToolReport, tokens
 from reducer.report.attention import Attention, Kind, by_kind, plural
+from reducer.report.measured import print_measures
 from reducer.screen import console, print_indented, visible
 
 if TYPE_CHECKING:
@@ -32,8 +34,8 @@ _TITLES: dict[Kind, str] = {
 }
 
 
-def print_table(report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
-    """Print the table, its totals, and what needs attention."""
+def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
+    """Print the table, its totals, what the rules cost if that was measured, and what needs attention."""
     from rich.text import Text
 
     table = _table(report)
@@ -51,6 +53,8 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO) -> N
         screen.print(table)
         before, after = tokens(report.before), tokens(report.after)
         screen.print(Text(f"About {before:,} tokens before, {after:,} after: an estimate, characters / 4.", "dim"))
+    if report.tally.measures is not None and report.tools:
+        print_measures(report.tally.measures, prices, screen)
     print_attention(needs, screen)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from reducer.measures import Measures
+from reducer.measures import add as add_measures
 from reducer.report.missing import Missing
 
 if TYPE_CHECKING:
@@ -98,10 +100,11 @@ class LineSum:
 
 @dataclass(slots=True)
 class Tally:
-    """All of it: tools by name and rules by file, in the order in which they came."""
+    """All of it: tools by name and rules by file, in the order in which they came, and what the rules cost if that was measured."""
 
     tools: dict[str, ToolSum] = field(default_factory=dict)
     rules: dict[str, RuleSum] = field(default_factory=dict)
+    measures: Measures | None = None
 
 
 def tally_of(entries: Iterable[ReturnReport]) -> Tally:
@@ -170,6 +173,8 @@ def what(item: Missing) -> str:
 
 def merge(tally: Tally, other: Tally) -> None:
     """Count all that another tally has, as if it had come after what is in this one."""
+    if other.measures is not None:
+        tally.measures = other.measures if tally.measures is None else add_measures((tally.measures, other.measures))
     for name, tool in other.tools.items():
         total = _tool(tally, name)
         total.rule = total.rule or tool.rule

@@ -172,7 +172,7 @@ def test_standard_input(folder: Path) -> None:
 
 def test_the_json_says_what_each_step_did(folder: Path, cli: Cli) -> None:
     found = numbers(cli("h.json", "--rules", "lookup.yaml", "--format", "json"))
-    assert set(found) == {"version", "rules", "histories", "totals", "tools", "returns", "lines", "attention"}
+    assert set(found) == {"version", "rules", "histories", "totals", "tools", "returns", "lines", "measures", "attention"}
     (entry,) = found["returns"]
     assert (entry["status"], entry["message"], entry["part"], entry["rule"]) == ("reduced", 2, 0, "lookup.yaml")
     assert entry["characters"] == found["totals"]["characters"]

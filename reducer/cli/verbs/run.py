@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Sequence
 
 from reducer.cli import VERBS
@@ -29,12 +29,14 @@ examples:
                                                    go on where this was interrupted
   python -m reducer histories/ -o reduced/         all files of a folder, to another
   curl … | python -m reducer - --format json       from standard input, as numbers for another program
+  python -m reducer histories/ --fail-under references=98%,saved=60%
+                                                   for continuous integration: exit code 1 when rules cost more
   python -m reducer check rules/                   find the mistakes in rule files
 
 A history is JSON as PydanticAI stores it, a list of messages, or a session history; wrappers of such are looked into.
 JSON lines have one on each line; .gz and .zst are read and written.
 Without --rules, ./rules is used if it has rule files, else the rules bundled with reducer.
-Exit codes: 0 done, 1 bad lines in JSON lines (with --strict whatever needs attention), 2 cannot run.
+Exit codes: 0 done, 1 bad lines in JSON lines, or under --fail-under (with --strict whatever needs attention), 2 cannot run.
 `check`: 1 for errors in rules, with --strict for warnings too.
 """
 
@@ -48,6 +50,11 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--tool", metavar="GLOB", help="only the returns of the tools with such names")
     reader.add_argument("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return that has it")
     reader.add_argument("--format", choices=("table", "diff", "json"), default="table", help="what is printed (default: table)")
+    reader.add_argument(
+        "--measures", action=BooleanOptionalAction, help="measure what the rules cost: references, entities, requests (default: unless --output is given)"
+    )
+    reader.add_argument("--fail-under", metavar="…", help="exit with 1 below these shares, such as references=98%%,entities=100%%,saved=60%%")
+    reader.add_argument("--cache-prices", metavar="…", help="input read from a prompt cache, written to it, and without (default: 0.1,1.25,1)")
     reader.add_argument("--strict", action="store_true", help="exit with 1 if something needs attention")
     reader.add_argument(
         "-o", "--output", metavar="FILE|DIR/", help="write the reduced history there, into a folder if there are several; - for standard output"
@@ -69,7 +76,8 @@ def main(arguments: Sequence[str]) -> int:
 
     return run(
         Options(tuple(options.histories), tuple(options.rules or ()), options.tool, options.call, options.format, options.strict, options.output,
-                options.jobs, options.resume, options.archive, options.input_format)
+                options.jobs, options.resume, options.archive, options.input_format,
+                options.output is None if options.measures is None else options.measures, options.fail_under, options.cache_prices)
     )  # fmt: skip
 
 

@@ -1,0 +1,95 @@
+"""The dry run measures what rules cost, and fails where it is told to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Result
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def used(folder: Path) -> Path:
+    """Add a message that uses two hosts of the history, of which `lookup.yaml` takes one."""
+    file = folder / "h.json"
+    messages = json.loads(file.read_bytes())
+    messages.append({"kind": "response", "parts": [{"part_kind": "text", "content": "Look at host3-a, no: at host3 and host29."}]})
+    file.write_text(json.dumps(messages))
+    return folder
+
+
+def test_the_table_says_what_rules_cost(used: Path, cli: Cli) -> None:
+    out = cli("h.json", "--rules", "lookup.yaml").out
+    assert "References 50.0% kept: 1 of 2 values that the agent used later" in out
+    assert "host29: from lookup c1 at records[29].name, used in message 3, taken by lookup.yaml:4 limit records" in out
+    assert "with prompt caching: " in out
+
+
+def test_json_has_the_same_numbers(used: Path, cli: Cli) -> None:
+    found = json.loads(cli("h.json", "--rules", "lookup.yaml", "--format", "json").out)["measures"]
+    assert found["references"]["share"] == 0.5
+    assert [lost["value"] for lost in found["references"]["lost"]] == ["host29"]
+    assert found["cost"]["recorded"]["requests"] == found["cost"]["reduced"]["requests"] == 2
+    assert found["cost"]["reduced"]["changes"] == 0
+
+
+@pytest.mark.parametrize(
+    ("floor", "code", "told"),
+    [
+        ("references=50%", 0, ""),
+        ("references=51%,saved=10%", 1, "reducer: references: 50.0% is under 51%\n"),
+        ("saved=99.5%", 1, "reducer: saved: "),
+        ("entities=100%", 0, ""),
+    ],
+)
+def test_fail_under(used: Path, cli: Cli, floor: str, code: int, told: str) -> None:
+    result = cli("h.json", "--rules", "lookup.yaml", "--fail-under", floor)
+    assert result.code == code
+    assert result.err.startswith(told)
+    assert bool(result.err) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--fail-under", "reference=5%"), "unknown measure reference: did you mean references?"),
+        (("--fail-under", "cost=5%"), "unknown measure cost: there are references, entities, saved"),
+        (("--fail-under", "saved=0.6"), "saved=0.6: expected a share such as saved=98%"),
+        (("--fail-under", "saved=160%"), "saved=160%: expected a share such as saved=98%"),
+        (("--fail-under", "references=5%", "--no-measures"), "references is not measured here: add --measures"),
+        (("--cache-prices", "1,2"), "--cache-prices 1,2: expected three numbers such as 0.1,1.25,1: read from the cache, written to it, without it"),
+        (("--cache-prices", "1,-2,3"), "--cache-prices 1,-2,3: expected three numbers such as 0.1,1.25,1: read from the cache, written to it, without it"),
+    ],
+)
+def test_wrong_arguments(used: Path, cli: Cli, arguments: tuple[str, ...], error: str) -> None:
+    result = cli("h.json", "--rules", "lookup.yaml", *arguments)
+    assert (result.code, result.out, result.err) == (2, "", f"reducer: error: {error}\n")
+
+
+def test_cache_prices_change_the_cost(used: Path, cli: Cli) -> None:
+    def cached(*more: str) -> int:
+        found = json.loads(cli("h.json", "--rules", "lookup.yaml", "--format", "json", *more).out)
+        number: int = found["measures"]["cost"]["recorded"]["cached"]
+        return number
+
+    assert cached("--cache-prices", "0,2.5,1") > cached() > 0
+
+
+def test_nothing_is_measured_when_a_history_is_written_unless_asked(used: Path, cli: Cli) -> None:
+    assert "What the rules cost" not in cli("h.json", "--rules", "lookup.yaml", "-o", "new.json").out
+    assert "What the rules cost" in cli("h.json", "--rules", "lookup.yaml", "-o", "new.json", "--measures").out
+    assert "What the rules cost" not in cli("h.json", "--rules", "lookup.yaml", "--no-measures").out
+
+
+def test_json_lines_are_measured_too_by_several_processes_as_by_one(used: Path, cli: Cli) -> None:
+    line = json.dumps(json.loads((used / "h.json").read_bytes()))
+    (used / "many.jsonl").write_text(f"{line}\n" * 5)
+    one = cli("many.jsonl", "--rules", "lookup.yaml", "--format", "json")
+    two = cli("many.jsonl", "--rules", "lookup.yaml", "--format", "json", "--jobs", "2")
+    assert json.loads(one.out)["measures"]["references"]["novel"] == 10
+    assert one.out == two.out
