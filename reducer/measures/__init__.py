@@ -13,7 +13,7 @@ from reducer.measures.cost import NOTHING, Cost, add_costs, cost
 from reducer.measures.recall import LostEntity, Recall, recall
 from reducer.measures.retention import LostReference, Retention, retention
 from reducer.references import Event, Returned, Said, Written
-from reducer.stored.events import events
+from reducer.stored.events import Key, events
 from reducer.values import Unreducible, chars
 
 __all__ = ["AskedAgain", "Cost", "LostEntity", "LostReference", "Measures", "Reduced", "add", "measure"]
@@ -62,8 +62,8 @@ class Measures:
         return self.kept / self.references if self.references else None
 
 
-def measure(history: str, data: bytes, reduced: Mapping[tuple[int, int], Reduced]) -> Measures:
-    """Measure what rules cost in a stored history: `reduced` has its tool returns by message and part; others count as they are."""
+def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced]) -> Measures:
+    """Measure what rules cost in a stored history: `reduced` has its tool returns by their places; others count as they are."""
     try:
         messages = json.loads(data)
     except (ValueError, RecursionError):
@@ -71,7 +71,7 @@ def measure(history: str, data: bytes, reduced: Mapping[tuple[int, int], Reduced
     placed = list(events(messages))
     happened = [place.event for place in placed]
     where = [place.message for place in placed]
-    returns = [reduced.get((place.message, place.part)) for place in placed if isinstance(place.event, Returned)]
+    returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
     found: Retention = retention(history, happened, where, returns)
     entities, lost_entities = recall(history, [entry for entry in returns if entry is not None])
     again = asked_again(history, happened, where, returns)

@@ -16,7 +16,7 @@ from reducer.measures.recall import entities_of
 from reducer.references import Event, Reference, Returned, Written, references, searched, searcher
 from reducer.rule import Ruleset
 from reducer.stored import returns
-from reducer.stored.events import events
+from reducer.stored.events import events, keyed
 
 Left = Callable[[str, Any], Any]
 
@@ -75,13 +75,13 @@ def add_scores(scores: Sequence[Score]) -> Score:
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     """Score each contender on one stored history; returns that rules never apply to stay with all of them. Raises `HistoryError`."""
-    tools = {(found.message, found.part): found.tool for found in returns(data) if not found.untouched}
+    tools = {key: found.tool for key, found in keyed(returns(data)) if not found.untouched}
     try:
         placed = list(events(json.loads(data)))
     except (ValueError, RecursionError):
         placed = []
     happened = [place.event for place in placed]
-    of_return = [tools.get((place.message, place.part)) for place in placed if isinstance(place.event, Returned)]
+    of_return = [tools.get(place.key) for place in placed if isinstance(place.event, Returned)]
     contents = [event.content for event in happened if isinstance(event, Returned)]
     novel = [reference for reference in references(happened) if reference.novel]
     scan = entities_of()

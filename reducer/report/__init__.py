@@ -15,6 +15,7 @@ from reducer.report.missing import Missing, missing
 from reducer.report.tally import LineSum, Tally, add, tally_of
 from reducer.rule import Rule, Ruleset, Step
 from reducer.stored import Copy, InputFormat, Return, alike, returns, splice
+from reducer.stored.events import Key, keyed
 
 __all__ = ["Change", "Look", "Report", "ReturnReport", "StepReport", "ToolReport", "look", "look_briefly", "report", "step_reports", "tokens"]
 
@@ -152,14 +153,14 @@ def look(
     """
     reports: list[ReturnReport] = []
     changed: list[tuple[Return | Copy, Any]] = []
-    reduced: dict[tuple[int, int], Reduced] = {}
-    for found in returns(data, input_format):
+    reduced: dict[Key, Reduced] = {}
+    for key, found in keyed(returns(data, input_format)):
         if chosen is None or chosen(found):
             outcome = None if found.untouched else trace(ruleset, found.tool, found.content)
             entry = _return(history, found, outcome, detailed)
             reports.append(entry)
             if measured:
-                reduced[found.message, found.part] = Reduced(entry.name, found.tool, found.content, outcome)
+                reduced[key] = Reduced(entry.name, found.tool, found.content, outcome)
             if outcome is not None:
                 changed += alike(found, outcome.content, partial(reduce_content, ruleset))
         if watch is not None:

@@ -81,19 +81,24 @@ def tool_returns(message: dict[str, Any], index: int, made: int) -> list[Found] 
     return [_found(index, item) for item in gathered.returns]
 
 
+def answers(part: dict[str, Any]) -> bool:
+    """Tell whether a part of a message carries answers of tools."""
+    kind = part.get("activity_type") if part.get("type") == "activity" else part.get("type")
+    return type(kind) is str and kind in _ANSWERS
+
+
 def _activity(gathered: _Gathered, part: dict[str, Any], number: int, listed: str, times: dict[tuple[str, str], int]) -> None:
     """Gather the returns of one activity, and what its technical details say of them."""
     _keep(gathered, part, "content")
-    kind = part.get("activity_type") if part.get("type") == "activity" else part.get("type")
-    answers = type(kind) is str and kind in _ANSWERS
-    tools = _objects(part.get("tools"))
+    carries = answers(part)
+    tools = objects(part.get("tools"))
     for tool in tools:
         if type(tool.get("arguments")) is dict:
             _keep(gathered, tool["arguments"], "content")
     here: list[_Return] = []
-    for result in _objects(part.get("results")):
+    for result in objects(part.get("results")):
         kept = _keep(gathered, result, "content")
-        if answers:
+        if carries:
             item = _return_of(gathered, result, kept, number, listed, times, part.get("timestamp"))
             here.append(item)
             if kept is not None:
@@ -101,11 +106,11 @@ def _activity(gathered: _Gathered, part: dict[str, Any], number: int, listed: st
             if result.get("is_error") not in (None, False):
                 item.error = _ERROR
     taken: set[int] = set()
-    for position, details in enumerate(_objects(part.get("technical_details"))):
+    for position, details in enumerate(objects(part.get("technical_details"))):
         if type(details.get("arguments")) is dict:
             _keep(gathered, details["arguments"], "content")
         kept = _keep(gathered, details, "raw_result")
-        if answers:
+        if carries:
             whose = _paired(here, taken, position, details.get("function_name"))
             if whose < 0:
                 call_id = tools[position].get("id") if position < len(tools) else None
@@ -175,6 +180,6 @@ def _keep(gathered: _Gathered, holder: dict[str, Any], key: str) -> Kept | None:
     return None
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
+def objects(value: Any) -> list[dict[str, Any]]:
     """Give the objects of a list; one object counts as a list of it, anything else as none."""
     return [item for item in value if type(item) is dict] if type(value) is list else [value] if type(value) is dict else []
