@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -80,6 +81,8 @@ def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
 def test_console_blocks_print_what_they_say(block: str, tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text(WRONG)
     (tmp_path / "note.txt").write_text(NOTE)
+    sample = json.dumps(json.loads((ROOT / "reducer" / "samples" / "threat_intelligence.json").read_bytes())).encode()
+    (tmp_path / "logs.jsonl.gz").write_bytes(gzip.compress(b"\n".join((sample, b"wrong", sample))))
     (tmp_path / "broken.json").write_text(json.dumps(BROKEN, indent=1))
     first, _, expected = block.partition("\n")
     assert first.startswith("$ python -m reducer")

@@ -6,6 +6,7 @@ from reducer.lines.archive import ArchiveError, Kind, kind_of, open_archive, pac
 from reducer.lines.form import ENDINGS, are_lines, is_lines_name
 from reducer.lines.pieces import MAX_LINE, Piece, cut, lines_of
 from reducer.lines.stream import Stream
+from reducer.lines.weight import is_heavy
 
 __all__ = [
     "ENDINGS",
@@ -16,6 +17,7 @@ __all__ = [
     "Stream",
     "are_lines",
     "cut",
+    "is_heavy",
     "is_lines_name",
     "kind_of",
     "lines_of",

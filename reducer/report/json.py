@@ -30,7 +30,7 @@ def print_json(report: Report, needs: Sequence[Attention], stream: TextIO, price
       the ladder of `max_chars`. `missing`: `{what, text, nearest, help}`, what the step names and the return has not
     - `changes` of a step, and `returned`: `{kind, path, places, items, of_items, before, after, keys, sample}`; `kind` is one of `removed`, `emptied`,
       `cut`, `changed`, and `returned` for what was put back
-    - `lines`: per file of JSON lines: `{history, lines, blank, bad, long, first_bad}`; `bad` lines hold no history, `long` ones are too long to be
+    - `lines`: per file of JSON lines: `{history, lines, blank, bad, long, first_bad}`; `bad` lines hold no history, `long` ones are too large to be
       read: they are written as they are; `first_bad`: `{line, why}`, `line` counts from 1. Their returns are in the sums, not in `returns`
     - `measures`: what the rules cost, null if that was not measured: `{references: {novel, kept, share, lost}, entities: {types, lost},
       cost: {prices, recorded, reduced}, asked_again: {calls, first}}`. `lost` has the first thousand: `{history, value, tool, found, path, used,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reducer.errors import HistoryError
-from reducer.lines import lines_of
+from reducer.lines import is_heavy, lines_of
 from reducer.report import ReturnReport, look, look_briefly
 from reducer.report.tally import LineSum, Tally, merge
 from reducer.rule import Ruleset
@@ -28,7 +28,7 @@ def look_at_lines(
 ) -> tuple[Tally, LineSum, bytes]:
     """Reduce the history on each line of `piece` and sum up what the rules did; the reduced lines are made if asked to `write`.
 
-    Blank lines, line ends and lines that hold no history stay as they are. Numbers of lines count from 1 in the piece.
+    Blank lines, line ends and lines that hold no history or take too much memory stay as they are. Numbers of lines count from 1 in the piece.
     `see` hears of each line what was done to its returns, in detail; what the rules cost is `measured` if asked for.
     """
     tally, lines = Tally(), LineSum("")
@@ -39,6 +39,9 @@ def look_at_lines(
         line = piece[start:end]
         if not line.strip():
             lines.blank += 1
+            continue
+        if is_heavy(line):
+            lines.long += 1
             continue
         try:
             if see is None:

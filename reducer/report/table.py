@@ -29,7 +29,7 @@ _TITLES: dict[Kind, str] = {
     "fault": "Returns left alone because of a fault",
     "too long": "Returns still above max_chars",
     "bad line": "Lines that hold no history, and stay as they are",
-    "long line": "Lines above 16 MB, which stay as they are",
+    "long line": "Lines too large to be read, which stay as they are",
     "warning": "Warnings of the rules",
 }
 

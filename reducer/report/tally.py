@@ -87,7 +87,7 @@ class RuleSum:
 class LineSum:
     """The lines of one file of JSON lines: all of them, and those that were passed through as they were.
 
-    `bad` lines hold no history, `long` ones are too long to be read; `told` has the numbers of the first bad ones, and what is wrong with them.
+    `bad` lines hold no history, `long` ones are too large to be read; `told` has the numbers of the first bad ones, and what is wrong with them.
     """
 
     history: str

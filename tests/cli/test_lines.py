@@ -126,8 +126,17 @@ def test_a_line_that_is_too_long_is_passed_through(folder: Path, cli: Cli) -> No
     result = cli("b.jsonl", "--rules", "lookup.yaml", "-o", "out.jsonl")
     assert result.code == 0
     assert (folder / "out.jsonl").read_bytes() == reduced(LONG) + b"\n" + long + b"\n" + reduced(LONG)
-    assert "  Lines above 16 MB, which stay as they are\n    b.jsonl: 1 of 3 lines\n" in result.out
+    assert "  Lines too large to be read, which stay as they are\n    b.jsonl: 1 of 3 lines\n" in result.out
     assert cli("b.jsonl", "--rules", "lookup.yaml", "--strict").code == 1
+
+
+def test_a_line_that_would_take_too_much_memory_is_passed_through(folder: Path, cli: Cli) -> None:
+    heavy = history(("lookup", {"records": RECORDS})).replace(b'"records": [', b'"records": [' + b"{}," * 2_000_000)
+    assert len(heavy) < MAX_LINE
+    (folder / "b.jsonl").write_bytes(heavy + b"\n" + LONG)
+    assert cli("b.jsonl", "--rules", "lookup.yaml", "-o", "out.jsonl").code == 0
+    assert (folder / "out.jsonl").read_bytes() == heavy + b"\n" + reduced(LONG)
+    assert "    b.jsonl: 1 of 2 lines\n" in cli("b.jsonl", "--rules", "lookup.yaml").out
 
 
 def test_an_archive_cut_short_leaves_nothing(folder: Path, cli: Cli) -> None:
