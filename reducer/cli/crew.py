@@ -139,6 +139,7 @@ def _serve(connection: Connection, work: Work, files: tuple[str, ...]) -> None:
                 if ruleset is None:
                     ruleset = read_rules(*files)
                     prepare(ruleset)
+                    gc.freeze()  # what is here stays: collecting after each piece need not look at it
                 answer = do(unit, work, ruleset)
             except Exception as error:
                 answer = f"{error}" if isinstance(error, (ValueError, Stop)) else traceback.format_exc()

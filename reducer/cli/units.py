@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Literal, NamedTuple
 
@@ -107,6 +108,8 @@ def do(unit: Unit, work: Work, ruleset: Ruleset, watch: Callable[[int], None] | 
             from reducer.cli.filing import file_lines
 
             file_lines(work.archive, unit.content, output, ruleset)
+        # Few objects in cycles hold on to whole texts: left to their number they are collected after 250 MB of lines.
+        gc.collect()
         return Done(tally, lines, packed(output, kind or ""), selection)
     try:
         tally, output = look_briefly(

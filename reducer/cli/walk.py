@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -62,6 +63,14 @@ class _Fault(Exception):
 
 def walk(plan: Walk, watching: Callable[[Source], _Watch | None]) -> Seen:
     """Go through all histories in order. What cannot be read is told of and left out. Raises `Stop` for what cannot be written."""
+    gc.freeze()  # what is here stays: collecting after each piece need not look at it
+    try:
+        return _walk(plan, watching)
+    finally:
+        gc.unfreeze()
+
+
+def _walk(plan: Walk, watching: Callable[[Source], _Watch | None]) -> Seen:
     seen = Seen([], Tally(), [], [], [], [])
     no_history: dict[str, list[str]] = {}
     for number, group in groupby(_pairs(plan), key=lambda pair: pair[0].source):
