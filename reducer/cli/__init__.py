@@ -20,6 +20,7 @@ VERBS: Mapping[str, str] = {
     "run": "the dry run, which is what runs without a verb",
     "check": "find the mistakes in rule files",
     "validate": "check the structure of stored histories, and reductions against their originals",
+    "compare": "put rule sets and blunt baselines side by side on histories",
     "entities": "find indicators and names of threats in texts and JSON",
     "restore": "put the originals of an archive back into a history",
     "archive": "tell what an archive of originals holds, or shorten it",

@@ -11,15 +11,13 @@ from reducer.cli.floors import floors, prices
 from reducer.cli.histories import SAMPLE, Source, find, sample_history
 from reducer.cli.outputs import Outputs, outputs
 from reducer.cli.progress import progress
-from reducer.cli.rules import Chosen, choose_rules
+from reducer.cli.rules import choose_rules, load
 from reducer.cli.selection import Selection
 from reducer.cli.stop import Stop, say
 from reducer.cli.walk import Seen, Show, Walk, walk
-from reducer.errors import RuleError
 from reducer.report import Report, ReturnReport, report
 from reducer.report.attention import attention, plural
-from reducer.rule import Ruleset, read_rules
-from reducer.screen import console, visible
+from reducer.screen import console
 from reducer.stored import InputFormat
 
 if TYPE_CHECKING:
@@ -54,7 +52,7 @@ def run(options: Options) -> int:
     except ValueError as error:
         raise Stop(str(error)) from None
     chosen = choose_rules(options.rules, here=not alone)
-    ruleset = _read(chosen)
+    ruleset = load(chosen)
     faults = 0
     sources: list[Source] = []
     for found in [Source(SAMPLE, sample_history())] if alone else find(options.histories, tuple(VERBS)):
@@ -107,18 +105,6 @@ def run(options: Options) -> int:
     for missed in short:
         say(missed)
     return 2 if faults or seen.faults else 1 if bad or short or (options.strict and needs) else 0
-
-
-def _read(chosen: Chosen) -> Ruleset:
-    try:
-        return read_rules(*chosen.files)
-    except RuleError as error:
-        for problem in error.problems:
-            print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
-        count = len(error.problems)
-        raise Stop(f"{chosen.name}: {count:,} {'error' if count == 1 else 'errors'} in the rules; nothing was run") from None
-    except OSError as error:
-        raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
 
 
 def _shown(planned: Report, stream: TextIO) -> tuple[Show, Callable[[], Console]]:

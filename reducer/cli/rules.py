@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from reducer.cli.stop import Stop
+
+if TYPE_CHECKING:
+    from reducer.rule import Ruleset
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -36,6 +40,23 @@ def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
         return Chosen(tuple(found), "./rules")
     folder = bundled_rules()
     return Chosen(tuple(map(_short, _in_folder(folder))), "the rules bundled with reducer")
+
+
+def load(chosen: Chosen) -> Ruleset:
+    """Read rule files. Raises `Stop` when they have mistakes, after telling all of them on standard error."""
+    from reducer.errors import RuleError
+    from reducer.rule import read_rules
+    from reducer.screen import visible
+
+    try:
+        return read_rules(*chosen.files)
+    except RuleError as error:
+        for problem in error.problems:
+            print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
+        count = len(error.problems)
+        raise Stop(f"{chosen.name}: {count:,} {'error' if count == 1 else 'errors'} in the rules; nothing was run") from None
+    except OSError as error:
+        raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
 
 
 def read_by(files: Sequence[Path]) -> Iterator[Path]:

@@ -28,11 +28,12 @@ class Contender:
     name: str
     left: Left
     last: int | None = None
+    rules: bool = False
 
 
 def of_rules(name: str, ruleset: Ruleset) -> Contender:
     """Make a contender of rules."""
-    return Contender(name, lambda tool, content: reduce_content(ruleset, tool, content))
+    return Contender(name, lambda tool, content: reduce_content(ruleset, tool, content), rules=True)
 
 
 def of_baseline(one: Baseline) -> Contender:
@@ -41,7 +42,8 @@ def of_baseline(one: Baseline) -> Contender:
 
 
 class Score(NamedTuple):
-    """How one contender does: characters of the returns before and after, references and entities there were and that were kept, its cost."""
+    """How one contender does: characters of the returns before and after, references and entities that there were and that were kept,
+    its cost and that of what was recorded."""
 
     before: int = 0
     after: int = 0
@@ -50,6 +52,7 @@ class Score(NamedTuple):
     entities: int = 0
     entities_kept: int = 0
     cost: Cost = NOTHING
+    recorded: Cost = NOTHING
 
     @property
     def saved(self) -> float:
@@ -70,7 +73,9 @@ class Score(NamedTuple):
 def add_scores(scores: Sequence[Score]) -> Score:
     """Sum up the scores of one contender on several histories."""
     before, after, all_references, kept, entities, entities_kept = map(sum, zip(*(score[:6] for score in (Score(), *scores)), strict=True))
-    return Score(before, after, all_references, kept, entities, entities_kept, add_costs(score.cost for score in scores))
+    return Score(
+        before, after, all_references, kept, entities, entities_kept, add_costs(score.cost for score in scores), add_costs(score.recorded for score in scores)
+    )
 
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
@@ -128,7 +133,7 @@ def _score(
     )
     after = sum(size(new) if shown(source, end) else len(CLEARED) for source, new in enumerate(left))
     spent = cost(requests(happened, left)) if one.last is None else cost(_clearing(happened, left, shown))
-    return Score(sum(lengths), after, len(novel), kept, sum(map(len, found)), entities_kept, spent)
+    return Score(sum(lengths), after, len(novel), kept, sum(map(len, found)), entities_kept, spent, cost(requests(happened, contents)))
 
 
 def _shown(one: Contender, brought: Sequence[int], lengths: Sequence[int]) -> Callable[[int, int], bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reducer.codecs.json_text import read_json
+from reducer.codecs import decode
 from reducer.entities import TYPES, scanner
 from reducer.measures.retention import taken_by
 from reducer.values import is_media
@@ -63,7 +63,7 @@ def entities_of() -> Callable[[Any], frozenset[tuple[str, str]]]:
 def _texts(content: Any) -> Iterator[str]:
     """Give every text and key, each once; without recursion, as contents may be deep."""
     seen: set[str] = set()
-    waiting = [read_json(content) if type(content) is str else content]
+    waiting = [decode(content) if type(content) is str else content]
     while waiting:
         value = waiting.pop()
         if type(value) is str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from reducer.codecs.json_text import read_json
+from reducer.codecs import decode
 from reducer.path.written import path_text
 from reducer.references import Event, references, searched, searcher
 
@@ -77,7 +77,7 @@ def taken_by(outcome: Outcome, value: str) -> str:
 def _place(value: str, content: Any) -> str:
     """Name the first place in a content whose key or text holds a value; `@` for a content that is a text."""
     search = searcher([value])
-    opened = read_json(content) if type(content) is str else content
+    opened = decode(content) if type(content) is str else content
     return next((path_text(path) for path, leaf in _leaves(opened) if search(searched(leaf))), "@")
 
 

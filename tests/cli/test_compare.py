@@ -1,0 +1,99 @@
+"""`compare`: rule sets and baselines side by side."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Result, process
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def used(folder: Path) -> Path:
+    """Add a message that uses two hosts of the history, of which `lookup.yaml` takes one, and a second rule set that takes none."""
+    file = folder / "h.json"
+    messages = json.loads(file.read_bytes())
+    messages.append({"kind": "response", "parts": [{"part_kind": "text", "content": "It is host3, no: host29."}]})
+    file.write_text(json.dumps(messages))
+    (folder / "mild.yaml").write_text("version: 1\ntool: lookup\nsteps:\n  - path: records\n    drop: raw\n")
+    return folder
+
+
+def _contenders(result: Result) -> dict[str, dict[str, dict[str, float]]]:
+    assert result.code == 0, result.err
+    return {row["name"]: row for row in json.loads(result.out)["contenders"]}
+
+
+def test_rule_sets_and_baselines_are_scored(used: Path, cli: Cli) -> None:
+    found = _contenders(cli("compare", "h.json", "--rules", "lookup.yaml", "--rules", "mild.yaml", "--baseline", "truncate:400", "--format", "json"))
+    assert list(found) == ["as recorded", "lookup.yaml", "mild.yaml", "truncate:400"]
+    assert {name: row["references"] for name, row in found.items()} == {
+        "as recorded": {"novel": 2, "kept": 2},
+        "lookup.yaml": {"novel": 2, "kept": 1},
+        "mild.yaml": {"novel": 2, "kept": 2},
+        "truncate:400": {"novel": 2, "kept": 1},
+    }
+    assert found["truncate:400"]["characters"]["after"] == 400
+    assert found["as recorded"]["cost"]["share"] == 1
+    assert found["mild.yaml"]["cost"]["share"] < 1
+
+
+def test_the_table_has_a_row_for_each(used: Path, cli: Cli) -> None:
+    out = cli("compare", "h.json", "--rules", "lookup.yaml", "--baseline", "head:3").out
+    assert [line.split()[0] for line in out.splitlines() if "%" in line] == ["as", "lookup.yaml", "head:3"]
+    assert "Read     1 history" in out
+
+
+@pytest.mark.parametrize("name", ["saved.svg", "saved.html"])
+def test_a_picture_shows_every_contender(used: Path, cli: Cli, name: str) -> None:
+    result = cli("compare", "h.json", "--rules", "lookup.yaml", "--baseline", "head:3", "--picture", name)
+    assert result.err == f"reducer: wrote {name}\n"
+    text = (used / name).read_text()
+    svg = text[text.index("<svg") : text.index("</svg>") + 6]
+    titles = [title.text for title in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
+    assert [title.split(":")[0] for title in titles[1:] if title] == ["as recorded", "lookup.yaml", "head"]
+    assert ("<table>" in text) == name.endswith(".html")
+
+
+def test_names_are_escaped_in_pictures(used: Path, cli: Cli) -> None:
+    (used / "a<b&c.yaml").write_text((used / "lookup.yaml").read_text())
+    cli("compare", "h.json", "--rules", "a<b&c.yaml", "--picture", "p.html")
+    assert "a&lt;b&amp;c.yaml" in (used / "p.html").read_text()
+    assert "a<b" not in (used / "p.html").read_text()
+
+
+def test_json_lines_and_what_is_no_history(used: Path) -> None:
+    line = json.dumps(json.loads((used / "h.json").read_bytes()))
+    (used / "many.jsonl").write_text(f"{line}\n\nnonsense\n{line}\n")
+    result = process("compare", "many.jsonl", "h.json", "--rules", "lookup.yaml", "--baseline", "head:3", "--format", "json")
+    assert result.code == 0
+    assert json.loads(result.out)["histories"] == 3
+    assert json.loads(result.out)["skipped"] == 1
+    assert result.err.startswith("reducer: skipped many.jsonl:3: not JSON")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("h.json", "--baseline", "trunc:5"), "unknown baseline trunc:5: did you mean truncate:5?"),
+        (("h.json", "--rules", "lookup.yaml", "--picture", "p.png"), "p.png: expected a name that ends in .svg or .html"),
+        (("lookup.yaml", "--rules", "lookup.yaml"), "no history in lookup.yaml"),
+        (("h.json", "--cache-prices", "x"), "--cache-prices x: expected three numbers such as 0.1,1.25,1: read from the cache, written to it, without it"),
+    ],
+)
+def test_wrong_arguments(used: Path, cli: Cli, arguments: tuple[str, ...], error: str) -> None:
+    result = cli("compare", *arguments)
+    assert (result.code, result.out, result.err) == (2, "", f"reducer: error: {error}\n")
+
+
+def test_a_missing_file_is_told_and_the_rest_is_compared(used: Path, cli: Cli) -> None:
+    result = cli("compare", "gone.json", "h.json", "--rules", "lookup.yaml")
+    assert result.code == 2
+    assert "gone.json: No such file" in result.err
+    assert "as recorded" in result.out
