@@ -94,6 +94,10 @@ def run(options: Options) -> int:
         from reducer.report.json import print_json
 
         print_json(result, needs, stream, billed)
+    elif options.format == "html":
+        from reducer.report.html import print_html
+
+        print_html(result, needs, stream, billed)
     else:
         from reducer.report.table import print_table
 

@@ -11,6 +11,19 @@ from reducer.report.tally import RuleSum, StepSum, what
 from reducer.rule import Rule
 
 Kind = Literal["no rule", "unused rule", "no place", "undone", "lost", "fault", "too long", "bad line", "long line", "warning"]
+TITLES: dict[Kind, str] = {
+    "no rule": "Tools without a rule",
+    "unused rule": "Rules whose tool never came",
+    "no place": "Steps that found nothing",
+    "undone": "Steps that preserve undid",
+    "lost": "Entities beyond the bounds of preserve",
+    "fault": "Returns left alone because of a fault",
+    "too long": "Returns still above max_chars",
+    "bad line": "Lines that hold no history, and stay as they are",
+    "long line": "Lines too large to be read, which stay as they are",
+    "warning": "Warnings of the rules",
+}
+"""What is said above the entries of each kind."""
 
 
 @dataclass(frozen=True, slots=True)

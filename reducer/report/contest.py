@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 from reducer.measures.compare import Contender, Score
 from reducer.measures.cost import Prices
+from reducer.report import html
 from reducer.report.measured import share
 from reducer.report.picture import Point, svg
 from reducer.screen import console, visible
@@ -74,31 +75,7 @@ def picture(table: Sequence[dict[str, Any]]) -> str:
     return svg(points)
 
 
-def page(what: str, table: Sequence[dict[str, Any]]) -> str:
+def page(what: str, scores: Sequence[dict[str, Any]]) -> str:
     """Write the picture and the table as one HTML page that needs nothing else."""
-    head = "".join(f"<th>{escape(title).replace(chr(10), '<br>')}</th>" for title in _TITLES)
-    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(row)) + "</tr>" for row in table)
-    return _PAGE.format(what=escape(what), picture=picture(table), head=head, body=body)
-
-
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Tool returns: saved against kept</title>
-<style>
-body {{ font: 15px/1.5 sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c1f23; background: #fff }}
-svg {{ max-width: 100%; height: auto }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
-th, td {{ padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #e3e6ea }}
-th:first-child, td:first-child {{ text-align: left }}
-</style>
-<h1>What each way saves against what it keeps</h1>
-<p>{what}; squares are rules, circles baselines.</p>
-{picture}
-<table>
-<tr>{head}</tr>
-{body}
-</table>
-</html>
-"""
+    about = f"<p>{escape(what)}; squares are rules, circles baselines.</p>"
+    return html.page("What each way saves against what it keeps", [about, picture(scores), html.table(_TITLES, map(_cells, scores))])

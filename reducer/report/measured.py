@@ -29,7 +29,7 @@ def print_measures(measures: Measures, prices: Prices, screen: Console) -> None:
             print_indented(Text(line), 4, screen)
         if len(lost) > _MOST:
             print_indented(Text(f"and {len(lost) - _MOST:,} more: `--format json` has them", "dim"), 4, screen)
-    for line in _costs(measures, prices):
+    for line in cost_lines(measures, prices):
         screen.print(Text.assemble("  ", ("Cost      ", "dim"), " ", line))
 
 
@@ -69,7 +69,8 @@ def _sections(measures: Measures) -> Iterator[tuple[str, str, list[str]]]:
         )
 
 
-def _costs(measures: Measures, prices: Prices) -> Iterator[str]:
+def cost_lines(measures: Measures, prices: Prices) -> Iterator[str]:
+    """Say what the requests cost with a prompt cache and without, recorded and reduced."""
     was, now = measures.recorded, measures.reduced
     if not was.requests:
         return

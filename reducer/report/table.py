@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from reducer.measures.cost import Prices
 from reducer.report import Report, ToolReport, tokens
-from reducer.report.attention import Attention, Kind, by_kind, plural
+from reducer.report.attention import TITLES, Attention, Kind, by_kind, plural
 from reducer.report.measured import print_measures
 from reducer.screen import console, print_indented, visible
 
@@ -20,18 +20,6 @@ if TYPE_CHECKING:
 _MOST = 12
 _FEW = 3
 _WIDEST = 1000
-_TITLES: dict[Kind, str] = {
-    "no rule": "Tools without a rule",
-    "unused rule": "Rules whose tool never came",
-    "no place": "Steps that found nothing",
-    "undone": "Steps that preserve undid",
-    "lost": "Entities beyond the bounds of preserve",
-    "fault": "Returns left alone because of a fault",
-    "too long": "Returns still above max_chars",
-    "bad line": "Lines that hold no history, and stay as they are",
-    "long line": "Lines too large to be read, which stay as they are",
-    "warning": "Warnings of the rules",
-}
 
 
 def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
@@ -83,7 +71,7 @@ def print_attention(needs: Sequence[Attention], screen: Console) -> None:
         return
     screen.print(Text("What needs attention", "bold yellow"))
     for kind, entries in by_kind(needs).items():
-        screen.print(Text(f"  {_TITLES[kind]}"))
+        screen.print(Text(f"  {TITLES[kind]}"))
         for line in _lines(kind, entries):
             print_indented(line, 4, screen)
 

@@ -30,6 +30,26 @@ def test_the_table_says_what_rules_cost(used: Path, cli: Cli) -> None:
     assert "with prompt caching: " in out
 
 
+def test_the_page_has_the_same_numbers(used: Path, cli: Cli) -> None:
+    out = cli("h.json", "--rules", "lookup.yaml", "--format", "html").out
+    assert "<p>50.0% of 2 values that the agent used later are kept.</p>" in out
+    assert (
+        "<td>host29</td><td class=text>lookup c1</td><td class=text>records[29].name</td>"
+        "<td class=text>message 3</td><td class=text>lookup.yaml:4 limit records</td>"
+    ) in out
+    saved = json.loads(cli("h.json", "--rules", "lookup.yaml", "--format", "json").out)["totals"]["characters"]["saved"]
+    assert f"<td>{saved:.1%}</td>" in out
+    assert '<p class="none">Nothing.</p>' in out
+
+
+def test_the_page_escapes_what_it_shows(folder: Path, cli: Cli) -> None:
+    text = (folder / "h.json").read_text()
+    (folder / "h.json").write_text(text.replace("lookup", "<script>"))
+    out = cli("h.json", "--rules", "lookup.yaml", "--format", "html").out
+    assert "&lt;script&gt;" in out
+    assert "<script" not in out
+
+
 def test_json_has_the_same_numbers(used: Path, cli: Cli) -> None:
     found = json.loads(cli("h.json", "--rules", "lookup.yaml", "--format", "json").out)["measures"]
     assert found["references"]["share"] == 0.5

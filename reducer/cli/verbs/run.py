@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--rules", action="append", metavar="DIR|FILE", help="rule files, or a folder of them; can be given more than once")
     reader.add_argument("--tool", metavar="GLOB", help="only the returns of the tools with such names")
     reader.add_argument("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return that has it")
-    reader.add_argument("--format", choices=("table", "diff", "json"), default="table", help="what is printed (default: table)")
+    reader.add_argument("--format", choices=("table", "diff", "json", "html"), default="table", help="what is printed (default: table)")
     reader.add_argument(
         "--measures", action=BooleanOptionalAction, help="measure what the rules cost: references, entities, requests (default: unless --output is given)"
     )
