@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ahocorasick_rs import AhoCorasick
 
+from reducer.codecs.literal import read_literal
 from reducer.references.values import NUMBER
 
 _LEVELS = 12  # of structure in texts in structure
-_LONGEST_LITERAL = 3_000_000  # characters: reading Python literals takes 10 MB/s and a hundred times the memory
 _LAST = frozenset("]}) \n\r\t\v\f")  # what a text ends with that is structure: a look that spares most texts the others
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\n", '"': '"', "'": "'", "\\": "\\", "/": "/"}
@@ -83,15 +81,8 @@ def _opened(text: str) -> Any:
             return json.loads(bare)
         except (ValueError, RecursionError):
             pass
-    if len(bare) < _LONGEST_LITERAL:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of escapes that Python does not know
-                value = ast.literal_eval(bare)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            return None
-        return value if isinstance(value, (list, dict, tuple)) else None
-    return None
+    value = read_literal(bare, {})
+    return None if value is bare else value
 
 
 def _unescaped(match: re.Match[str]) -> str:
