@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
 from reducer.engine.arrival import Arrival, arrive
+from reducer.engine.protection import Protection, protect
+from reducer.engine.record import Known
 from reducer.engine.run import StepTrace, passes, run
 from reducer.rule import Rule, Ruleset
 from reducer.values import MOST_CHARS, Unreducible
@@ -48,21 +50,22 @@ OnFault = Callable[[str, str], None]
 """Hears the tool, and why its return stayed as it was although a rule is for it."""
 
 
-def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None) -> Any:
+def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None, protected: Collection[str] | None = None) -> Any:
     """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object, or anything that is stored as one of them.
 
+    Of the values in `protected`, written as `reducer.references` gives them, each that stands in the content stands in the result.
     The same object comes back if no rule is for the tool or nothing changes. Never raises.
     """
-    outcome = attempt(ruleset, tool, content)
+    outcome = attempt(ruleset, tool, content, protected)
     if outcome.fault and on_fault is not None:
         on_fault(tool, outcome.fault)
     return outcome.content
 
 
-def attempt(ruleset: Ruleset, tool: str, content: Any) -> Outcome:
+def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Collection[str] | None = None) -> Outcome:
     """Reduce one content as `reduce_content` does, and tell by which rule; without what its steps did."""
     rule = ruleset.rule_for(tool)
-    return Outcome(None, content) if rule is None else _reduce(rule, content, None)
+    return Outcome(None, content) if rule is None else _reduce(rule, content, None, protected)
 
 
 def prepare(ruleset: Ruleset) -> None:
@@ -73,25 +76,25 @@ def prepare(ruleset: Ruleset) -> None:
             rule.vocabulary.everything()
 
 
-def trace(ruleset: Ruleset, tool: str, content: Any) -> Outcome:
+def trace(ruleset: Ruleset, tool: str, content: Any, protected: Collection[str] | None = None) -> Outcome:
     """Reduce one content as `reduce_content` does, and tell what every step did."""
     rule = ruleset.rule_for(tool)
     if rule is None:
         return Outcome(None, content)
     steps: list[StepTrace] = []
-    return _reduce(rule, content, steps)
+    return _reduce(rule, content, steps, protected)
 
 
-def _reduce(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome:
+def _reduce(rule: Rule, content: Any, steps: list[StepTrace] | None, protected: Collection[str] | None) -> Outcome:
     try:
-        return _attempt(rule, content, steps)
+        return _attempt(rule, content, steps, protected)
     except Unreducible as error:
         return Outcome(rule, content, fault=str(error))
     except RecursionError:
         return Outcome(rule, content, fault="deeper than the interpreter goes")
 
 
-def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome:
+def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None, protected: Collection[str] | None) -> Outcome:
     is_text = type(content) is str
     if is_text and rule.when and rule.when.min_chars and len(content) < rule.when.min_chars:
         return Outcome(rule, content, gated=True)
@@ -102,12 +105,13 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None) -> Outcome
         return Outcome(rule, content)
     if rule.when is not None and not passes(rule.when, arrival):
         return Outcome(rule, content, gated=True)
-    known: set[str] = set()
-    result, lost, preserved = run(rule, arrival, known, None if steps is None else steps.append)
+    known = Known()
+    protection = protect(protected, content, arrival.value) if protected else None
+    result, lost, preserved = run(rule, arrival, known, None if steps is None else steps.append, protection)
     left = arrival.left(result, _writes_compactly(rule))
     if left is content:
         return Outcome(rule, content, tuple(steps or ()), arrival=arrival)
-    blamed = None if rule.proven else _changed_again(rule, left, known)
+    blamed = None if rule.proven and protection is None else _changed_again(rule, left, known, protection)
     outcome = Outcome(rule, left, tuple(steps or ()), lost=lost, preserved=preserved, arrival=arrival, result=result)
     return _settled(outcome, content, blamed)
 
@@ -124,15 +128,15 @@ def _settled(outcome: Outcome, content: Any, blamed: StepTrace | None) -> Outcom
     return Outcome(outcome.rule, content, outcome.steps, fault=fault, blamed=blamed, arrival=outcome.arrival)
 
 
-def _changed_again(rule: Rule, result: Any, known: set[str]) -> StepTrace | None:
+def _changed_again(rule: Rule, result: Any, known: Known, protection: Protection | None) -> StepTrace | None:
     """Give the step of a second pass that would change a result; None for a fixed point."""
     arrival = arrive(rule, result)
     if arrival is None or (rule.when is not None and not passes(rule.when, arrival)):
         return None
-    again = arrival.left(run(rule, arrival, known)[0], _writes_compactly(rule))
+    again = arrival.left(run(rule, arrival, known, None, protection)[0], _writes_compactly(rule))
     if again is result or again == result:
         return None
     steps: list[StepTrace] = []
-    run(rule, arrival, known, steps.append)
+    run(rule, arrival, known, steps.append, protection)
     # A step may take what is put back in the end, as it did in the first pass: the last that changed something has not.
     return next((step for step in steps if step.after is not step.before), steps[-1])

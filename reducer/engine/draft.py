@@ -4,40 +4,44 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 from reducer import marks
 from reducer.engine.cut import shortened
 from reducer.engine.extract import extracted
+from reducer.engine.leaves import LEAVES
 from reducer.engine.nested import unwrapped
 from reducer.engine.notation import Notation
-from reducer.engine.record import NOTHING, Cut, Kept, versions
+from reducer.engine.protection import Protection
+from reducer.engine.record import NOTHING, Cut, Kept, Known, versions
 from reducer.engine.thin import GONE, emptied
 from reducer.entities import Entity
 from reducer.rule import Rule
 from reducer.values import MAX_DEPTH, MOST_CHARS, PLAIN, Unreducible, is_media, shown
 
-_LEAVES = frozenset({int, float, bool, type(None)})
-_SIMPLE = _LEAVES | {str, list}
+_SIMPLE = LEAVES | {str, list}
 _TEXT = frozenset({str})
 _is = operator.is_
+_MANY = 16
+"""Texts from which on it is quicker to look first which of them are worth scanning."""
 
 
 class Draft:
     """One return between arrival and result. Made anew for each pass and used by one thread.
 
-    `policies` says for each step which entity types in what it takes away are owed; `known` are values that read as entities, kept
-    from the first pass to the check after it, which else takes as long as the scan itself.
+    `policies` says for each step which entity types in what it takes away are owed; `known` is what was
+    read in texts, kept from the first pass to the check after it, which else takes as long as the scan itself.
     """
 
     # fmt: off
     __slots__ = (
-        "_depth", "_entities", "_known", "_opened", "_scan", "_step", "_vocabulary", "all_keys", "heads",
-        "lists", "lost", "marked", "notation", "objects", "policies", "preserved", "root", "texts", "traced",
+        "_depth", "_known", "_opened", "_promising", "_scan", "_step", "_vocabulary", "all_keys", "heads",
+        "lists", "lost", "marked", "notation", "objects", "owed_at_all", "policies", "preserved", "protection", "root", "texts", "traced",
     )
     # fmt: on
 
-    def __init__(self, root: Any, rule: Rule, known: set[str], notation: Notation | None = None) -> None:
+    def __init__(self, root: Any, rule: Rule, known: Known, notation: Notation | None = None, protection: Protection | None = None) -> None:
         self.root = root
         # None where all of it is written as JSON, as most returns are: nothing is looked up then.
         self.notation = notation or None
@@ -45,17 +49,19 @@ class Draft:
         self.all_keys = rule.all_keys
         self.policies = rule.policies
         self.traced = rule.traced
+        self.owed_at_all = NOTHING.union(*rule.policies) if rule.traced else NOTHING
         self.lists: dict[int, Kept] = {}
         self.objects: dict[int, tuple[Any, Any, int]] = {}
         self.texts: dict[int, Cut] = {}
         self.lost: tuple[str, ...] = ()
         self.preserved = 0
         self.marked = False
+        self.protection = protection
         self._scan = rule.vocabulary.scanner(rule.types)
+        self._promising = rule.vocabulary.promising(rule.types)
         self._known = known
         self._vocabulary = rule.vocabulary
         self._step = 0
-        self._entities: dict[str, tuple[Entity, ...]] = {}
         self._opened: dict[int, tuple[Any, Any]] = {}
         self._depth = 0
 
@@ -83,7 +89,7 @@ class Draft:
     def take_items(self, items: Any, indexes: Sequence[int]) -> Any:
         """Keep the items at `indexes`, in order; media always, and of a root list at least one item."""
         opened = self.opened(items)
-        if not _LEAVES.issuperset(map(type, opened)):
+        if not LEAVES.issuperset(map(type, opened)):
             # Asked in line: a call for each of 200 items costs a third of all that limiting them does.
             media = [i for i, item in enumerate(opened) if (("kind" in item) if type(item) is dict else type(item) not in PLAIN) and is_media(item)]
             if media:
@@ -172,7 +178,7 @@ class Draft:
     def replace(self, value: Any, change: Callable[[Any], Any]) -> Any:
         """Put `change` of every value of an object, or of every item of a list, in its place; numbers and the like are not asked about."""
         kind = type(value)
-        if kind in _LEAVES or kind is str:
+        if kind in LEAVES or kind is str:
             return value
         opened = self.opened(value)
         kind = type(opened)
@@ -184,7 +190,7 @@ class Draft:
         pairs: Iterable[tuple[Any, Any]] = opened.items() if kind is dict else enumerate(opened)
         new: Any = None
         for key, item in pairs:
-            if type(item) in _LEAVES:
+            if type(item) in LEAVES:
                 continue
             stored = self.opened(item)
             changed = change(stored)
@@ -231,58 +237,71 @@ class Draft:
 
     # --- what the engine asks for
 
-    def entities(self, text: str) -> tuple[Entity, ...]:
+    def entities(self, text: str) -> Sequence[Entity]:
         """Scan a text once."""
-        found = self._entities.get(text)
-        if found is None:
-            if len(text) > MOST_CHARS:
-                raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
-            found = self._entities[text] = tuple(self._scan(text))
-            self._known.update(entity.value for entity in found)
-        return found
+        found = self._known.entities.get(text)
+        return self.scanned((text,))[text] if found is None else found
+
+    def scanned(self, texts: Iterable[str]) -> dict[str, Sequence[Entity]]:
+        """Scan all of `texts` that were not yet, and give the entities of every text that was."""
+        known = self._known.entities
+        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        if not fresh:
+            return known
+        if max(map(len, fresh)) > MOST_CHARS:
+            raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
+        known.update(dict.fromkeys(fresh, ()))
+        values = self._known.values
+        scan = self._scan
+        for text in fresh if len(fresh) < _MANY else self._promising(fresh):
+            found = scan(text)
+            if found:
+                known[text] = found
+                values.update([entity.value for entity in found])
+        return known
 
     def reads(self, value: str) -> bool:
         """Tell whether a whole text reads as one entity. What was found somewhere does: scanners promise it."""
         size = len(value)
-        return value in self._known or any(entity.start == 0 and entity.end == size for entity in self._scan(value))
+        return value in self._known.values or any(entity.start == 0 and entity.end == size for entity in self._scan(value))
 
-    def aligned(self, old: Any, new: Any) -> Iterator[tuple[Any, Any, Any, frozenset[str]]]:
-        """Give for every key or index of `old`, the value that arrived, what stands for it in `new` (`GONE` where nothing does) and what is owed for it."""
-        if type(old) is dict:
-            for key, item in old.items():
-                left = new.get(key, GONE)
-                yield key, item, left, NOTHING if left is item else self._owed_key(new, key)
-            return
+    def aligned_items(self, old: list[Any], new: list[Any]) -> Iterator[tuple[Any, Any, frozenset[str]]]:
+        """Give for every item of `old`, the list that arrived, what stands for it in `new` (`GONE` where nothing does) and what is owed for it."""
         kept = self.lists.get(id(new))
         if kept is None:
-            same = len(new) == len(old)
-            for index, item in enumerate(old):
-                yield index, item, new[index] if same else GONE, self._everything()
+            left = new if len(new) == len(old) else repeat(GONE)
+            yield from zip(old, left, repeat(self.owed_at_all))
             return
-        position = {index: number for number, index in enumerate(kept.indexes)}
-        earlier = [(set(version.indexes), version.step) for version in versions(kept)] if self.traced else []
+        takers: dict[int, frozenset[str]] = {}
+        if self.traced:
+            standing: Iterable[int] = range(len(old))
+            for version in versions(kept):
+                indexes = set(version.indexes)
+                takers.update((index, self.policies[version.step]) for index in standing if index not in indexes)
+                standing = version.indexes
+        numbers = iter(kept.indexes)
+        following, number = next(numbers, -1), 0
+        last = len(old) - 1 if kept.prior is not None else -1  # the mark item of an earlier pass
         for index, item in enumerate(old):
-            number = position.get(index)
-            if number is not None:
-                yield index, item, new[number], self._everything()
-            elif kept.prior is None or index < len(old) - 1:
-                step = next((step for indexes, step in earlier if index not in indexes), None)
-                yield index, item, GONE, NOTHING if step is None else self.policies[step]
+            if index == following:
+                yield item, new[number], self.owed_at_all
+                following, number = next(numbers, -1), number + 1
+            elif index != last:
+                yield item, GONE, takers.get(index, NOTHING)
 
-    def _everything(self) -> frozenset[str]:
-        return NOTHING.union(*self.policies) if self.traced else NOTHING
-
-    def _owed_key(self, new: Any, key: str) -> frozenset[str]:
+    def owed_key(self, old: Any, new: Any, key: str) -> frozenset[str]:
+        """Give what is owed for what stood at a key of `old`, the object that arrived, and does not in `new`."""
         if not self.traced:
             return NOTHING
         version = self.objects.get(id(new))
         while version is not None:
             current, before, step = version
+            opened = self.opened(before)
             # A value that arrived as a model or tuple is opened anew each time: only its presence can be compared.
-            if self.opened(before).get(key, GONE) is not current.get(key, GONE):
+            if opened is old or opened.get(key, GONE) is not current.get(key, GONE):
                 return self.policies[step]
             version = self.objects.get(id(before))
-        return self._everything()
+        return self.owed_at_all
 
     def stands_for(self, new: Any, old: Any) -> None:
         """Hear that `new` stands where `old` stood: it is written alike, and is the root if that was."""

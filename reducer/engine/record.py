@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from reducer import marks
+from reducer.entities import Entity
 
 NOTHING: frozenset[str] = frozenset()
 """No entity types: nothing is owed."""
+
+
+@dataclass(slots=True)
+class Known:
+    """The entities of every text that was scanned, and their values."""
+
+    entities: dict[str, Sequence[Entity]] = field(default_factory=dict)
+    values: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)

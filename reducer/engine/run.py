@@ -10,6 +10,8 @@ from reducer import marks
 from reducer.engine.arrival import Arrival
 from reducer.engine.draft import Draft
 from reducer.engine.ladder import RUNGS, descend
+from reducer.engine.protection import Protection
+from reducer.engine.record import Known
 from reducer.engine.settle import settle
 from reducer.op import names_of
 from reducer.path import Chain
@@ -31,14 +33,14 @@ class StepTrace:
 Watch = Callable[[StepTrace], None]
 
 
-def run(rule: Rule, arrival: Arrival, known: set[str], watch: Watch | None = None) -> tuple[Any, tuple[str, ...], int]:
+def run(rule: Rule, arrival: Arrival, known: Known, watch: Watch | None = None, protection: Protection | None = None) -> tuple[Any, tuple[str, ...], int]:
     """Apply all steps of `rule` once to the value of an opened content; the same object if nothing changes. Raises `Unreducible`.
 
     Gives besides the entities that were owed but had no room within the bounds, and how many were put back or mentioned.
-    `known` collects the values that were read as entities.
+    `known` collects what was read in texts. What `protection` protects stays.
     """
     value = arrival.value
-    draft = Draft(value, rule, known, arrival.notation)
+    draft = Draft(value, rule, known, arrival.notation, protection)
     arrived = current = _without_marks(rule, draft, value)
     for step in rule.steps:
         if step.when is not None and not _holds(step.when, arrived, arrival):

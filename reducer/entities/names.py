@@ -84,6 +84,11 @@ def _names() -> _Names:
     return _Names(BytesAhoCorasick(anchors, implementation=Implementation.ContiguousNFA), entries, table)
 
 
+def anchors(shape: bytes) -> list[int]:
+    """Give where in the translation of some bytes by SHAPE names may begin, or end: without any there is none."""
+    return [start for _, start, _ in _names().automaton.find_matches_as_indexes(shape, overlapping=True)]
+
+
 def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | None:
     """Give the function that finds the names of `types` in the bytes of a text (not refanged) and
     their translation by SHAPE; None for no types."""

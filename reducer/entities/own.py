@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from reducer.entities import scanner as built_in
 from reducer.entities.entity import GROUPS, TYPES, Entity
+from reducer.entities.many import promising
 from reducer.entities.patterns import Pattern
 from reducer.entities.patterns import finder as pattern_finder
 from reducer.entities.words import FindWords
@@ -58,6 +59,10 @@ class Vocabulary:
     def scanner(self, types: frozenset[str]) -> Scan:
         """Give the function that finds the entities of `types` (no groups) in a text, compiled once for a set of types."""
         return _scanner(self, types)
+
+    def promising(self, types: frozenset[str]) -> Callable[[Iterable[str]], Iterable[str]]:
+        """Give the function that leaves out of many texts such as hold no entity of `types`; of own types any may."""
+        return iter if not types.isdisjoint(self.own) else promising(types)
 
     def everything(self) -> Scan:
         """Give the function that finds the entities of all types, built-in and own."""

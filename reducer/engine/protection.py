@@ -1,0 +1,68 @@
+"""Values that later messages refer to: in which keys, texts and numbers of a return they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from reducer.engine.record import Cut
+from reducer.references import searched, searcher
+from reducer.values import MAX_DEPTH, Unreducible, is_media, plain
+
+_NUMBERS = frozenset({int, float})
+
+
+class Protection:
+    """The protected values that stand in one return; `held` remembers of every text and number which of them it holds."""
+
+    __slots__ = ("_held", "_search", "_whole", "values")
+
+    def __init__(self, values: frozenset[str], search: Callable[[str], set[str]], whole: bool) -> None:
+        self.values = values
+        self._search = search
+        self._whole = whole
+        self._held: dict[tuple[type, Any], frozenset[str]] = {}
+
+    def held(self, leaf: Any) -> frozenset[str]:
+        """Give the values in one key, text, number or media item, which stand there as `reducer.references` reads it."""
+        if type(leaf) not in _NUMBERS and type(leaf) is not str:
+            return frozenset(self._search(searched(leaf)))
+        place = (type(leaf), leaf)
+        found = self._held.get(place)
+        if found is None:
+            # A return that is a text as a whole is read without its escapes, a text in structure as it stands.
+            found = self._held[place] = frozenset(self._search(searched(leaf if self._whole else [leaf])))
+        return found
+
+    def shown(self, value: Any, opened: Callable[[Any], Any], cuts: dict[int, Cut]) -> set[str]:
+        """Give the values that stand in a value, marks left aside. Raises `Unreducible` where it is too deep."""
+        found: set[str] = set()
+
+        def look(value: Any, depth: int) -> None:
+            value = opened(value)
+            kind = type(value)
+            if kind is str:
+                cut = cuts.get(id(value))
+                for text in (value,) if cut is None else (value[: cut.head], value[len(value) - cut.tail :] if cut.tail else ""):
+                    found.update(self.held(text))
+            elif kind in _NUMBERS or is_media(value):
+                found.update(self.held(value))
+            elif kind is dict or kind is list:
+                if depth < 0:
+                    raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+                for item in value:
+                    if kind is dict:
+                        found.update(self.held(item))
+                        item = value[item]
+                    look(item, depth - 1)
+
+        look(value, MAX_DEPTH)
+        return found
+
+
+def protect(protected: Collection[str] | None, content: Any, value: Any) -> Protection | None:
+    """Make the protection of those of some values that stand in a content, which opened is `value`; None without any. Raises `Unreducible`."""
+    if not protected:
+        return None
+    values = frozenset(searcher(protected)(searched(content if type(content) is str else plain(content))))
+    return Protection(values, searcher(values), type(value) is str) if values else None

@@ -1,0 +1,251 @@
+"""Marks where something was cut, and of what was taken away the keys and items on the way to needed values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from reducer import marks
+from reducer.engine.draft import Draft
+from reducer.engine.leaves import LEAVES
+from reducer.engine.record import Cut
+from reducer.engine.thin import GONE
+from reducer.values import MAX_DEPTH, PLAIN, Unreducible, chars, is_media
+
+_LONG = 200
+"""Average characters of the texts that a list kept, above which a mark says how many went."""
+_SHORTEST = len(str(marks.Mark(1, "characters", ("",))))
+"""Characters of a mark besides what it mentions."""
+_SIMPLE = LEAVES | {str, list}
+_PLAIN_ITEMS = PLAIN - {dict}
+
+
+@dataclass(slots=True)
+class Owed:
+    """What is put back; what has found its place, in the order of the content, is owed no more.
+
+    `needed`: the values of preserved entities; `mentions`: by id of a cut text those that its mark mentions; `bearers`: the texts that
+    hold needed values; `lost`: protected values, which stand in whole texts and never in marks.
+    """
+
+    needed: dict[str, None]
+    mentions: dict[int, tuple[str, ...]]
+    bearers: set[str]
+    lost: set[str]
+
+
+def put_back(draft: Draft, old: Any, new: Any, owed: Owed) -> Any:
+    """Give `new`, which steps made of `old`, with its marks and with the keys and items of `old` that lead to what is owed.
+
+    Raises `Unreducible` where it is too deep.
+    """
+    return _Walk(draft, owed).value(old, new, frozenset())
+
+
+class _Walk:
+    __slots__ = ("_bearers", "_draft", "_lost", "_mentions", "_needed", "_opened")
+
+    def __init__(self, draft: Draft, owed: Owed) -> None:
+        self._draft = draft
+        self._opened = draft.opened
+        self._needed = owed.needed
+        self._mentions = owed.mentions
+        self._bearers = owed.bearers
+        self._lost = owed.lost
+
+    def value(self, old: Any, new: Any, types: frozenset[str], depth: int = MAX_DEPTH) -> Any:
+        if new is old:
+            return new
+        if new is GONE:
+            return self._thin(old, types) if (types and self._needed) or self._lost else GONE
+        if depth < 0:
+            raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+        old = self._opened(old)
+        if type(old) is str:
+            return new if old == new else self._text(old, new, types)
+        if type(old) not in (dict, list):
+            return new
+        if type(new) is str:  # what stood in a text that was emptied
+            left = self._thin(old, types)
+            return new if left is GONE else left
+        result = self._object(old, new, depth - 1) if type(old) is dict else self._list(old, new, depth - 1)
+        if result is not new:
+            self._draft.stands_for(result, new)
+        return result
+
+    def _text(self, old: str, new: str, types: frozenset[str]) -> str:
+        cut = self._draft.texts.get(id(new))
+        if cut is not None:
+            return old if self._regains(old) else self._marked(old, cut)
+        left = self._pick(old, types)
+        return new if left is GONE else left
+
+    def _marked(self, text: str, cut: Cut) -> str:
+        mentions = self._mentions.get(id(cut.new), ())
+        if not mentions:
+            return cut.new
+        mark = marks.Mark(cut.count, "characters", mentions)
+        whole = marks.write(text[: cut.head], mark, text[len(text) - cut.tail :] if cut.tail else "")
+        return whole if len(whole) < len(text) else text
+
+    def _object(self, old: dict[str, Any], new: dict[str, Any], depth: int) -> Any:
+        result = {}
+        for key, item in old.items():
+            left = new.get(key, GONE)
+            if left is item:
+                result[key] = item
+                continue
+            types = self._draft.owed_key(old, new, key)
+            named = left is GONE and self._takes(key, types)
+            value = self.value(item, left, types, depth)
+            if value is not GONE:
+                result[key] = value
+            elif named:
+                result[key] = self._draft.emptied(item)
+        if result and self._draft.all_keys and len(result) < len(old):
+            result = {key: result.get(key, self._draft.emptied(item)) for key, item in old.items()}
+        same = len(result) == len(new) and all(value is new[key] for key, value in result.items())
+        return new if same else result
+
+    def _list(self, old: list[Any], new: list[Any], depth: int) -> Any:
+        rows = list(self._draft.aligned_items(old, new))
+        kept = self._draft.lists.get(id(new))
+        prior = kept.prior if kept else None
+        if prior is not None or (len(rows) > len(new) and all(type(item) is str or type(self._opened(item)) is str for item, _, _ in rows)):
+            return self._texts_of_list(rows, prior, depth)
+        result = []
+        for item, left, types in rows:
+            value = self.value(item, left, types, depth)
+            if value is not GONE:
+                result.append(value)
+        same = len(result) == len(new) and all(a is b for a, b in zip(result, new, strict=True))
+        return new if same else result
+
+    def _texts_of_list(self, rows: list[tuple[Any, Any, frozenset[str]]], prior: marks.Mark | None, depth: int) -> list[Any]:
+        opened = self._opened  # an enum is a text too
+        gone = [(opened(item), types) for item, left, types in rows if left is GONE]
+        kept = [self.value(item, left, types, depth) for item, left, types in rows if left is not GONE]
+        owed = {number: values for number, (item, types) in enumerate(gone) if (values := self._claim(item, types))}
+        stay = {number for number, (item, _) in enumerate(gone) if self._regains(item)} if self._lost else set()
+        mentions = tuple(
+            dict.fromkeys((*(prior.mentions if prior else ()), *(value for number, values in owed.items() if number not in stay for value in values)))
+        )
+        count = len(gone) - len(stay) + (prior.count if prior else 0)
+        noted = prior or mentions or (count and sum(len(opened(text)) for text in kept) > _LONG * len(kept))
+        mark = str(marks.Mark(count, "items", mentions)) if noted else ""
+        room = sum(chars(item) + 2 for number, (item, _) in enumerate(gone) if number not in stay)
+        if noted and prior is None and len(mark) > room:
+            mark, stay = "", stay | owed.keys()
+        if not stay:
+            return [*kept, mark] if mark else kept
+        left_texts, number = [], -1
+        standing = iter(kept)
+        for item, left, _ in rows:
+            if left is not GONE:
+                left_texts.append(next(standing))
+            else:
+                number += 1
+                if number in stay:
+                    left_texts.append(item)
+        return [*left_texts, mark] if mark else left_texts
+
+    def _thin(self, value: Any, types: frozenset[str], depth: int = MAX_DEPTH) -> Any:
+        """Keep of `value`, which was taken away, what leads to needed values, and media beside it; `GONE` if there is nothing."""
+        opened = self._opened(value)
+        kind = type(opened)
+        if kind is str:
+            return self._pick(opened, types)
+        if kind not in (dict, list) or is_media(opened):
+            return value if self._regains(opened) else GONE
+        if depth < 0:
+            raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+        found = self._found_keys(opened, types, depth - 1) if kind is dict else self._found_items(opened, types, depth - 1)
+        if not found:
+            return GONE
+        left = self._thin_list(opened, value, found) if kind is list else self._thin_object(opened, found)
+        if left is None:
+            return value
+        if self._draft.notation is not None:
+            self._draft.stands_for(left, value)
+        return left
+
+    def _thin_list(self, items: list[Any], value: Any, found: dict[Any, Any]) -> list[Any] | None:
+        """Give what was found of the items, and media; None if that is all of them as they are."""
+        indexes = [n for n, item in enumerate(items) if n in found or (type(item) not in _PLAIN_ITEMS and is_media(item))]
+        if self._draft.notation is not None:
+            indexes = list(self._draft.notation.enough(value, indexes, len(items)))
+        left = [found.get(n, items[n]) for n in indexes]
+        return None if len(left) == len(items) and all(a is b for a, b in zip(left, items, strict=True)) else left
+
+    def _thin_object(self, value: dict[str, Any], found: dict[Any, Any]) -> dict[str, Any] | None:
+        """Give the keys that were found, and media; None if that is all of them as they are."""
+        if self._draft.all_keys:
+            keys = {key: found[key] if key in found else self._draft.emptied(item) for key, item in value.items()}
+        else:
+            keys = {key: found.get(key, item) for key, item in value.items() if key in found or (type(item) not in _SIMPLE and is_media(item))}
+        return None if len(keys) == len(value) and all(item is keys[key] for key, item in value.items()) else keys
+
+    def _found_keys(self, value: dict[str, Any], types: frozenset[str], depth: int) -> dict[Any, Any]:
+        bearers, lost, found = self._bearers, self._lost, {}
+        for key, item in value.items():
+            named = (key in bearers or lost) and self._takes(key, types)
+            if type(item) is str:
+                left = self._pick(item, types) if item in bearers or lost else GONE
+            elif type(item) in LEAVES:
+                left = item if lost and self._regains(item) else GONE
+            else:
+                left = self._thin(item, types, depth)
+            if left is not GONE:
+                found[key] = left
+            elif named:
+                found[key] = self._draft.emptied(item)
+        return found
+
+    def _found_items(self, items: list[Any], types: frozenset[str], depth: int) -> dict[Any, Any]:
+        bearers, lost, found = self._bearers, self._lost, {}
+        for index, item in enumerate(items):
+            if type(item) is str:
+                left = self._pick(item, types) if item in bearers or lost else GONE
+            elif type(item) in LEAVES:
+                left = item if lost and self._regains(item) else GONE
+            else:
+                left = self._thin(item, types, depth)
+            if left is not GONE:
+                found[index] = left
+        return found
+
+    def _pick(self, text: str, types: frozenset[str]) -> Any:
+        values = self._claim(text, types)
+        if self._regains(text):
+            return text
+        if not values:
+            return GONE
+        if len(text) <= _SHORTEST:
+            return text
+        mark = str(marks.Mark(len(text), "characters", values))
+        return text if len(mark) >= len(text) or marks.read_alone(text, self._draft.reads) else mark
+
+    def _takes(self, key: str, types: frozenset[str]) -> bool:
+        claimed = self._claim(key, types)
+        return self._regains(key) or bool(claimed)
+
+    def _regains(self, leaf: Any) -> bool:
+        """Tell whether a key, text, number or media item holds protected values that were lost; they are lost no more."""
+        if not self._lost or self._draft.protection is None or leaf is None or type(leaf) is bool:
+            return False
+        found = self._draft.protection.held(leaf) & self._lost
+        self._lost -= found
+        return bool(found)
+
+    def _claim(self, text: str, types: frozenset[str]) -> tuple[str, ...]:
+        """Give the needed values in a text; they are needed no more."""
+        if text not in self._bearers or not self._needed:
+            return ()
+        needed, found = self._needed, self._draft.entities(text)
+        values = tuple(dict.fromkeys([e.value for e in found if e.type in types and e.value in needed]))
+        for value in values:
+            del needed[value]
+        # Records repeat their texts: each is asked about once.
+        if not any(e.value in needed for e in found):
+            self._bearers.discard(text)
+        return values

@@ -1,0 +1,88 @@
+"""What a finished draft has taken away: its texts, in the order of the content, with the entity types that are owed for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from reducer.engine.draft import Draft
+from reducer.engine.leaves import leaves
+from reducer.engine.record import Cut
+from reducer.engine.thin import GONE
+from reducer.values import MAX_DEPTH, is_media
+
+
+@dataclass(slots=True)
+class Piece:
+    """Texts beside each other for which the same types are owed, or one text that was cut."""
+
+    types: frozenset[str]
+    cut: Cut | None = None
+    texts: list[str] = field(default_factory=list)
+
+
+def removed(draft: Draft, old: Any, new: Any) -> list[Piece]:
+    """Give every text that was taken away in full or in part on the way from `old` to `new`. Raises `Unreducible` where it is too deep."""
+    walk = _Walk(draft)
+    walk.between(old, new, frozenset(), MAX_DEPTH)
+    return walk.pieces
+
+
+class _Walk:
+    __slots__ = ("_draft", "pieces")
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self.pieces: list[Piece] = []
+
+    def between(self, old: Any, new: Any, types: frozenset[str], depth: int) -> None:
+        if new is old or depth < 0:
+            return
+        if new is GONE:
+            self._gone(old, types)
+            return
+        old = self._draft.opened(old)
+        kind = type(old)
+        if kind is str:
+            if old != new:
+                cut = self._draft.texts.get(id(new))
+                if cut is not None:
+                    self.pieces.append(Piece(types, cut, [old]))
+                elif types:
+                    self._piece(types).texts.append(old)
+        elif type(new) is str:  # what stood in a text that was emptied
+            self._gone(old, types)
+        elif kind is dict:
+            if not is_media(old):
+                self._object(old, new, depth - 1)
+        elif kind is list:
+            self._list(old, new, depth - 1)
+
+    def _piece(self, types: frozenset[str]) -> Piece:
+        if not self.pieces or self.pieces[-1].cut is not None or self.pieces[-1].types != types:
+            self.pieces.append(Piece(types))
+        return self.pieces[-1]
+
+    def _gone(self, value: Any, types: frozenset[str]) -> None:
+        if types:
+            leaves(value, self._draft.opened, self._piece(types).texts.append)
+
+    def _object(self, old: dict[str, Any], new: dict[str, Any], depth: int) -> None:
+        owed = self._draft.owed_key
+        for key, item in old.items():
+            left = new.get(key, GONE)
+            if left is item:
+                continue
+            types = owed(old, new, key)
+            if left is not GONE:
+                self.between(item, left, types, depth)
+            elif types:
+                self._piece(types).texts.append(key)
+                self._gone(item, types)
+
+    def _list(self, old: list[Any], new: list[Any], depth: int) -> None:
+        for item, left, types in self._draft.aligned_items(old, new):
+            if left is GONE:
+                self._gone(item, types)
+            else:
+                self.between(item, left, types, depth)
