@@ -20,12 +20,16 @@ _SAME = 1_000
 
 
 class Place(NamedTuple):
-    """Where a return stands: `nth` counts from 1 among the returns of the history with this call id, `returned` is when it came (0: not known)."""
+    """Where a return stands: `nth` counts from 1 among the returns of the history with this call id, `returned` is when it came (0: not known).
+
+    `copy` counts from 1 where a history has a return several times; an entry with 0 is for all its copies that no other entry is for.
+    """
 
     tool: str
     call_id: str
     nth: int
     returned: int
+    copy: int = 0
 
 
 class Entry(NamedTuple):
@@ -66,9 +70,9 @@ def instant(time: datetime | str | None) -> int:
         return 0
 
 
-def key_of(tool: str, call_id: str, reduced: bytes) -> bytes:
+def key_of(tool: str, call_id: str, reduced: bytes, copy: int = 0) -> bytes:
     """Give the key under which the original of a return is filed, by what it was reduced to, as `canonical` writes it."""
-    head = dump([tool, call_id]).encode()
+    head = dump([tool, call_id, copy] if copy else [tool, call_id]).encode()
     return blake2b(b"%d:%b%b" % (len(head), head, reduced), digest_size=20).digest()
 
 
@@ -89,7 +93,7 @@ def canonical(content: Any) -> bytes | None:
 
 def prepare(connection: sqlite3.Connection, entry: Entry) -> Prepared:
     """Make an entry ready to be written, so that the transaction is short."""
-    key = key_of(entry.place.tool, entry.place.call_id, entry.reduced)
+    key = key_of(entry.place.tool, entry.place.call_id, entry.reduced, entry.place.copy)
     hash = blake2b(entry.original, digest_size=32).digest()
     known = connection.execute("SELECT 1 FROM originals WHERE hash = ?", (hash,)).fetchone()
     return Prepared(entry, key, hash, None if known else zlib.compress(entry.original, LEVEL))

@@ -43,7 +43,10 @@ def find(connection: sqlite3.Connection, place: Place, content: Any, *, newest: 
 
 def _step(connection: sqlite3.Connection, place: Place, content: Any, newest: bool, first: bool) -> Original:
     form = canonical(content)
-    filed = candidates(connection, key_of(place.tool, place.call_id, form)) if form is not None else []
+    filed: list[Filed] = []
+    for copy in (place.copy, 0) if place.copy else (0,):
+        if form is not None and not filed:
+            filed = candidates(connection, key_of(place.tool, place.call_id, form, copy))
     if not filed:
         return Original(None)
     fitting = at_place(filed, place)

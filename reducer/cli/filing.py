@@ -11,6 +11,7 @@ from reducer.cli.stop import Stop
 from reducer.errors import HistoryError
 from reducer.lines import lines_of
 from reducer.rule import Ruleset
+from reducer.stored import InputFormat
 
 
 def usable(archive: str, output: str | None) -> None:
@@ -25,13 +26,13 @@ def usable(archive: str, output: str | None) -> None:
         raise Stop(str(error)) from None
 
 
-def file_history(archive: str, before: bytes, after: bytes, ruleset: Ruleset) -> None:
+def file_history(archive: str, before: bytes, after: bytes, ruleset: Ruleset, input_format: InputFormat) -> None:
     """File the originals of what differs between a history and the same one reduced. Raises `Stop`."""
     if before is not after:
-        _file(archive, list(between(before, after, lambda tool: _version(ruleset, tool))))
+        _file(archive, list(between(before, after, lambda tool: _version(ruleset, tool), input_format)))
 
 
-def file_lines(archive: str, before: bytes, after: bytes, ruleset: Ruleset) -> None:
+def file_lines(archive: str, before: bytes, after: bytes, ruleset: Ruleset, input_format: InputFormat) -> None:
     """Do what `file_history` does for each line of JSON lines. Raises `Stop`."""
     if before is after:
         return
@@ -39,7 +40,7 @@ def file_lines(archive: str, before: bytes, after: bytes, ruleset: Ruleset) -> N
     for (start, end), (begin, stop) in zip(lines_of(before), lines_of(after), strict=True):
         old, new = before[start:end], after[begin:stop]
         if old != new:
-            entries += between(old, new, lambda tool: _version(ruleset, tool))
+            entries += between(old, new, lambda tool: _version(ruleset, tool), input_format)
     _file(archive, entries)
 
 

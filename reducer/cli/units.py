@@ -107,7 +107,7 @@ def do(unit: Unit, work: Work, ruleset: Ruleset, watch: Callable[[int], None] | 
         if work.archive is not None:
             from reducer.cli.filing import file_lines
 
-            file_lines(work.archive, unit.content, output, ruleset)
+            file_lines(work.archive, unit.content, output, ruleset, work.input_format)
         # Few objects in cycles hold on to whole texts: left to their number they are collected after 250 MB of lines.
         gc.collect()
         return Done(tally, lines, packed(output, kind or ""), selection)
@@ -120,5 +120,5 @@ def do(unit: Unit, work: Work, ruleset: Ruleset, watch: Callable[[int], None] | 
     if work.archive is not None:
         from reducer.cli.filing import file_history
 
-        file_history(work.archive, unit.content, output, ruleset)
+        file_history(work.archive, unit.content, output, ruleset, work.input_format)
     return Done(tally, LineSum(""), packed(output, kind or "") if write else b"", selection)

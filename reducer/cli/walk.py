@@ -141,7 +141,7 @@ def _one(plan: Walk, seen: Seen, number: int, group: _Pairs, watch: _Watch | Non
         if plan.archive is not None:
             from reducer.cli.filing import file_history
 
-            file_history(plan.archive, unit.content, reduced, plan.ruleset)
+            file_history(plan.archive, unit.content, reduced, plan.ruleset, form)
         output = packed(reduced, kind) if kind is not None else b""
     else:
         done = done or do(unit, _work(plan), plan.ruleset, inside)

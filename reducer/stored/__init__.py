@@ -44,6 +44,11 @@ class Return(NamedTuple):
     timestamp: str = ""  # when it came, as it stands there; empty where that is not said
     copies: tuple[Copy, ...] = ()
 
+    @property
+    def places(self) -> tuple[Return | Copy, ...]:
+        """Give all places where it stands: itself and its copies."""
+        return self, *self.copies
+
 
 def reduce_json(data: bytes, reduce: Callable[[str, Any], Any], input_format: InputFormat = "auto") -> bytes:
     """Reduce the tool returns of a stored history; all bytes outside the contents that changed stay as they are.

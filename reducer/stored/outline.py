@@ -24,6 +24,8 @@ _CONTENT, _RAW_RESULT = '"content"', '"raw_result"'
 _KEPT = frozenset({"content", "raw_result"})
 _LISTS = frozenset({"parts", "activity_parts", "results", "technical_details"})
 _COLON = re.compile(r"[ \t\n\r]*+:[ \t\n\r]*+")
+_ESCAPED = re.compile(r"\\u00[567]")
+"""A letter of a name, or the line in one, written as an escape: no program does so, but a name may then be one of those that count."""
 _DEPTH = 48
 """Levels that are read piece by piece where that is needed: a message in some wrappers has a dozen above its contents."""
 _MANY = 32
@@ -181,7 +183,7 @@ class Outline:
         # Each mark then reads as the next of the values: `next(values, "-Infinity")`. So would other constants: a text with such is odd.
         self._left = iter(values)
         self._scan = scanner(json.JSONDecoder(parse_constant=partial(next, self._left)))
-        self._odd = self._text.count("Infinity") != len(values) or "NaN" in self._text
+        self._odd = self._text.count("Infinity") != len(values) or "NaN" in self._text or _ESCAPED.search(self._text) is not None
 
 
 def careful(source: JsonText, at: int, depth: int = _DEPTH) -> tuple[Any, int]:

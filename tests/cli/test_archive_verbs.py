@@ -84,7 +84,7 @@ def test_a_history_that_was_never_reduced_is_given_back(original: bytes, cli: Ca
         (("reduced.json", "--archive", "none.db"), "none.db: there is no such file"),
         (("reduced.json", "--archive", "lookup.yaml"), "lookup.yaml: is no SQLite file"),
         (("lookup.yaml", "--archive", "returns.db"), "lookup.yaml: not JSON: Expecting value at line 1, column 1"),
-        ((".", "--archive", "returns.db"), ".: is a folder: name one history"),
+        ((".", "--archive", "returns.db"), "--output -: 2 histories cannot all go to standard output"),
         (("reduced.json", "--archive", "returns.db", "-o", "returns.db"), "returns.db: is read here; nothing that is read is ever written"),
     ],
 )
@@ -214,7 +214,7 @@ def test_real_histories_come_back(data: Path, tmp_path: Path) -> None:
     reducer = Reducer.load(tmp_path / "all.yaml")
     filed = 0
     with Archive(tmp_path / "returns.db") as archive:
-        for file in sorted((data / "histories").glob("*/*.json"))[::4]:
+        for file in sorted((data / "histories").glob("*/*.json"))[::3]:
             whole = file.read_bytes()
             reduced = reducer.reduce_json(whole)
             entries = list(between(whole, reduced, lambda tool: ""))

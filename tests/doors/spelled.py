@@ -80,13 +80,14 @@ def spellings(draw: st.DrawFn) -> Any:
     """How a text is written: what stands between its tokens, and how its strings are escaped."""
     style = draw(st.sampled_from(["compact", "compact", "spaced", "indented", "odd"]))
     ascii_only = draw(st.booleans())
-    escapes = draw(st.integers(0, 5)) == 0
+    escaped = draw(st.integers(0, 11)) if draw(st.integers(0, 5)) == 0 else -1
+    code = draw(st.sampled_from(["04x", "04X"]))
 
     def text(value: str) -> str:
-        written = json.dumps(value, ensure_ascii=ascii_only)
-        if escapes and value and value.isascii() and value.isalpha():
-            return f'"\\u{ord(value[0]):04x}{written[2:]}'
-        return written
+        if escaped >= 0 and value and value.isascii():
+            at = escaped % len(value)
+            return f"{json.dumps(value[:at])[:-1]}\\u{ord(value[at]):{code}}{json.dumps(value[at + 1 :])[1:]}"
+        return json.dumps(value, ensure_ascii=ascii_only)
 
     def write(value: Any, depth: int) -> str:
         line = {"indented": "\n" + "  " * depth, "odd": "\r\n\t "}.get(style, "")

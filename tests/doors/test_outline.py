@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from json.decoder import JSONDecodeError
 from typing import Any
 
@@ -51,6 +50,9 @@ def plain(value: Any) -> Any:
 @example(text='[{"\\"content":[1],"content":2}, {"content" : 3}]')
 @example(text='["content",{"a":"content"},"content"]')
 @example(text='[{"content":1,"content":2},{"c\\u006fntent":1}]')
+@example(text='[{"\\u0063ontent":{"raw_result":null}}]')
+@example(text='[{"raw\\u005Fresult":1,"raw_result":2}, 1, {"conten\\u0074":"x"}]')
+@example(text='[{"\\u0070arts":[{"content":1}],"parts":[{"content":2}]}]')
 def test_an_outline_reads_what_reading_piece_by_piece_gives(many: int, characters: int, text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outline, "_MANY", many)
@@ -60,17 +62,19 @@ def test_an_outline_reads_what_reading_piece_by_piece_gives(many: int, character
         read = Outline(source)
         items = []
         for number, item in enumerate(read.items(0)):
-            if 0 <= read.made != kept(item) or "\\u00" in text:
-                event("a key stands twice, or with escapes")
+            if 0 <= read.made != kept(item):
+                event("a key stands twice")
                 item = read.again()
             assert plain(item) == plain(expected[number])
             items.append(item)
         assert len(items) == len(expected)
         assert source.at == end
-        whole = Outline(source).whole(0)
+        read = Outline(source)
+        whole = read.whole(0)
         assert source.at == end
-        if kept(whole) == kept(expected):
-            assert json.dumps(plain(whole)).replace("it has two contents", "") == json.dumps(plain(expected)).replace("it has two contents", "")
+        if 0 <= read.made != kept(whole):
+            whole = read.again()
+        assert plain(whole) == plain(expected)
 
 
 @given(text=lists(), at=st.integers(0, 10**6), what=st.sampled_from(["", "}", "]", ",", '"', "x", "\\"]))
