@@ -56,7 +56,7 @@ class Reducer:
         except RuleError as error:
             problems = error.problems
         except OSError as error:
-            problems = (Problem(Location(str(error.filename), 1, 1), "cannot be read", str(error.strerror)),)
+            problems = (Problem(Location(str(error.filename), 1, 1), "E007", "cannot be read", str(error.strerror)),)
         else:
             return ()
         _logger.error("the rules stay as they were:\n%s", "\n".join(map(str, problems)))

@@ -20,17 +20,25 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong at one location: `snippet` is the line as it stands, `width` the characters under the caret."""
+    """One thing that is wrong at one location: `snippet` is the line as it stands, `width` the characters under the caret.
+
+    `code` is one of `reducer.catalogue`: `E` for errors, `W` for warnings, and three digits.
+    """
 
     location: Location
+    code: str
     message: str
     help: str = ""
     snippet: str = ""
     width: int = 1
-    severity: Literal["error", "warning"] = "error"
+
+    @property
+    def severity(self) -> Literal["error", "warning"]:
+        """Tell whether it is an error or a warning."""
+        return "warning" if self.code.startswith("W") else "error"
 
     def __str__(self) -> str:
-        lines = [f"{self.location}: {self.severity}: {self.message}"]
+        lines = [f"{self.location}: {self.severity}[{self.code}]: {self.message}"]
         if self.snippet:
             number = str(self.location.line)
             margin = " " * len(number)

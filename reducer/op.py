@@ -125,7 +125,7 @@ class _Compiled:
         try:
             return self.compile(value)
         except PathError as error:
-            context = {"message": error.message, "column": error.column, "width": error.width, "help": error.help}
+            context = {"code": error.code, "message": error.message, "column": error.column, "width": error.width, "help": error.help}
             raise PydanticCustomError("path", "{message}", context) from error
 
 
@@ -166,9 +166,9 @@ def compile_key(text: str) -> Key:
         if token[0] == "field":
             chain.append(str(token[1]))
         elif token[0] != "each":
-            raise PathError("expected keys only: names, dots and `[*]`", 1, len(text), "items are chosen by `limit`, or by `drop` with a filter")
+            raise PathError("E068", "expected keys only: names, dots and `[*]`", 1, len(text), "items are chosen by `limit`, or by `drop` with a filter")
     if path.filters or not chain:
-        raise PathError("expected keys only: names, dots and `[*]`", 1, len(text), "items are chosen by `limit`, or by `drop` with a filter")
+        raise PathError("E068", "expected keys only: names, dots and `[*]`", 1, len(text), "items are chosen by `limit`, or by `drop` with a filter")
     return Key(text, tuple(chain))
 
 

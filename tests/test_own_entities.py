@@ -493,5 +493,5 @@ def test_a_words_file_that_is_not_there(tmp_path: Path) -> None:
     _, found = with_words(tmp_path, None)
     assert [(problem.message, problem.help) for problem in found] == [("`hosts.txt` is no file", f"it was looked for as {tmp_path}/hosts.txt")]
     (tmp_path / "hosts.txt").mkdir()
-    with pytest.raises(RuleError, match=r"r\.yaml:5:23: error: `hosts\.txt` is a folder"):
+    with pytest.raises(RuleError, match=r"r\.yaml:5:23: error\[E096\]: `hosts\.txt` is a folder"):
         read_rules(tmp_path)

@@ -166,7 +166,7 @@ def test_what_is_a_fixed_point_by_form_loads(steps: str) -> None:
 
 def test_a_problem_shows_the_line_and_a_caret() -> None:
     _, found = compile_rules([("rules/vt.yaml", STEP + "    limt: 3\n")])
-    assert str(found[0]) == "rules/vt.yaml:5:5: error: unknown key `limt`\n  5 |     limt: 3\n    |     ^^^^\n  help: did you mean `limit`?"
+    assert str(found[0]) == "rules/vt.yaml:5:5: error[E010]: unknown key `limt`\n  5 |     limt: 3\n    |     ^^^^\n  help: did you mean `limit`?"
 
 
 def test_all_problems_of_all_files_come_in_one_run(tmp_path: Path) -> None:

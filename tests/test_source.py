@@ -139,7 +139,7 @@ WRONG: list[tuple[str, list[str], str]] = [
     # a comment that cuts an expression
     (
         "path: items[?b == 1 #x]",
-        ["1:21: warning: this `#` cuts the value: what follows is a comment"],
+        ["1:21: error: this `#` cuts the value: what follows is a comment"],
         'write "items[?b == 1 #x]"',
     ),
     # one run finds all
@@ -202,7 +202,7 @@ def loader(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def first_lines(problems: tuple[Any, ...]) -> list[str]:
-    return [str(problem).split("\n")[0] for problem in problems]
+    return [str(problem).split("\n")[0].replace(f"[{problem.code}]", "") for problem in problems]
 
 
 @pytest.mark.parametrize(("text", "expected", "help"), WRONG, ids=[repr(text[:30]) for text, _, _ in WRONG])
@@ -238,7 +238,7 @@ def test_says_that_bytes_are_not_utf_8(text: bytes, line: str, help: str) -> Non
 def test_shows_the_line_with_a_caret_under_the_value() -> None:
     _, problems = parse("steps:\n  - path: [?risk=='high'].name  # the risky\n", "rules/a.yaml")
     assert str(problems[0]).splitlines() == [
-        "rules/a.yaml:2:11: error: a value that starts with `[` must be in quotes, unless it is a list",
+        "rules/a.yaml:2:11: error[E031]: a value that starts with `[` must be in quotes, unless it is a list",
         "  2 |   - path: [?risk=='high'].name  # the risky",
         "    |           ^^^^^^^^^^^^^^^^^^^^",
         "  help: write path: \"[?risk=='high'].name\"",
@@ -348,13 +348,13 @@ def test_places_a_character_of_a_value(text: str, offset: int, expected: tuple[i
 def test_makes_a_problem_inside_a_value() -> None:
     tree, _ = parse(RULE, "r")
     assert tree is not None
-    problem = problem_at(RULE, "r", locate(tree, ("steps", 1, "path")), "no such key", offset=6, width=10, severity="warning")
+    problem = problem_at(RULE, "r", locate(tree, ("steps", 1, "path")), "W010", "no such key", offset=6, width=10)
     assert str(problem).splitlines() == [
-        "r:8:18: warning: no such key",
+        "r:8:18: warning[W010]: no such key",
         "  8 |   - path: 'whois.\"raw text\"'",
         "    |                  ^^^^^^^^^^",
     ]
-    whole = problem_at(RULE, "r", locate(tree, ("steps", 1, "path"), key=True), "here", "help")
+    whole = problem_at(RULE, "r", locate(tree, ("steps", 1, "path"), key=True), "E010", "here", "help")
     assert (whole.location.line, whole.location.column, whole.width, whole.help) == (8, 5, 4, "help")
 
 

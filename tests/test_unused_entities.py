@@ -20,7 +20,7 @@ def warnings(*texts: str) -> list[str]:
 
 def test_a_type_that_no_rule_asks_for_is_pointed_at() -> None:
     assert warnings(RULE + "preserve: [ioc, jewel]\n", OWN) == [
-        "2.yaml:3:3: warning: no rule asks for `ticket`: it stands in no `preserve` and no `extract`\n"
+        "2.yaml:3:3: warning[W030]: no rule asks for `ticket`: it stands in no `preserve` and no `extract`\n"
         "  3 |   ticket: {words: [INC-7]}\n"
         "    |   ^^^^^^\n"
         "  help: name it in the rule that should keep it, or take it out"

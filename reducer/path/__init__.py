@@ -60,7 +60,7 @@ def compile_path(text: str) -> Path:
     if problem is not None:
         raise problem
     if step_count(tree) > MAX_NESTING:
-        raise PathError(f"the path has more than {MAX_NESTING} steps", width=len(text))
+        raise PathError("E063", f"the path has more than {MAX_NESTING} steps", width=len(text))
     texts = iter(filter_texts(text, tokens))
     filters: list[tuple[Shape, Expression]] = []
     warnings = list(compared_keys(tokens))
@@ -83,4 +83,4 @@ def _lost(node: Node, tokens: tuple[Token, ...]) -> PathError:
     wanted = node.get("value", "*")
     found = [token for token in tokens if token.value == wanted]
     text = found[-1].text
-    return found[-1].problem(f"`{text}` finds nothing: what stands before it gives a list", f"write `[*].{text}` behind the pipe")
+    return found[-1].problem("W011", f"`{text}` finds nothing: what stands before it gives a list", f"write `[*].{text}` behind the pipe")

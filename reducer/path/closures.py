@@ -27,7 +27,7 @@ def _literal(node: Node) -> Closure:
     try:
         constant = plain(node["value"])
     except Unreducible:
-        raise PathError("a literal is nested too deeply") from None
+        raise PathError("E063", "a literal is nested too deeply") from None
     return lambda value: constant
 
 

@@ -91,7 +91,7 @@ class Places:
         if kind == "slice":
             return _sliced(focus, slice(*below))
         if kind not in _LISTS:
-            raise PathError("the expression makes a new value; a path names places")
+            raise PathError("E065", "the expression makes a new value; a path names places")
         base = self.follow(below[0], focus, above)
         if kind == "flatten":
             return _flattened(base)

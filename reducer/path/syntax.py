@@ -31,7 +31,7 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
     Raises `PathError` for anything that is no expression, and nothing else.
     """
     if len(text) > MAX_CHARS:
-        raise PathError(f"the expression is longer than {MAX_CHARS:,} characters", MAX_CHARS + 1)
+        raise PathError("E063", f"the expression is longer than {MAX_CHARS:,} characters", MAX_CHARS + 1)
     # A literal such as `high` is accepted by jmespath with a warning, which a caller may have turned into an error.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -47,12 +47,12 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
     _check_calls(tree, tokens)
     if any(node["type"] == "slice" and node["children"][2] == 0 for node in walk(tree)):
         steps = [token for before, token in pairwise(tokens) if before.type == "colon" and token.value == 0]
-        raise steps[-1].problem("the step of a slice cannot be 0")
+        raise steps[-1].problem("E064", "the step of a slice cannot be 0")
     return tree, tokens
 
 
 def _too_deep() -> PathError:
-    return PathError(f"the expression is nested deeper than {MAX_NESTING} levels")
+    return PathError("E063", f"the expression is nested deeper than {MAX_NESTING} levels")
 
 
 def children(node: Node) -> Sequence[Node]:
@@ -112,14 +112,14 @@ def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
     names = [token for position, token in enumerate(tokens) if is_call(tokens, position)]
     calls = [node for node in walk(tree) if node["type"] == "function_expression"]
     if len(names) != len(calls):  # `(length)(x)` is a call for jmespath's parser
-        raise PathError("a function is called by its bare name, as in `length(tags)`")
+        raise PathError("E059", "a function is called by its bare name, as in `length(tags)`")
     arguments = 0
     for call, token in zip(calls, names, strict=True):
         _check_call(call, token)
         arguments += sum(child["type"] == "expref" for child in call["children"])
     exprefs = [token for token in tokens if token.type == "expref"]
     if len(exprefs) > arguments:
-        raise exprefs[0].problem("`&` stands before an argument of a function only", "for «and» write `&&`; for a function `sort_by(items, &name)`")
+        raise exprefs[0].problem("E062", "`&` stands before an argument of a function only", "for «and» write `&&`; for a function `sort_by(items, &name)`")
 
 
 _SPOKEN = {"not": "write `!(...)` for «not»", "and": "write `a && b`", "or": "write `a || b`", "count": "write `length(...)`"}
@@ -131,19 +131,19 @@ def _check_call(call: Node, token: Token) -> None:
     if name not in known:
         near = difflib.get_close_matches(name, known, 1, 0.6)
         guess = f"did you mean `{near[0]}()`?" if near else f"JMESPath has: {', '.join(sorted(known))}"
-        raise token.problem(f"unknown function `{shortened(name)}()`", _SPOKEN.get(name, guess))
+        raise token.problem("E059", f"unknown function `{shortened(name)}()`", _SPOKEN.get(name, guess))
     signature = known[name]["signature"]
     least, variadic = len(signature), bool(signature and signature[-1].get("variadic"))
     if len(given) < least or (len(given) > least and not variadic):
         plural = "" if least == 1 else "s"
         more = "at least " if variadic else ""
-        raise token.problem(f"`{name}()` takes {more}{least} argument{plural}, not {len(given)}")
+        raise token.problem("E060", f"`{name}()` takes {more}{least} argument{plural}, not {len(given)}")
     for position, argument in enumerate(given):
         wanted = "expref" in signature[min(position, least - 1)]["types"]
         if wanted and argument["type"] != "expref":
-            raise token.problem(f"argument {position + 1} of `{name}()` is an expression with `&`", f"write `{_example(name)}`")
+            raise token.problem("E060", f"argument {position + 1} of `{name}()` is an expression with `&`", f"write `{_example(name)}`")
         if argument["type"] == "expref" and not wanted:
-            raise token.problem(f"argument {position + 1} of `{name}()` is a value, without `&`", "leave out the `&`")
+            raise token.problem("E060", f"argument {position + 1} of `{name}()` is a value, without `&`", "leave out the `&`")
 
 
 def _example(name: str) -> str:

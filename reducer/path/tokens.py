@@ -9,10 +9,14 @@ from jmespath.lexer import Lexer
 
 
 class PathError(ValueError):
-    """A text that is no usable expression: `column` counts from 1 in the text, `width` is the number of characters meant."""
+    """A text that is no usable expression: `column` counts from 1 in the text, `width` is the number of characters meant.
 
-    def __init__(self, message: str, column: int = 1, width: int = 1, help: str = "") -> None:
+    `code` is the one of `reducer.catalogue`.
+    """
+
+    def __init__(self, code: str, message: str, column: int = 1, width: int = 1, help: str = "") -> None:
         super().__init__(message)
+        self.code = code
         self.message = message
         self.column = column
         self.width = max(1, width)
@@ -27,9 +31,9 @@ class Token(NamedTuple):
     start: int
     text: str
 
-    def problem(self, message: str, help: str = "") -> PathError:
+    def problem(self, code: str, message: str, help: str = "") -> PathError:
         """Make an error that points at this token."""
-        return PathError(message, self.start + 1, len(self.text), help)
+        return PathError(code, message, self.start + 1, len(self.text), help)
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
@@ -60,7 +64,7 @@ def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
         whole = after is None or after.type not in ("dot", "lbracket", "filter", "flatten")
         if token.type == "quoted_identifier" and before.type in _COMPARATORS and whole:
             name = shortened(token.value)
-            doubts.append(token.problem(f'"{name}" is the key of that name, not a text', f"write '{name}' for the text"))
+            doubts.append(token.problem("W010", f'"{name}" is the key of that name, not a text', f"write '{name}' for the text"))
     return tuple(doubts)
 
 
@@ -119,6 +123,7 @@ def new_value(tokens: tuple[Token, ...]) -> PathError | None:
             continue
         if is_call(tokens, position):
             return token.problem(
+                "E065",
                 f"`{shortened(token.value)}()` makes a new value; a path names places",
                 "functions stand in filters and conditions only",
             )
@@ -126,10 +131,10 @@ def new_value(tokens: tuple[Token, ...]) -> PathError | None:
             dotted = position > 0 and tokens[position - 1].type == "dot"
             if dotted or not _names_place(tokens[position + 1 : position + 3]):
                 help = "leave out the dot before `[`" if dotted else "to choose keys write `keep: [a, b]`"
-                return token.problem("`[...]` with expressions in it makes a new list; a path names places", help)
+                return token.problem("E065", "`[...]` with expressions in it makes a new list; a path names places", help)
         if token.type in _NEW:
             message, help = _NEW[token.type]
-            return token.problem(f"{message}; a path names places", help)
+            return token.problem("E065", f"{message}; a path names places", help)
     return None
 
 

@@ -59,29 +59,29 @@ def read_conditions(files: Iterable[tuple[str, Tree, Report]]) -> Conditions:
         for key, described in named.entries:
             name = str(key.value)
             if name in places:
-                report(key, f"the condition `{name}` is described already, at {places[name]}", "describe it once: it holds for all files of the folder")
+                report(key, "E092", f"the condition `{name}` is described already, at {places[name]}", "describe it once: it holds for all files of the folder")
                 continue
             places[name] = Location(file, key.line, key.column)
             texts[name] = None
             written[name] = (key, report)
             if not _NAME.fullmatch(name):
-                report(key, f"`{name}` cannot name a condition", "small letters, digits and `_`, a letter first, 40 characters at most")
+                report(key, "E091", f"`{name}` cannot name a condition", "small letters, digits and `_`, a letter first, 40 characters at most")
             elif not isinstance(described, Scalar) or type(described.value) is not str:
-                report(described, "expected a JMESPath expression", "such as `severity == 'critical'`")
+                report(described, "E020", "expected a JMESPath expression", "such as `severity == 'critical'`")
             else:
                 texts[name] = _checked(described, described.value, report)
     for name, (where, note) in written.items():
         if name not in used:
-            note(where, f"no step of the folder uses the condition `{name}`", f"as `{KEY}: {name}`", severity="warning")
+            note(where, "W031", f"no step of the folder uses the condition `{name}`", f"as `{KEY}: {name}`")
     return Conditions(MappingProxyType(texts))
 
 
 def _checked(node: Tree, text: str, report: Report) -> str | None:
     try:
         for doubt in compile_expression(text).warnings:
-            report(node, doubt.message, doubt.help, offset=doubt.column - 1, width=doubt.width, severity="warning")
+            report(node, doubt.code, doubt.message, doubt.help, offset=doubt.column - 1, width=doubt.width)
     except PathError as error:
-        report(node, error.message, error.help, offset=error.column - 1, width=error.width)
+        report(node, error.code, error.message, error.help, offset=error.column - 1, width=error.width)
         return None
     return text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from pydantic import ValidationError
 
@@ -23,6 +23,13 @@ _EXPECTED = {
     "too_short": "expected at least one",
     "string_too_short": "expected a text that is not empty",
 }
+_CODES = {
+    "expected at least 1; to take all of it away use `drop`": "E022",
+    "expected `min_chars` or `where`": "E023",
+    "expected at least one expectation": "E023",
+    "expected exactly one of `json`, `text`, `file`": "E024",
+    "expected a share such as 80%": "E025",
+}
 _KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping", type(None): "nothing"}
 
 
@@ -36,12 +43,12 @@ class Report(Protocol):
     def __call__(
         self,
         node: Tree,
+        code: str,
         message: str,
         help: str = "",
         *,
         offset: int | None = None,
         width: int | None = None,
-        severity: Literal["error", "warning"] = "error",
     ) -> None: ...
 
 
@@ -57,14 +64,14 @@ def reporter(text: str | bytes, file: str, found: list[Problem]) -> Report:
 
     def report(
         node: Tree,
+        code: str,
         message: str,
         help: str = "",
         *,
         offset: int | None = None,
         width: int | None = None,
-        severity: Literal["error", "warning"] = "error",
     ) -> None:
-        found.append(problem_at(text, file, node, message, help, offset=offset, width=width, severity=severity))
+        found.append(problem_at(text, file, node, code, message, help, offset=offset, width=width))
 
     return report
 
@@ -81,21 +88,22 @@ def report_all(report: Report, error: ValidationError, tree: Tree, place: Place,
         node = locate(tree, (*place, *keys))
         if kind == "extra_forbidden":
             word = str(keys[-1])
-            report(locate(tree, (*place, *keys), key=True), f"unknown key `{word}`", near(word, known(keys[:-1])))
+            report(locate(tree, (*place, *keys), key=True), "E010", f"unknown key `{word}`", near(word, known(keys[:-1])))
         elif kind == "missing":
-            report(locate(tree, (*place, *keys[:-1]), key=True), f"`{keys[-1]}` is missing")
+            report(locate(tree, (*place, *keys[:-1]), key=True), "E011", f"`{keys[-1]}` is missing")
         elif kind == "path":
-            report(node, context["message"], context["help"], offset=context["column"] - 1, width=context["width"])
+            report(node, context["code"], context["message"], context["help"], offset=context["column"] - 1, width=context["width"])
         elif kind == "entity_type":
-            report(locate(tree, (*place, *keys), key="[key]" in entry["loc"]), entry["msg"], context["help"])
+            report(locate(tree, (*place, *keys), key="[key]" in entry["loc"]), "E090", entry["msg"], context["help"])
         elif kind == "literal_error":
-            report(node, f"expected {context['expected']}, not {_said(value)}")
+            report(node, "E021", f"expected {context['expected']}, not {_said(value)}")
         elif kind in ("greater_than_equal", "greater_than"):
-            report(node, f"expected at least {context.get('ge', context.get('gt'))}, not {value}")
+            report(node, "E022", f"expected at least {context.get('ge', context.get('gt'))}, not {value}")
         elif kind in _EXPECTED:
-            report(node, f"{_EXPECTED[kind]}, not {_KINDS.get(type(value), 'this')}" if kind.endswith("_type") else _EXPECTED[kind])
+            code = "E020" if kind.endswith("_type") else "E023"
+            report(node, code, f"{_EXPECTED[kind]}, not {_KINDS.get(type(value), 'this')}" if kind.endswith("_type") else _EXPECTED[kind])
         else:
-            report(node, entry["msg"].removeprefix("Value error, "))
+            report(node, _CODES.get(entry["msg"].removeprefix("Value error, "), "E020"), entry["msg"].removeprefix("Value error, "))
 
 
 def _steps(loc: Iterable[str | int]) -> Iterator[str | int]:

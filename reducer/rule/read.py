@@ -51,7 +51,7 @@ def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Problem
     files = [file for source in sources for file in _files(FilePath(source))]
     if not files:
         names = ", ".join(str(source) for source in sources)
-        problem = Problem(Location(names, 1, 1), "no rule files here", "expected files that end in .yaml or .yml")
+        problem = Problem(Location(names, 1, 1), "E006", "no rule files here", "expected files that end in .yaml or .yml")
         return None, (problem,)
     return compile_rules((str(file), file.read_bytes()) for file in files)
 
@@ -102,7 +102,7 @@ def _warn_of_unused_types(
             name = str(key.value)
             if name in vocabulary.own and name not in used:
                 message = f"no rule asks for `{name}`: it stands in no `preserve` and no `extract`"
-                reporter(text, file, noted)(key, message, "name it in the rule that should keep it, or take it out", severity="warning")
+                reporter(text, file, noted)(key, "W030", message, "name it in the rule that should keep it, or take it out")
 
 
 def _files(source: FilePath) -> Iterator[FilePath]:
@@ -114,14 +114,16 @@ def _files(source: FilePath) -> Iterator[FilePath]:
 
 def _rule(tree: Tree, file: str, report: Report, verbs: Mapping[str, type[Op]], vocabulary: Vocabulary, conditions: Conditions) -> Rule | None:
     if not isinstance(tree, MappingNode):
-        report(tree, "expected the keys of a rule", "a rule file starts with `version: 1` and `tool:`")
+        report(tree, "E005", "expected the keys of a rule", "a rule file starts with `version: 1` and `tool:`")
         return None
     data = plain(tree)
     sound = True
     model: type[Model] = SharedFile if data.keys() & SHARED_KEYS and data.keys() <= SharedFile.model_fields.keys() else RuleFile
     version = data.get("version", 1)
     if type(version) is int and version != 1:
-        report(locate(tree, ("version",)), f"this reducer reads version 1 of the rule language, not {version}", "write version: 1, or use a newer reducer")
+        report(
+            locate(tree, ("version",)), "E017", f"this reducer reads version 1 of the rule language, not {version}", "write version: 1, or use a newer reducer"
+        )
         data["version"], sound = 1, False
     checked = _checked(model, data, tree, (), report, vocabulary)
     if model is SharedFile:
@@ -133,7 +135,7 @@ def _rule(tree: Tree, file: str, report: Report, verbs: Mapping[str, type[Op]], 
     if checked is None or None in steps or None in tests or not sound:
         return None
     if not steps and checked.max_chars is None:
-        report(locate(tree, ("tool",), key=True), "this rule does nothing", "add `steps` or `max_chars`")
+        report(locate(tree, ("tool",), key=True), "E015", "this rule does nothing", "add `steps` or `max_chars`")
         return None
     return _compiled(checked, tuple(steps), tuple(tests), tree, file, report, vocabulary)
 
@@ -146,7 +148,7 @@ def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...],
         sound = False
         node = locate(tree, ("steps", conflict.taker.number - 1, conflict.taker.op.verb()), key=True)
         who = "itself" if conflict.reader is conflict.taker else f"step {conflict.reader.number} (`{conflict.reader.op.verb()}`)"
-        report(node, f"this takes away `{conflict.read}`, which {who} decides by: applied again, it would choose otherwise", conflict.fix)
+        report(node, "E070", f"this takes away `{conflict.read}`, which {who} decides by: applied again, it would choose otherwise", conflict.fix)
     for step in steps:
         sound = _checked_indexes(step, steps, tree, report) and sound
     if not sound:
@@ -192,14 +194,14 @@ def _checked_indexes(step: Step, steps: tuple[Step, ...], tree: Tree, report: Re
     shortened = [(*names_of(other.path.shape), *below) for other in steps for below in other.op.shortens()]
     for number, token in enumerate(step.path.shape):
         if token[0] in ("slice", "pick") or (token[0] == "index" and token[1] < 0):
-            message = "a place counted from the end, or a slice, moves when a list gets shorter"
+            code, message = "E066", "a place counted from the end, or a slice, moves when a list gets shorter"
             help = "use an index from 0, or `[*]`, or `limit`"
         elif token[0] == "index" and any(same_place(names_of(step.path.shape[:number]), names) for names in shortened):
-            message, help = "an index names another item when a step shortens the list", "use a filter such as `[?name == 'x']`"
+            code, message, help = "E067", "an index names another item when a step shortens the list", "use a filter such as `[?name == 'x']`"
         else:
             continue
         sound = False
-        report(locate(tree, ("steps", step.number - 1, "path")), message, help)
+        report(locate(tree, ("steps", step.number - 1, "path")), code, message, help)
     return sound
 
 
@@ -210,7 +212,7 @@ def _steps(
         place = ("steps", number)
         node = locate(tree, place)
         if type(step) is not dict:
-            report(node, "expected a step: a mapping with one action", f"the actions are {', '.join(f'`{verb}`' for verb in verbs)}")
+            report(node, "E020", "expected a step: a mapping with one action", f"the actions are {', '.join(f'`{verb}`' for verb in verbs)}")
             yield None
             continue
         actions = [key for key in step if key in verbs]
@@ -222,7 +224,7 @@ def _steps(
             continue
         meant = conditions.doubt(step)
         if meant:
-            report(locate(tree, (*place, KEY)), f"there is no condition `{step[KEY]}`: this reads as a key", f"did you mean `{meant}`?", severity="warning")
+            report(locate(tree, (*place, KEY)), "W032", f"there is no condition `{step[KEY]}`: this reads as a key", f"did you mean `{meant}`?")
         own = {key: value for key, value in conditions.resolved(step).items() if key not in StepKeys.model_fields}
         op_type = verbs[actions[0]]
         keys = _checked(StepKeys, common, tree, place, report, vocabulary)
@@ -236,21 +238,21 @@ def _warn(part: Model | Op | None, tree: Tree, place: tuple[str | int, ...], rep
     """Note what is valid JMESPath in the keys of a step, but hardly meant."""
     for name, value in part or ():
         for doubt in value.warnings if isinstance(value, Path | Expression) else ():
-            report(locate(tree, (*place, name)), doubt.message, doubt.help, offset=doubt.column - 1, width=doubt.width, severity="warning")
+            report(locate(tree, (*place, name)), doubt.code, doubt.message, doubt.help, offset=doubt.column - 1, width=doubt.width)
 
 
 def _no_single_action(
     tree: Tree, place: tuple[str | int, ...], step: dict[str, Any], actions: list[str], verbs: Mapping[str, type[Op]], report: Report
 ) -> None:
     if actions:
-        report(locate(tree, (*place, actions[1]), key=True), f"a second action beside `{actions[0]}`", "write one step for each action")
+        report(locate(tree, (*place, actions[1]), key=True), "E014", f"a second action beside `{actions[0]}`", "write one step for each action")
         return
     modifiers = {field for verb in verbs.values() for field in verb.model_fields} | set(StepKeys.model_fields)
     unknown = [key for key in step if key not in modifiers]
     if unknown:
-        report(locate(tree, (*place, unknown[0]), key=True), f"unknown key `{unknown[0]}`", near(unknown[0], verbs))
+        report(locate(tree, (*place, unknown[0]), key=True), "E010", f"unknown key `{unknown[0]}`", near(unknown[0], verbs))
     else:
-        report(locate(tree, place), "this step has no action", f"expected one of {', '.join(f'`{verb}`' for verb in verbs)}")
+        report(locate(tree, place), "E013", "this step has no action", f"expected one of {', '.join(f'`{verb}`' for verb in verbs)}")
 
 
 def _checked(model: Any, data: Any, tree: Tree, place: tuple[str | int, ...], report: Report, vocabulary: Vocabulary, more: Iterable[str] = ()) -> Any:
@@ -276,12 +278,12 @@ def _tool_names(tree: Tree, text: str | bytes, file: str, tools: dict[str, Locat
             continue
         here = Location(file, item.line, item.column)
         if name in tools:
-            report(item, f"the tool `{name}` has a rule already, at {tools[name]}", "one rule for each name or glob")
+            report(item, "E080", f"the tool `{name}` has a rule already, at {tools[name]}", "one rule for each name or glob")
             continue
         if is_glob(name) and is_dead(name):
-            report(item, f"the glob `{name}` can match nothing", "close the `[`, or write `[[]` for a bracket")
+            report(item, "E081", f"the glob `{name}` can match nothing", "close the `[`, or write `[[]` for a bracket")
         for other, location in tools.items():
             if name != "*" != other and is_glob(name) and is_glob(other) and meet(name, other):
                 message = f"the glob `{name}` can match a name that `{other}` at {location} matches too"
-                report(item, message, "the one with more literal characters is used", severity="warning")
+                report(item, "W020", message, "the one with more literal characters is used")
         tools[name] = here

@@ -61,7 +61,9 @@ def read_vocabulary(files: Iterable[tuple[str, Tree, Report]]) -> Vocabulary:
                 own.setdefault(name, Own())
                 continue
             if name in places:
-                report(key, f"the entity type `{name}` is described already, at {places[name]}", "describe it once: it holds for all files of the folder")
+                report(
+                    key, "E092", f"the entity type `{name}` is described already, at {places[name]}", "describe it once: it holds for all files of the folder"
+                )
                 continue
             places[name] = Location(file, key.line, key.column)
             if name not in TYPES:
@@ -83,9 +85,9 @@ def read_vocabulary(files: Iterable[tuple[str, Tree, Report]]) -> Vocabulary:
 
 def _named(name: str, key: Tree, report: Report) -> bool:
     if name in GROUPS:
-        report(key, f"`{name}` is a group of types", f"name the type: {', '.join(f'`{kind}`' for kind in GROUPS[name])}")
+        report(key, "E094", f"`{name}` is a group of types", f"name the type: {', '.join(f'`{kind}`' for kind in GROUPS[name])}")
     elif not _NAME.fullmatch(name):
-        report(key, f"`{name}` cannot name an entity type", "small letters, digits and `_`, a letter first, 40 characters at most")
+        report(key, "E091", f"`{name}` cannot name an entity type", "small letters, digits and `_`, a letter first, 40 characters at most")
     else:
         return True
     return False
@@ -94,7 +96,7 @@ def _named(name: str, key: Tree, report: Report) -> bool:
 def _keys(node: Tree, tree: Tree, name: str, report: Report) -> EntityKeys | None:
     if not isinstance(node, MappingNode):
         help = "such as `{pattern: 'INC-\\d{6}'}` or `{words_file: hosts.txt}`" if name not in TYPES else "such as `{ignore: [example.org]}`"
-        report(node, f"expected what `{name}` is: a mapping", help)
+        report(node, "E020", f"expected what `{name}` is: a mapping", help)
         return None
     try:
         return EntityKeys.model_validate(plain(node))
@@ -111,21 +113,21 @@ def _fitting(keys: EntityKeys, name: str, key: Tree, tree: Tree, report: Report)
 
     given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]
     if keys.synonyms and name != "threat_actor":
-        report(at("synonyms"), "only a `threat_actor` has synonyms", "")
+        report(at("synonyms"), "E094", "only a `threat_actor` has synonyms", "")
         return False
     if name in TYPES:
         wrong = next((field for field in given if field in (*_SOURCES, "case_sensitive")), None)
         if wrong is not None:
-            report(at(wrong), f"`{name}` is a built-in type, so `{wrong}` has no place here", "give a type of your own another name")
+            report(at(wrong), "E094", f"`{name}` is a built-in type, so `{wrong}` has no place here", "give a type of your own another name")
         elif not given:
-            report(key, f"nothing is said of `{name}`", "add `ignore`")
+            report(key, "E093", f"nothing is said of `{name}`", "add `ignore`")
         return wrong is None and bool(given)
     if not any(field in given for field in _SOURCES):
         near = meant(name, TYPES) or tuple(get_close_matches(name, TYPES, 1))
-        report(key, f"`{name}` needs `pattern`, `words` or `words_file`", f"did you mean `{near[0]}`?" if near and keys.ignore else "")
+        report(key, "E093", f"`{name}` needs `pattern`, `words` or `words_file`", f"did you mean `{near[0]}`?" if near and keys.ignore else "")
         return False
     if keys.case_sensitive is not None and keys.words is None and keys.words_file is None:
-        report(at("case_sensitive"), "`case_sensitive` is about words", "a pattern without case begins with `(?i)`")
+        report(at("case_sensitive"), "E094", "`case_sensitive` is about words", "a pattern without case begins with `(?i)`")
         return False
     return True
 
@@ -137,12 +139,12 @@ def _own(keys: EntityKeys, name: str, folder: Path, tree: Tree, report: Report) 
             patterns.append(compile_pattern(text))
         except PatternError as error:
             node = locate(tree, ("entities", name, "pattern", number))
-            report(node, error.message, error.help, offset=error.column - 1, width=error.width)
+            report(node, "E095", error.message, error.help, offset=error.column - 1, width=error.width)
     words: dict[str, None] = {}
     for number, word in enumerate(keys.words or ()):
         wrong = fault(word)
         if wrong:
-            report(locate(tree, ("entities", name, "words", number)), wrong)
+            report(locate(tree, ("entities", name, "words", number)), "E096", wrong)
         else:
             words[word] = None
     for number, file in enumerate(keys.words_file or ()):
@@ -150,9 +152,9 @@ def _own(keys: EntityKeys, name: str, folder: Path, tree: Tree, report: Report) 
         try:
             words.update(dict.fromkeys(read_words(folder / file)))
         except WordsError as error:
-            report(node, error.message, error.help)
+            report(node, "E096", error.message, error.help)
     if len(words) > MAX_WORDS:
-        report(locate(tree, ("entities", name), key=True), f"`{name}` has {len(words):,} words", f"at most {MAX_WORDS:,} are read")
+        report(locate(tree, ("entities", name), key=True), "E096", f"`{name}` has {len(words):,} words", f"at most {MAX_WORDS:,} are read")
         words.clear()
     return Own(tuple(patterns), finder(name, tuple(words), bool(keys.case_sensitive)) if words else None)
 
@@ -166,5 +168,5 @@ def _ignored(vocabulary: Vocabulary, name: str, value: str, node: Tree, report: 
     if name == "domain" and len(plain_name) <= _MOST_HOST and _HOST.fullmatch(plain_name):
         return plain_name
     if name not in vocabulary.own or vocabulary.own[name] != Own():
-        report(node, f"`{value}` does not read as `{name}`, so nothing would be ignored", "write one whole value, as it stands in texts")
+        report(node, "E097", f"`{value}` does not read as `{name}`, so nothing would be ignored", "write one whole value, as it stands in texts")
     return value

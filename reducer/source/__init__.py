@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 import yaml
 
@@ -52,12 +51,12 @@ def problem_at(
     text: str | bytes,
     file: str,
     node: Tree,
+    code: str,
     message: str,
     help: str = "",
     *,
     offset: int | None = None,
     width: int | None = None,
-    severity: Literal["error", "warning"] = "error",
 ) -> Problem:
     """Make a problem at `node`, which `parse` read in `text`; `offset` (from 0) and `width` point at characters of its value."""
     lines = _lines(_decoded(text))
@@ -65,7 +64,7 @@ def problem_at(
     if offset is not None and isinstance(node, Scalar):
         row, column = place(node, offset)
         width = width or 1
-    return _problem(file, lines, Finding(row - 1, column - 1, width or node.width, message, help, severity))
+    return _problem(file, lines, Finding(row - 1, column - 1, width or node.width, code, message, help))
 
 
 def _problem(file: str, lines: list[str], finding: Finding) -> Problem:
@@ -75,7 +74,7 @@ def _problem(file: str, lines: list[str], finding: Finding) -> Problem:
     width = max(1, min(finding.width, len(line) - column))
     # A caret needs the line from its start; of a line that nobody reads in a terminal there is none.
     snippet = _UNREADABLE.sub("\ufffd", line[: max(_SNIPPET, column + 20)]) if column < MAX_LINE else ""
-    return Problem(Location(file, row + 1, column + 1), finding.message, finding.help, snippet, width, finding.severity)
+    return Problem(Location(file, row + 1, column + 1), finding.code, finding.message, finding.help, snippet, width)
 
 
 def _decoded(text: str | bytes) -> str:
@@ -91,10 +90,10 @@ def _lines(text: str) -> list[str]:
 def _open(text: str | bytes) -> tuple[str | None, list[str], list[Finding]]:
     """Give the text that YAML may read, with `\\n` as line break, or None; its lines; and what no YAML reader may see."""
     if isinstance(text, bytes) and text[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return None, [""], [Finding(0, 0, 1, "this file is UTF-16 text", "save it as UTF-8")]
+        return None, [""], [Finding(0, 0, 1, "E001", "this file is UTF-16 text", "save it as UTF-8")]
     if len(text) > MAX_CHARS:
         message = f"a rule file of more than {MAX_CHARS:,} characters"
-        return None, [""], [Finding(0, 0, 1, message, "put samples in files of their own")]
+        return None, [""], [Finding(0, 0, 1, "E003", message, "put samples in files of their own")]
     is_bytes = isinstance(text, bytes)
     clean = _decoded(text)
     lines = _lines(clean)
@@ -102,22 +101,22 @@ def _open(text: str | bytes) -> tuple[str | None, list[str], list[Finding]]:
     faults: list[Finding] = []
     for match in _UNREADABLE.finditer(clean):
         if len(faults) == 5:
-            if is_bytes and faults[0].message.startswith("the byte"):
+            if is_bytes and faults[0].code == "E001":
                 return None, lines, faults[:1]
-            return None, lines, [Finding(0, 0, 1, "this is not a text file", "rule files are UTF-8 text")]
+            return None, lines, [Finding(0, 0, 1, "E001", "this is not a text file", "rule files are UTF-8 text")]
         row, column = clean.count("\n", 0, match.start()), match.start() - clean.rfind("\n", 0, match.start()) - 1
         faults.append(Finding(row, column, 1, *_unreadable(match[0], is_bytes)))
     # The stand-in keeps every position, so the rest can be read.
     return _UNREADABLE.sub("\ufffd", clean) if faults else clean, lines, faults
 
 
-def _unreadable(char: str, is_bytes: bool) -> tuple[str, str]:
+def _unreadable(char: str, is_bytes: bool) -> tuple[str, str, str]:
     code = ord(char)
     if is_bytes and 0xDC80 <= code <= 0xDCFF:
-        return f"the byte 0x{code - 0xDC00:02x} is not UTF-8 text", "save the file as UTF-8"
+        return "E001", f"the byte 0x{code - 0xDC00:02x} is not UTF-8 text", "save the file as UTF-8"
     escape = f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
     help = "take it out" if 0xD800 <= code <= 0xDFFF else f'take it out, or write {escape} inside "…"'
-    return f"an invisible character (U+{code:04X}) stands here", help
+    return "E002", f"an invisible character (U+{code:04X}) stands here", help
 
 
 def _read(text: str) -> tuple[Tree | None, list[Finding]]:
@@ -134,7 +133,7 @@ def _read(text: str) -> tuple[Tree | None, list[Finding]]:
         mended = _mend(text, fault.edit) if left and fault.edit else text
         if fault.message or mended == text:
             message, help = (fault.message, fault.help) if fault.message else ("a tab stands here", "use spaces")
-            syntax.append(Finding(fault.row, fault.column, fault.width, message, help))
+            syntax.append(Finding(fault.row, fault.column, fault.width, fault.code, message, help))
         if mended == text:
             break
         text = mended

@@ -29,6 +29,7 @@ class Fault(NamedTuple):
     row: int
     column: int
     width: int
+    code: str
     message: str
     help: str = ""
     edit: Edit | None = None
@@ -92,7 +93,7 @@ def explain(lines: Sequence[str], error: MarkedYAMLError, in_flow: bool) -> Faul
     if "character '\\t'" in problem:
         return _tab(line, row, column, in_flow)
     if len(line) > MAX_LINE or len(lines[opened[0]]) > MAX_LINE:
-        return Fault(row, column, 1, f"this is not valid YAML: {_words(problem)}")
+        return Fault(row, column, 1, "E049", f"this is not valid YAML: {_words(problem)}")
     if "quoted scalar" in (error.context or ""):
         return _escape(line, row, column) if "escape" in problem else _unclosed_quote(lines, *opened)
     return (
@@ -100,7 +101,7 @@ def explain(lines: Sequence[str], error: MarkedYAMLError, in_flow: bool) -> Faul
         or _value(lines[opened[0]], *opened, in_flow)
         or _unclosed_above(lines, row, column)
         or _structure(lines, row, column, opened, problem)
-        or Fault(row, column, 1, f"this is not valid YAML: {_words(problem)}")
+        or Fault(row, column, 1, "E049", f"this is not valid YAML: {_words(problem)}")
     )
 
 
@@ -112,9 +113,9 @@ def _tab(line: str, row: int, column: int, in_flow: bool) -> Fault:
     blank = line.lstrip(" \t")[:1] in ("", "#")
     if in_flow or blank or line[:column].strip(" \t"):
         # YAML allows a tab between tokens, and libyaml reads it; the pure parser does not.
-        return Fault(row, column, 1, "", edit=Edit(row, column, column + 1, " "))
+        return Fault(row, column, 1, "E036", "", edit=Edit(row, column, column + 1, " "))
     width = len(line[column:]) - len(line[column:].lstrip("\t"))
-    return Fault(row, column, width, "a tab cannot indent a line in YAML", "use spaces")
+    return Fault(row, column, width, "E036", "a tab cannot indent a line in YAML", "use spaces")
 
 
 def _escape(line: str, row: int, column: int) -> Fault:
@@ -127,8 +128,8 @@ def _escape(line: str, row: int, column: int) -> Fault:
         inner = value[1:-1]
         new = f"'{inner}'" if "'" not in inner else '"' + re.sub(r"\\(?![\"\\])", r"\\\\", inner) + '"'
         help = f"write {short((parts.name + ' ' + new).strip())}"
-        return Fault(row, slash, 2, message, help, Edit(row, parts.value, parts.end, new))
-    return Fault(row, slash, 2, message, f"write \\{sequence}, or use single quotes", Edit(row, slash, slash + 1, "\\\\"))
+        return Fault(row, slash, 2, "E042", message, help, Edit(row, parts.value, parts.end, new))
+    return Fault(row, slash, 2, "E042", message, f"write \\{sequence}, or use single quotes", Edit(row, slash, slash + 1, "\\\\"))
 
 
 def _unclosed_quote(lines: Sequence[str], row: int, column: int) -> Fault:
@@ -136,9 +137,9 @@ def _unclosed_quote(lines: Sequence[str], row: int, column: int) -> Fault:
     parts = entry(line)
     message = "the quote that opens here is never closed"
     if parts.value != column:
-        return Fault(row, column, 1, message)
+        return Fault(row, column, 1, "E034", message)
     new = line[column : parts.end] + line[column]
-    return Fault(row, column, 1, message, f"write {short((parts.name + ' ' + new).strip())}", Edit(row, column, parts.end, new))
+    return Fault(row, column, 1, "E034", message, f"write {short((parts.name + ' ' + new).strip())}", Edit(row, column, parts.end, new))
 
 
 def _unclosed_above(lines: Sequence[str], row: int, column: int) -> Fault | None:
@@ -166,15 +167,15 @@ def _value(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
             text = item[0].rstrip() if item else ""
             new = quoted(text)
             message = f"a value cannot start with `{line[column]}` without quotes"
-            return Fault(row, column, len(text), message, f"write {short(new)}", Edit(row, column, column + len(text), new))
+            return Fault(row, column, len(text), "E030", message, f"write {short(new)}", Edit(row, column, column + len(text), new))
         if not (first in "[{" and _goes_on(value)):
             return None
     new = quoted(value)
     if first in "[{" and (value[:2] in ("[?", "[*") or _goes_on(value)):
         kind = "a list" if first == "[" else "an object"
-        message = f"a value that starts with `{first}` must be in quotes, unless it is {kind}"
+        code, message = "E031", f"a value that starts with `{first}` must be in quotes, unless it is {kind}"
     elif first in "@`%*&!|>":
-        message = f"a value cannot start with `{first}` without quotes"
+        code, message = "E030", f"a value cannot start with `{first}` without quotes"
     elif first in "\"'":
         whole = _QUOTED.match(value)
         if whole is None or whole.end() == len(value):
@@ -182,15 +183,15 @@ def _value(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
         # 'a[?b=='c']': the outer quotes were meant as such. 'a' == 'b': the whole is the text.
         if value[-1] == first and not value[whole.end()].isspace():
             new = quoted(value[1:-1])
-        message = "there is more text after the closing quote"
+        code, message = "E033", "there is more text after the closing quote"
     elif parts.name and first not in "[{" and re.search(r":(?:\s|$)", value):
-        message = "a value that holds `: ` must be in quotes"
+        code, message = "E032", "a value that holds `: ` must be in quotes"
     elif first == "-" and value[1:2] == " " and parts.name:
-        return Fault(row, parts.value, 1, "a list starts on a line of its own", f"put `{short(value)}` on the next line")
+        return Fault(row, parts.value, 1, "E038", "a list starts on a line of its own", f"put `{short(value)}` on the next line")
     else:
         return None
     edit = Edit(row, parts.value, parts.end, new)
-    return Fault(row, parts.value, width, message, f"write {short((parts.name + ' ' + new).strip())}", edit)
+    return Fault(row, parts.value, width, code, message, f"write {short((parts.name + ' ' + new).strip())}", edit)
 
 
 def _goes_on(value: str) -> bool:
@@ -209,7 +210,7 @@ def _key(line: str, row: int, column: int, parts: Entry) -> Fault | None:
         return None
     new = quoted(name)
     message = f"a key cannot start with `{name[0]}` without quotes"
-    return Fault(row, column, len(name), message, f"write {short(new)}:", Edit(row, column, column + len(name), new))
+    return Fault(row, column, len(name), "E030", message, f"write {short(new)}:", Edit(row, column, column + len(name), new))
 
 
 def _structure(lines: Sequence[str], row: int, column: int, opened: tuple[int, int], problem: str) -> Fault | None:
@@ -217,13 +218,13 @@ def _structure(lines: Sequence[str], row: int, column: int, opened: tuple[int, i
     bracket = lines[opened[0]][opened[1] : opened[1] + 1]
     if problem.startswith("expected ','") and bracket in _CLOSING:
         if "<stream end>" not in problem and row == opened[0]:
-            return Fault(row, column, 1, f"a `,` or `{_CLOSING[bracket]}` is missing before this")
+            return Fault(row, column, 1, "E035", f"a `,` or `{_CLOSING[bracket]}` is missing before this")
         message, parts = f"the `{bracket}` that opens here is never closed", entry(lines[opened[0]])
         if parts.value != opened[1]:
-            return Fault(*opened, 1, message)
+            return Fault(*opened, 1, "E035", message)
         new = lines[opened[0]][parts.value : parts.end].rstrip(", ") + _CLOSING[bracket]
         edit = Edit(opened[0], parts.value, parts.end, new)
-        return Fault(*opened, 1, message, f"write {short((parts.name + ' ' + new).strip())}", edit)
+        return Fault(*opened, 1, "E035", message, f"write {short((parts.name + ' ' + new).strip())}", edit)
     if "could not find expected ':'" in problem:
         row, column = opened
         line = lines[row]
@@ -231,27 +232,27 @@ def _structure(lines: Sequence[str], row: int, column: int, opened: tuple[int, i
         if re.match(r"-\w", line[start:]):
             text = f"- {line[start + 1 :].rstrip()}"
             edit = Edit(row, start, len(line), text)
-            return Fault(row, start, 1, "a space is missing after the dash", f"write {short(text)}", edit)
+            return Fault(row, start, 1, "E037", "a space is missing after the dash", f"write {short(text)}", edit)
         missing = "expected `key: value`; the colon is missing here"
-        return _glued(line, row) or Fault(row, column, max(1, len(line[column:].rstrip())), missing)
+        return _glued(line, row) or Fault(row, column, max(1, len(line[column:].rstrip())), "E039", missing)
     start = entry(line).key
     if "<document start>" in problem:
         if lines[0].startswith("%"):
-            return Fault(0, 0, len(lines[0]), "a line that starts with `%` is not for rule files", "take it out")
-        return Fault(row, column, 1, "the document ended above; a rule file holds one document")
+            return Fault(0, 0, len(lines[0]), "E008", "a line that starts with `%` is not for rule files", "take it out")
+        return Fault(row, column, 1, "E008", "the document ended above; a rule file holds one document")
     if line[start : start + 1] == ":":
-        return Fault(row, start, 1, "a key is missing here", "write one before the colon")
+        return Fault(row, start, 1, "E016", "a key is missing here", "write one before the colon")
     if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
         at = start if start <= column else column
         glued = _glued(lines[row - 1], row - 1) if row else None
         if glued:
             return glued
         if column < len(line) and line[column] in "]},":
-            return Fault(row, column, 1, f"this `{line[column]}` has no opening bracket")
+            return Fault(row, column, 1, "E035", f"this `{line[column]}` has no opening bracket")
         dash = line.find("-", 0, start) if "- " in line[:start] else at
         at = dash if dash <= column else at
         message = "the indentation of this line does not fit the lines above it"
-        return Fault(row, at, max(1, len(line[at:].rstrip())), message, "indent it as much as the line that it belongs beside")
+        return Fault(row, at, max(1, len(line[at:].rstrip())), "E038", message, "indent it as much as the line that it belongs beside")
     return None
 
 
@@ -264,4 +265,4 @@ def _glued(line: str, row: int) -> Fault | None:
         return None
     new = f"{match[1]}: {match[2]}"
     edit = Edit(row, parts.key, parts.end, new)
-    return Fault(row, parts.key, len(text), "a space is missing after the colon", f"write {short(new)}", edit)
+    return Fault(row, parts.key, len(text), "E037", "a space is missing after the colon", f"write {short(new)}", edit)

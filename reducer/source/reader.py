@@ -12,7 +12,7 @@ from yaml import events as e
 from yaml.error import MarkedYAMLError
 
 from reducer.source import scalars
-from reducer.source.faults import Fault, explain, written
+from reducer.source.faults import Edit, Fault, explain, written
 from reducer.source.scalars import quoted, short
 from reducer.source.tree import MAX_DEPTH, Mapping, Scalar, Sequence, Tree
 
@@ -30,9 +30,10 @@ class Finding(NamedTuple):
     row: int
     column: int
     width: int
+    code: str
     message: str
     help: str = ""
-    severity: Literal["error", "warning"] = "error"
+    edit: Edit | None = None
 
 
 class Result(NamedTuple):
@@ -81,7 +82,7 @@ def build(text: str, loader_type: Any, explained: bool) -> Result:
         loader.dispose()
     root = builder.root
     if root is None or (isinstance(root, Scalar) and not root.raw):
-        builder.add(0, 0, 1, "the file is empty", "a rule starts with version: 1, then tool: and steps:")
+        builder.add(0, 0, 1, "E004", "the file is empty", "a rule starts with version: 1, then tool: and steps:")
         return Result(True, None, builder.findings)
     return Result(True, root, builder.findings)
 
@@ -97,8 +98,8 @@ class _Builder:
         self.stack: list[_Open] = []
         self.documents = 0
 
-    def add(self, row: int, column: int, width: int, message: str, help: str = "", severity: Literal["error", "warning"] = "error") -> None:
-        self.findings.append(Finding(row, column, width, message, help, severity))
+    def add(self, row: int, column: int, width: int, code: str, message: str, help: str = "", edit: Edit | None = None) -> None:
+        self.findings.append(Finding(row, column, width, code, message, help, edit))
 
     def take(self, event: e.Event) -> None:
         mark: Any = event.start_mark
@@ -109,20 +110,20 @@ class _Builder:
             self.documents += 1
             if self.documents > 1:
                 message = "a second document starts here; a rule file holds one"
-                self.add(mark.line, mark.column, 3, message, "put the other in a file of its own")
+                self.add(mark.line, mark.column, 3, "E008", message, "put the other in a file of its own")
                 raise _Stop
             if event.version or event.tags:
-                self.add(mark.line, mark.column, 1, "a line that starts with `%` is not for rule files", "take it out")
+                self.add(mark.line, mark.column, 1, "E008", "a line that starts with `%` is not for rule files", "take it out")
         elif isinstance(event, e.AliasEvent):
             if not self.pure:
                 raise _Stop
             raw = self.text[mark.index : end.index]
             help = written(self.lines[mark.line], mark.column, raw)[1]
-            self.add(mark.line, mark.column, len(raw), "a value cannot start with `*` without quotes", help)
+            self.add(mark.line, mark.column, len(raw), "E030", "a value cannot start with `*` without quotes", help)
             self.put(Scalar(raw, mark.line + 1, mark.column + 1, len(raw), "plain", raw))
         elif isinstance(event, (e.SequenceStartEvent, e.MappingStartEvent)):
             if len(self.stack) == MAX_DEPTH:
-                self.add(mark.line, mark.column, 1, f"nested deeper than {MAX_DEPTH} levels")
+                self.add(mark.line, mark.column, 1, "E003", f"nested deeper than {MAX_DEPTH} levels")
                 self.root = None
                 raise _Stop
             self.stack.append(_Open(event, len(self.findings)))
@@ -155,7 +156,7 @@ class _Builder:
         token = re.match(r"\S*", raw or self.lines[mark.line][mark.column :])
         text = token[0] if token else sign
         help = written(self.lines[mark.line], mark.column, text)[1]
-        self.add(mark.line, mark.column, len(text), f"a value cannot start with `{text[:1] or sign}` without quotes", help)
+        self.add(mark.line, mark.column, len(text), "E030", f"a value cannot start with `{text[:1] or sign}` without quotes", help)
         return True
 
     def scalar(self, event: Any) -> Scalar:
@@ -183,17 +184,17 @@ class _Builder:
         if self.decorated(event):
             value = raw
         elif style == "plain":
-            value, message, help = scalars.read(value.replace("\t", " "))
-            if message:
-                self.add(start.line, start.column, width, message, help)
+            value, code, message, help = scalars.read(value.replace("\t", " "))
+            if code:
+                self.add(start.line, start.column, width, code, message, help)
             elif raw and "#" in self.lines[end.line if end.line < len(self.lines) else -1]:
-                self.cut(start, raw)
+                value = self.cut(start, raw) or value
         elif _LONE.search(value):
             # JSON text writes a character past U+FFFF as a pair of escapes.
             value = _PAIR.sub(lambda match: match[0].encode("utf-16", "surrogatepass").decode("utf-16"), value)
             if _LONE.search(value):
                 value = _LONE.sub("\ufffd", value)
-                self.add(start.line, start.column, width, "an escape from \\ud800 to \\udfff stands without its other half")
+                self.add(start.line, start.column, width, "E042", "an escape from \\ud800 to \\udfff stands without its other half")
         return Scalar(value, row + 1, column + 1, width, style, raw)
 
     def empty(self, mark: Any) -> tuple[int, int]:
@@ -205,8 +206,8 @@ class _Builder:
         row = bisect_right(self.starts, index) - 1
         return row, index - self.starts[row]
 
-    def cut(self, start: Any, raw: str) -> None:
-        """Warn where ` #` made the rest of an expression a comment: a bracket that was open closes behind it."""
+    def cut(self, start: Any, raw: str) -> str:
+        """Find where ` #` made the rest of an expression a comment, as a bracket that was open closes behind it; give the whole."""
         left = sum(raw.count(char) for char in "([{") - sum(raw.count(char) for char in ")]}")
         last = start.line + raw.count("\n")
         column = start.column + len(raw) if last == start.line else len(raw) - raw.rfind("\n") - 1
@@ -214,7 +215,9 @@ class _Builder:
         if match and sum(match[0].count(char) for char in ")]}") >= left:
             whole = raw + match[0].rstrip()
             help = f"write {short(quoted(whole))}"
-            self.add(last, column + match[0].index("#"), 1, "this `#` cuts the value: what follows is a comment", help, "warning")
+            self.add(last, column + match[0].index("#"), 1, "E044", "this `#` cuts the value: what follows is a comment", help)
+            return whole
+        return ""
 
     def collection(self, frame: _Open, event: Any) -> Tree:
         start, end = frame.start.start_mark, event.end_mark
@@ -229,7 +232,7 @@ class _Builder:
             if flow and raw.startswith("[?"):
                 del self.findings[frame.findings :]
                 message = "a value that starts with `[` must be in quotes, unless it is a list"
-                self.add(start.line, start.column, width, message, written(line, start.column, raw)[1])
+                self.add(start.line, start.column, width, "E031", message, written(line, start.column, raw)[1])
                 return Scalar(raw, row, column, width, "plain", raw)
             return Sequence(tuple(item for item in frame.children if item is not None), row, column, width, style)
         pairs = zip(frame.children[::2], frame.children[1::2], strict=True)
@@ -242,23 +245,24 @@ class _Builder:
         if not isinstance(node, Scalar):
             kind = "a list" if isinstance(node, Sequence) else "an object"
             self.findings = [found for found in self.findings if found[:2] < (row, column)]
-            self.add(row, column, node.width, f"a key must be a text, not {kind}", "put it in quotes")
+            self.add(row, column, node.width, "E016", f"a key must be a text, not {kind}", "put it in quotes")
             return None
         if node.style == "plain" and node.raw == "<<":
-            self.add(row, column, 2, "`<<` takes over keys from elsewhere, which rule files cannot", "write the keys out")
+            self.add(row, column, 2, "E043", "`<<` takes over keys from elsewhere, which rule files cannot", "write the keys out")
         if not isinstance(node.value, str):
             message = f"a key must be a text; `{short(node.raw)}` without quotes is none" if node.raw else "a key is missing here"
             self.add(
                 row,
                 column,
                 node.width,
+                "E016",
                 message,
                 f"write {short(quoted(node.raw))}:" if node.raw else "write one before the colon",
             )
             node = Scalar(node.raw, node.line, node.column, node.width, "plain", node.raw)
         name = str(node.value)
         if name in keys:
-            self.add(row, column, node.width, f"the key `{short(name)}` stands here twice; first on line {keys[name]}")
+            self.add(row, column, node.width, "E012", f"the key `{short(name)}` stands here twice; first on line {keys[name]}")
             return None
         keys[name] = node.line
         return node
@@ -267,7 +271,7 @@ class _Builder:
         if not isinstance(key, Scalar):
             return
         name, colon, rest = key.raw.partition(":")
-        message, help = f"the key `{short(str(key.value))}` has no value", "write a list with [ ], an object with { }"
+        code, message, help = "E035", f"the key `{short(str(key.value))}` has no value", "write a list with [ ], an object with { }"
         if colon and rest and key.style == "plain":
-            message, help = "a space is missing after the colon", f"write {short(f'{name}: {rest}')}"
-        self.add(key.line - 1, key.column - 1, key.width, message, help)
+            code, message, help = "E037", "a space is missing after the colon", f"write {short(f'{name}: {rest}')}"
+        self.add(key.line - 1, key.column - 1, key.width, code, message, help)

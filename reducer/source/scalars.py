@@ -39,36 +39,36 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def read(raw: str) -> tuple[Value, str, str]:
-    """Give the value of an unquoted scalar, with message and help of what is wrong with it; both are empty where nothing is."""
+def read(raw: str) -> tuple[Value, str, str, str]:
+    """Give the value of an unquoted scalar, with code, message and help of what is wrong with it; both are empty where nothing is."""
     if raw in _WORDS:
-        return _WORDS[raw], "", ""
+        return _WORDS[raw], "", "", ""
     first = raw[0]
     if first.isalpha():
         meant = _BOOLEANS.get(raw.lower())
         if meant is None:
-            return raw, "", ""
-        return raw, f"`{raw}` without quotes can mean the text or {meant}", f'write "{raw}" in quotes, or {meant}'
+            return raw, "", "", ""
+        return raw, "E040", f"`{raw}` without quotes can mean the text or {meant}", f'write "{raw}" in quotes, or {meant}'
     if not (first.isascii() and first.isdigit()) and first not in "-+.":
-        return raw, "", ""
+        return raw, "", "", ""
     if _INTEGER.fullmatch(raw):
         if len(raw) > MAX_DIGITS:
-            return raw, f"a number of {len(raw)} digits is too long", "put it in quotes"
-        return int(raw), "", ""
+            return raw, "E041", f"a number of {len(raw)} digits is too long", "put it in quotes"
+        return int(raw), "", "", ""
     if _NOT_FINITE.fullmatch(raw):
-        return raw, f"`{raw}` is a number that JSON does not have", f"write {quoted(raw)} for the text"
+        return raw, "E041", f"`{raw}` is a number that JSON does not have", f"write {quoted(raw)} for the text"
     if _DATE.fullmatch(raw):
-        return raw, f"`{short(raw)}` without quotes can mean a text or a date", f"write {quoted(short(raw))}"
+        return raw, "E040", f"`{short(raw)}` without quotes can mean a text or a date", f"write {quoted(short(raw))}"
     if _BASE_60.fullmatch(raw):
-        return raw, f"`{short(raw)}` without quotes can mean a text or a number in base 60", f"write {quoted(short(raw))}"
+        return raw, "E040", f"`{short(raw)}` without quotes can mean a text or a number in base 60", f"write {quoted(short(raw))}"
     if _OTHER_BASE.fullmatch(raw):
-        return raw, f"`{short(raw)}` is not a decimal number", _decimal(raw)
+        return raw, "E041", f"`{short(raw)}` is not a decimal number", _decimal(raw)
     if _FLOAT.fullmatch(raw):
         number = float(raw)
         if number - number != 0:
-            return raw, f"`{short(raw)}` is too large for a number", f"write {quoted(short(raw))} for the text"
-        return number, "", ""
-    return raw, "", ""
+            return raw, "E041", f"`{short(raw)}` is too large for a number", f"write {quoted(short(raw))} for the text"
+        return number, "", "", ""
+    return raw, "", "", ""
 
 
 def _decimal(raw: str) -> str:

@@ -30,9 +30,9 @@ def test_every_problem_of_every_file(folder: Path) -> None:
     result = process("check", ".")
     assert (result.code, result.err) == (1, "")
     lines = result.out.splitlines()
-    assert "a.yaml:5:5: error: unknown key `limt`" in lines
+    assert "a.yaml:5:5: error[E010]: unknown key `limt`" in lines
     assert "  help: did you mean `limit`?" in lines
-    assert any(line.startswith("b.yaml:7:11: error: ") for line in lines)
+    assert any(line.startswith("b.yaml:7:11: error[E020]: ") for line in lines)
     assert lines[-1] == "2 errors in 2 rule files"
 
 
@@ -81,9 +81,9 @@ def test_a_step_that_preserve_undoes_on_a_sample_is_told_with_the_ways_out(folde
     (folder / "many.json").write_text(json.dumps({"records": records}))
     result = cli("check", "lookup.yaml")
     assert result.code == 0
-    assert "lookup.yaml:4:5: warning: preserve puts back " in result.out
+    assert "lookup.yaml:4:5: warning[W051]: preserve puts back " in result.out
     assert "`preserve: []` on the step lets them go" in result.out
     (folder / "many.json").unlink()
-    assert "lookup.yaml:1:1: warning: the sample many.json of the test `many` cannot be read" in cli("check", "lookup.yaml").out
+    assert "lookup.yaml:1:1: warning[W050]: the sample many.json of the test `many` cannot be read" in cli("check", "lookup.yaml").out
     (folder / "lookup.yaml").write_text(rule.replace("preserve: [ip]", "preserve: []"))
     assert cli("check", "lookup.yaml").out == "1 rule file: no problems\n"

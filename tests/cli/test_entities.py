@@ -87,7 +87,7 @@ def test_rule_files_that_cannot_be_used(folder: Path, cli: Cli) -> None:
     (folder / "own.yaml").write_text(OWN.replace("words", "wrods"))
     result = cli("entities", "h.json", "--rules", "own.yaml")
     assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("own.yaml:3:12: error: unknown key `wrods`\n")
+    assert result.err.startswith("own.yaml:3:12: error[E010]: unknown key `wrods`\n")
     assert result.err.endswith("reducer: error: own.yaml: 1 error in the rules; nothing was read\n")
     assert cli("entities", "h.json", "--rules", "gone") == Result(2, "", "reducer: error: gone: No such file or directory\n")
 

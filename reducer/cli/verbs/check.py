@@ -39,13 +39,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def check(given: Sequence[str], strict: bool) -> int:
     """Print every problem of the rule files and give the exit code. Raises `Stop` where there are no rule files."""
-    from reducer.rule import check_rules
-
     chosen = choose_rules(given)
     try:
-        ruleset, problems = check_rules(*chosen.files)
-        if ruleset is not None:
-            problems = (*problems, *(problem for rule in ruleset.rules for problem in _on_samples(rule, ruleset)))
+        problems = found(chosen.files)
     except OSError as error:
         raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
     errors = sum(problem.severity == "error" for problem in problems)
@@ -53,9 +49,19 @@ def check(given: Sequence[str], strict: bool) -> int:
     _print(problems)
     files = _count(len(chosen.files), "rule file")
     where = f"{files} in {chosen.name}" if not given else files
-    found = [_count(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
-    print(f"{', '.join(found)} in {where}" if found else f"{where}: no problems")
+    counted = [_count(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
+    print(f"{', '.join(counted)} in {where}" if counted else f"{where}: no problems")
     return 1 if errors or (strict and warnings) else 0
+
+
+def found(files: Sequence[Path]) -> tuple[Problem, ...]:
+    """Give every problem of rule files, those on the samples of their tests too. Raises OSError for a file that cannot be read."""
+    from reducer.rule import check_rules
+
+    ruleset, problems = check_rules(*files)
+    if ruleset is None:
+        return problems
+    return (*problems, *(problem for rule in ruleset.rules for problem in _on_samples(rule, ruleset)))
 
 
 def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Problem]:
@@ -70,7 +76,7 @@ def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Problem]:
         try:
             content = test.given.content(Path(rule.file).parent)
         except (OSError, ValueError, RecursionError) as error:
-            yield Problem(here, f"the sample {test.given.file} of the test `{test.name}` cannot be read: {error}", severity="warning")
+            yield Problem(here, "W050", f"the sample {test.given.file} of the test `{test.name}` cannot be read: {error}")
             continue
         outcome = trace(replace(ruleset, rule_for=lambda _: rule), rule.name, content)
         for step in step_reports(outcome, chars(content), False)[0] if outcome.steps else ():
@@ -79,7 +85,7 @@ def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Problem]:
                 told.add(step.step.number)
                 message = f"preserve puts back {step.put_back:,} of the {took:,} characters that `{step.step.name}` takes in the test `{test.name}`"
                 help = "`preserve: []` on the step lets them go, `preserve: {ioc: 200}` keeps the first 200"
-                yield Problem(step.step.location, message, help, severity="warning")
+                yield Problem(step.step.location, "W051", message, help)
 
 
 def _count(number: int, noun: str) -> str:
@@ -99,8 +105,8 @@ def _print(problems: Sequence[Problem]) -> None:
     screen = console(sys.stdout)
     for problem in problems:
         text = Text(visible(str(problem), "\n\t"))
-        text.highlight_regex(r"(?m)^\S.*?: error:", "bold red")
-        text.highlight_regex(r"(?m)^\S.*?: warning:", "bold yellow")
+        text.highlight_regex(r"(?m)^\S.*?: error\[\w+\]:", "bold red")
+        text.highlight_regex(r"(?m)^\S.*?: warning\[\w+\]:", "bold yellow")
         text.highlight_regex(r"(?m)\^+$", "bold red" if problem.severity == "error" else "bold yellow")
         text.highlight_regex(r"(?m)^  help:", "bold cyan")
         screen.print(text, soft_wrap=True)
