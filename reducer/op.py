@@ -241,6 +241,9 @@ class Op(BaseModel):
     opens_texts: ClassVar[bool] = False
     """Every text below its place that holds JSON is read as what it says before the first step."""
 
+    spares: ClassVar[bool] = False
+    """It keeps items for a condition that it would take else; `always_kept` counts them."""
+
     @abstractmethod
     def apply(self, value: Any, draft: Draft) -> Any:
         """Give what stays of `value`, a value at one place; the same object when all of it does."""
@@ -264,6 +267,14 @@ class Op(BaseModel):
     def reads_return(self) -> Iterable[Chain]:
         """Name what else decides, relative to the whole return."""
         return ()
+
+    def always_kept(self, value: Any) -> int:
+        """Count the items of a value at its place that stay because of a condition alone."""
+        return 0
+
+    def spared(self) -> str:
+        """Give the condition that `always_kept` counts for, as it is written."""
+        return ""
 
     def takes(self, chain: Chain) -> bool:
         """Tell whether it takes away or cuts, for certain, what a condition reads at `chain` below its place."""

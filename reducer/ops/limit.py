@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
 from reducer.op import Amount, Condition, Draft, Example, Op, worded
@@ -17,6 +17,7 @@ class Limit(Op):
     """Keep the first `limit` items, or the first by `sort_by`, and besides all for which `always_keep` holds."""
 
     accepts = frozenset({list})
+    spares = True
     examples = (
         Example("the first two", {"limit": 2}, [1, 2, 3], [1, 2]),
         Example("both ends", {"limit": {"head": 1, "tail": 1}}, [1, 2, 3], [1, 3]),
@@ -40,18 +41,29 @@ class Limit(Op):
     always_keep: Condition | None = None
 
     def apply(self, value: list[Any], draft: Draft) -> list[Any]:
-        head, tail, count = self.limit.head, self.limit.tail, len(value)
-        if count <= head + tail:
+        if len(value) <= self.limit.head + self.limit.tail:
             return value
-        if self.sort_by is None:
-            chosen: Iterable[int] = (*range(head), *range(count - tail, count))
-        else:
-            ranked = self._ranked(value)
-            chosen = (*ranked[:head], *ranked[count - tail :])
+        chosen = self._chosen(value)
         if self.always_keep is not None:
             holds = self.always_keep.holds
             chosen = {*chosen, *(index for index, item in enumerate(value) if holds(item))}
         return draft.take_items(value, sorted(chosen))
+
+    def _chosen(self, value: list[Any]) -> Collection[int]:
+        head, tail, count = self.limit.head, self.limit.tail, len(value)
+        if self.sort_by is None:
+            return (*range(head), *range(count - tail, count))
+        ranked = self._ranked(value)
+        return (*ranked[:head], *ranked[count - tail :])
+
+    def spared(self) -> str:
+        return self.always_keep.text if self.always_keep is not None else ""
+
+    def always_kept(self, value: Any) -> int:
+        if self.always_keep is None or type(value) is not list or len(value) <= self.limit.head + self.limit.tail:
+            return 0
+        holds, chosen = self.always_keep.holds, set(self._chosen(value))
+        return sum(index not in chosen and holds(item) for index, item in enumerate(value))
 
     def tells(self, place: str) -> str:
         head, tail = self.limit.head, self.limit.tail

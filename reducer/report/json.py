@@ -26,7 +26,7 @@ def print_json(report: Report, needs: Sequence[Attention], stream: TextIO, price
       put_back, over_max_chars, lost, steps, returned}`. `message` and `part` count from 0, `nth` from 1 among returns with that call id.
       `rule` is a file or null. `status` is one of `reduced`, `unchanged`, `gated`, `fault`, `no rule`, `untouched`; `why` is empty when reduced.
       `json_blanks`: characters saved by writing JSON text without blanks; `put_back`: characters that preserve and marks added
-    - `steps` of a return: `{number, name, line, ran, places, characters, put_back, missing, changes}`; `number` and `line` are null for
+    - `steps` of a return: `{number, name, line, ran, places, characters, put_back, always_kept, missing, changes}`; `number` and `line` are null for
       the ladder of `max_chars`. `missing`: `{what, text, nearest, help}`, what the step names and the return has not
     - `changes` of a step, and `returned`: `{kind, path, places, items, of_items, before, after, keys, sample}`; `kind` is one of `removed`, `emptied`,
       `cut`, `changed`, and `returned` for what was put back
@@ -143,6 +143,7 @@ def _step(step: StepReport) -> dict[str, Any]:
         "places": step.places,
         "characters": {"before": step.before, "after": step.after},
         "put_back": step.put_back,
+        "always_kept": step.always_kept,
         "missing": [{"what": m.what, "text": m.text, "nearest": m.nearest, "help": m.help} for m in step.missing],
         "changes": [_change(change) for change in step.changes],
     }

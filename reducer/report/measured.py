@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from reducer.measures import Measures
 from reducer.measures.cost import Prices
+from reducer.report import Report
 from reducer.report.attention import plural
 from reducer.screen import print_indented, visible
 
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 _MOST = 8
 
 
-def print_measures(measures: Measures, prices: Prices, screen: Console) -> None:
+def print_measures(report: Report, measures: Measures, prices: Prices, screen: Console) -> None:
     """Print what rules cost: what was kept, what was lost and which step took it, and what the requests cost."""
     from rich.text import Text
 
     screen.print()
     screen.print(Text("What the rules cost", "bold"))
-    for title, what, lost in _sections(measures):
+    for title, what, lost in (*_sections(measures), *_always_kept(report)):
         screen.print(Text.assemble("  ", (title, "dim"), " ", what))
         for line in lost[:_MOST]:
             print_indented(Text(line), 4, screen)
@@ -67,6 +68,18 @@ def _sections(measures: Measures) -> Iterator[tuple[str, str, list[str]]]:
                 for (tool, recorded), count in calls.most_common()
             ],
         )
+
+
+def _always_kept(report: Report) -> Iterator[tuple[str, str, list[str]]]:
+    saved = [
+        f"{visible(rule.file)}:{step.location.line} {visible(step.name)}: {sums.always_kept:,} {plural(sums.always_kept, 'item')}, "
+        f"for `{visible(step.op.spared())}`"
+        for rule in report.ruleset.rules
+        for step in rule.steps
+        if rule.file in report.tally.rules and (sums := report.tally.rules[rule.file].steps.get(step.number)) and sums.always_kept
+    ]
+    if saved:
+        yield "Spared    ", "items that stayed for `always_keep` alone", saved
 
 
 def cost_lines(measures: Measures, prices: Prices) -> Iterator[str]:

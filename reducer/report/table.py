@@ -42,7 +42,7 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
         before, after = tokens(report.before), tokens(report.after)
         screen.print(Text(f"About {before:,} tokens before, {after:,} after: an estimate, characters / 4.", "dim"))
     if report.tally.measures is not None and report.tools:
-        print_measures(report.tally.measures, prices, screen)
+        print_measures(report, report.tally.measures, prices, screen)
     print_attention(needs, screen)
 
 

@@ -60,6 +60,7 @@ class StepSum:
 
     `missed` counts the returns for each thing that was missed, `reasons` tells those apart by what there was in its place.
     `undone` counts the returns in which preserve put back half and more, `back` of the `taken` characters.
+    `always_kept` counts the items that its `always_keep` saved.
     """
 
     placed: bool = False
@@ -69,6 +70,7 @@ class StepSum:
     undone: int = 0
     back: int = 0
     taken: int = 0
+    always_kept: int = 0
 
 
 @dataclass(slots=True)
@@ -159,6 +161,7 @@ def _add_step(total: StepSum, step: StepReport) -> None:
         reason = _reason(total.reasons, f"{wanted}: {short.help}", MissingSum(short))
         if reason is not None:
             reason.calls += 1
+    total.always_kept += step.always_kept
     took = step.before - step.after
     if step.put_back * 2 >= took > 0:
         total.undone += 1
@@ -208,6 +211,7 @@ def _merge_rule(total: RuleSum, rule: RuleSum) -> None:
         same.undone += step.undone
         same.back += step.back
         same.taken += step.taken
+        same.always_kept += step.always_kept
 
 
 def _tool(tally: Tally, name: str) -> ToolSum:

@@ -113,3 +113,11 @@ def test_json_lines_are_measured_too_by_several_processes_as_by_one(used: Path, 
     two = cli("many.jsonl", "--rules", "lookup.yaml", "--format", "json", "--jobs", "2")
     assert json.loads(one.out)["measures"]["references"]["novel"] == 10
     assert one.out == two.out
+
+
+def test_what_always_keep_saved_is_counted(used: Path, cli: Cli) -> None:
+    (used / "spare.yaml").write_text("version: 1\ntool: lookup\nsteps:\n  - path: records\n    limit: 5\n    always_keep: name == 'host29'\n")
+    assert "    spare.yaml:4 limit records: 1 item, for `name == 'host29'`\n" in cli("h.json", "--rules", "spare.yaml").out
+    found = json.loads(cli("h.json", "--rules", "spare.yaml", "--format", "json").out)
+    assert [step["always_kept"] for entry in found["returns"] for step in entry["steps"]] == [1]
+    assert "Spared" not in cli("h.json", "--rules", "lookup.yaml").out
