@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import importlib.util
 import os
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -18,3 +20,14 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data is not beside the checkout")
     return folder
+
+
+@pytest.fixture(scope="session")
+def definition(data: Path) -> ModuleType:
+    """Load the reference definition, which is a script beside the real data."""
+    spec = importlib.util.spec_from_file_location("retention", data / "retention.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

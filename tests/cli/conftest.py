@@ -59,6 +59,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def used(folder: Path) -> Path:
+    """Add a message to `h.json` that uses two hosts, of which `lookup.yaml` takes one."""
+    file = folder / "h.json"
+    messages = json.loads(file.read_bytes())
+    messages.append({"kind": "response", "parts": [{"part_kind": "text", "content": "Look at host3-a, no: at host3 and host29."}]})
+    file.write_text(json.dumps(messages))
+    return folder
+
+
+@pytest.fixture
 def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     """Run the command line in this process."""
 

@@ -14,23 +14,19 @@ from tests.cli.conftest import Result, process
 Cli = Callable[..., Result]
 
 
-@pytest.fixture
-def used(folder: Path) -> Path:
-    """Add a message that uses two hosts of the history, of which `lookup.yaml` takes one, and a second rule set that takes none."""
-    file = folder / "h.json"
-    messages = json.loads(file.read_bytes())
-    messages.append({"kind": "response", "parts": [{"part_kind": "text", "content": "It is host3, no: host29."}]})
-    file.write_text(json.dumps(messages))
-    (folder / "mild.yaml").write_text("version: 1\ntool: lookup\nsteps:\n  - path: records\n    drop: raw\n")
-    return folder
-
-
 def _contenders(result: Result) -> dict[str, dict[str, dict[str, float]]]:
     assert result.code == 0, result.err
     return {row["name"]: row for row in json.loads(result.out)["contenders"]}
 
 
-def test_rule_sets_and_baselines_are_scored(used: Path, cli: Cli) -> None:
+@pytest.fixture
+def two(used: Path) -> Path:
+    """Write a second rule set, which takes nothing that was used."""
+    (used / "mild.yaml").write_text("version: 1\ntool: lookup\nsteps:\n  - path: records\n    drop: raw\n")
+    return used
+
+
+def test_rule_sets_and_baselines_are_scored(two: Path, cli: Cli) -> None:
     found = _contenders(cli("compare", "h.json", "--rules", "lookup.yaml", "--rules", "mild.yaml", "--baseline", "truncate:400", "--format", "json"))
     assert list(found) == ["as recorded", "lookup.yaml", "mild.yaml", "truncate:400"]
     assert {name: row["references"] for name, row in found.items()} == {

@@ -13,16 +13,6 @@ from tests.cli.conftest import Result
 Cli = Callable[..., Result]
 
 
-@pytest.fixture
-def used(folder: Path) -> Path:
-    """Add a message that uses two hosts of the history, of which `lookup.yaml` takes one."""
-    file = folder / "h.json"
-    messages = json.loads(file.read_bytes())
-    messages.append({"kind": "response", "parts": [{"part_kind": "text", "content": "Look at host3-a, no: at host3 and host29."}]})
-    file.write_text(json.dumps(messages))
-    return folder
-
-
 def test_the_table_says_what_rules_cost(used: Path, cli: Cli) -> None:
     out = cli("h.json", "--rules", "lookup.yaml").out
     assert "References 50.0% kept: 1 of 2 values that the agent used later" in out

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,12 +16,7 @@ from reducer.rule import compile_rules
 SAME = {"truncate:2000": "trunc2000", "keep-last:5": "mask5r", "head:5": "head5", "keep-last:1": "mask1r"}
 
 
-def test_baselines_score_as_the_definition_says(data: Path) -> None:
-    spec = importlib.util.spec_from_file_location("retention", data / "retention.py")
-    assert spec is not None
-    assert spec.loader is not None
-    definition = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(definition)
+def test_baselines_score_as_the_definition_says(data: Path, definition: ModuleType) -> None:
     contenders = [of_baseline(baseline(name)) for name in SAME]
     for file in sorted(data.glob("histories/*/*.json"))[::5]:
         raw = file.read_bytes()

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
-
 from reducer.references import references, searched, searcher
 from reducer.stored.events import events
-
-
-@pytest.fixture(scope="module")
-def definition(data: Path) -> ModuleType:
-    """Load the reference definition, which is a script beside the real data."""
-    spec = importlib.util.spec_from_file_location("retention", data / "retention.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _histories(data: Path) -> list[tuple[str, Any]]:
