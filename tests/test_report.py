@@ -99,11 +99,12 @@ DATA = {"resolutions": [{"last_seen": "2024", "host": "a"}] * 3, "whois": {"raw"
         ("path: whois.zzz\n    truncate: 20", "`truncate whois.zzz`: `whois.zzz` found nothing; `whois` has the keys `raw`"),
         (
             "path: resolutions.host\n    truncate: 20",
-            "`truncate resolutions.host`: `resolutions.host` found nothing; `resolutions` is a list: its items are `resolutions[*].host`",
+            "`truncate resolutions.host`: `resolutions.host` found nothing; "
+                "`resolutions` is a list, so `.host` finds nothing there; did you mean `resolutions[*].host`?",
         ),
         ("path: count\n    limit: 2", "`limit count`: `count` found nothing; there is a number, and `limit` works on lists"),
         ("path: none\n    limit: 2", "`limit none`: `none` found nothing; `none` is null there"),
-        ("path: whois[*]\n    keep: [a]", "`keep whois[*]`: `whois[*]` found nothing; `whois` is an object"),
+        ("path: whois[*]\n    keep: [a]", "`keep whois[*]`: `whois[*]` found nothing; `whois` is an object, no list; did you mean `whois`?"),
         ("path: empty[*]\n    keep: [a]", "`keep empty[*]`: `empty[*]` found nothing; `empty` is empty"),
         (
             "path: \"resolutions[?host == 'z']\"\n    keep: [host]",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from reducer.op import Key, Target, names_of
-from reducer.path import Chain
+from reducer.path import Chain, Path, PathError, compile_path
+from reducer.path.written import path_text
 from reducer.rule import Step
 
 _LOOKED_AT = 200
@@ -118,24 +119,85 @@ def _nearest(name: str, keys: Iterable[str]) -> str:
 
 
 def _place(step: Step, value: Any) -> tuple[str, str]:
-    values = [value]
-    filtered = False
-    done = ""
-    for token in step.path.shape:
+    found = _walked(step.path, value)
+    if found.nearest or found.help:
+        return found.nearest, found.help if not found.path or found.nearest else f"{found.help}; did you mean `{found.path}`?"
+    wanted = " and ".join(sorted(_PLURAL[kind] for kind in step.op.accepts))
+    return "", f"there is {_described(list(found.values))}, and `{step.op.verb()}` works on {wanted}"
+
+
+class Nothing(NamedTuple):
+    """Why a path finds nothing: `message` says it in a sentence, empty where it finds something; `path` is the one probably meant, or empty."""
+
+    message: str
+    path: str
+
+
+def explain(path: Path | str, content: Any) -> Nothing:
+    """Say why a path finds nothing in a JSON value, and which one was probably meant; that one finds something there.
+
+    Raises `PathError` for a text that is no path.
+    """
+    path = compile_path(path) if isinstance(path, str) else path
+    if path.find(content):
+        return Nothing("", "")
+    found = _walked(path, content)
+    help = found.help if not (found.nearest and found.path) else f"there is no `{path.text}`"
+    meant = f"; did you mean `{found.path}`?" if found.path else ""
+    return Nothing((help or f"`{path.text}` finds null only") + meant, found.path)
+
+
+class _Walked(NamedTuple):
+    """Where a path ends too early, in words; the key most like the one it names, the path probably meant, and the values at its end."""
+
+    help: str
+    nearest: str = ""
+    path: str = ""
+    values: Sequence[Any] = ()
+
+
+def _walked(path: Path, value: Any, tries: int = 3) -> _Walked:
+    values: Sequence[Any] = [value]
+    conditions = iter([expression.text for _, expression in path.filters])
+    written = [_written(token, conditions) for token in path.shape]
+    for number, token in enumerate(path.shape):
         kind = token[0]
-        filtered = filtered or kind == "filter"
         if kind == "field":
             found = [item[token[1]] for item in values if type(item) is dict and item.get(token[1]) is not None]
+        elif kind == "index":
+            found = [item[token[1]] for item in values if type(item) is list and -len(item) <= token[1] < len(item)]
         else:
             found = [below for item in values for below in _inside(item, kind)]
         if not found:
-            return _nothing(token, values, done)
+            done = "".join(written[:number]).removeprefix(".")
+            nearest, help, instead = _nothing(token, values, done)
+            meant = ("".join((*written[:number], new, *written[number + 1 :])).removeprefix(".") for new in instead)
+            return _Walked(help, nearest, next(filter(None, (_finding(text, value, tries) for text in meant)), ""))
         values = found[:_LOOKED_AT]
-        done = f"{done}.{token[1]}".removeprefix(".") if kind == "field" else f"{done}[*]" if kind != "values" else f"{done}.*"
-    if filtered and not step.path.find(value):
-        return "", "its filter holds for no item"
-    wanted = " and ".join(sorted(_PLURAL[kind] for kind in step.op.accepts))
-    return "", f"there is {_described(values)}, and `{step.op.verb()}` works on {wanted}"
+    if path.filters and not path.find(value):
+        return _Walked("its filter holds for no item")
+    return _Walked("", values=values)
+
+
+def _written(token: tuple[Any, ...], conditions: Iterator[str]) -> str:
+    if token[0] == "field":
+        return f".{path_text([token[1]])}"
+    if token[0] == "filter":
+        return f"[?{next(conditions)}]"
+    if token[0] == "index":
+        return f"[{token[1]}]"
+    return ".*" if token[0] == "values" else "[*]"
+
+
+def _finding(text: str, value: Any, tries: int) -> str:
+    """Give a path if it finds something; if not, what may be meant by it in its turn, `tries` times."""
+    try:
+        path = compile_path(text)
+    except PathError:
+        return ""
+    if path.find(value):
+        return text
+    return _walked(path, value, tries - 1).path if tries else ""
 
 
 def _inside(value: Any, kind: Any) -> Sequence[Any]:
@@ -146,26 +208,54 @@ def _inside(value: Any, kind: Any) -> Sequence[Any]:
     return [inner for item in value[:_LOOKED_AT] for inner in (item if type(item) is list else [item])]
 
 
-def _nothing(token: tuple[Any, ...], values: list[Any], done: str) -> tuple[str, str]:
+def _nothing(token: tuple[Any, ...], values: Sequence[Any], done: str) -> tuple[str, str, list[str]]:
+    """Give the key that is nearest, what stands there in words, and what the path may say instead of `token`."""
     at = f"`{done}`" if done else "the return"
     objects = [value for value in values if type(value) is dict]
-    if token[0] == "field" and objects:
-        keys = dict.fromkeys(key for value in objects for key in value)
+    if token[0] == "field":
         name = str(token[1])
-        if name in keys:
-            return "", f"`{name}` is null there"
-        nearest = _nearest(name, keys)
-        if nearest:
-            return nearest, f"the nearest key is `{nearest}`"
-        return "", f"{at} has {_there_are(keys)}" if keys else f"{at} is an empty object"
-    if token[0] == "field" and values and type(values[0]) is list:
-        path = f"{done}[*].{token[1]}"
-        return "", f"{at} is a list: its items are `{path}`" if any(type(item) is dict and token[1] in item for item in values[0]) else f"{at} is a list"
+        key = f".{path_text([name])}"
+        if objects:
+            return _no_key(name, objects, at)
+        if values and type(values[0]) is list:
+            asked = "".join((done, key)).removeprefix("." if not done else "")
+            return "", f"{at} is a list, so `{key if done else asked}` finds nothing there", [f"[*]{key}", f"[*][*]{key}", f"[*].*{key}"]
+    elif token[0] == "index" and values and type(values[0]) is list and values[0]:
+        return "", f"{at} has {len(values[0]):,} item{'s' * (len(values[0]) > 1)}", []
+    elif objects and token[0] != "values":
+        keys = list(objects[0])
+        return "", f"{at} is an object, no list", ["", ".*", *(f".{path_text([key])}[*]" for key in keys[:_NAMED] if type(objects[0][key]) is list)]
+    elif token[0] == "values" and values and type(values[0]) is list and values[0]:
+        return "", f"{at} is a list, so `.*` finds nothing there", ["[*]", "[*].*"]
     if values and type(values[0]) is str and not done:
-        return "", "the return is a text that holds no JSON"
+        return "", "the return is a text that holds no JSON", []
     if not any(values):
-        return "", f"{at} is empty"
-    return "", f"{at} is {_described(values)}"
+        return "", f"{at} is empty", []
+    return "", f"{at} is {_described(list(values))}", []
+
+
+def _no_key(name: str, objects: Sequence[dict[str, Any]], at: str) -> tuple[str, str, list[str]]:
+    keys = dict.fromkeys(key for value in objects for key in value)
+    if name in keys:
+        return "", f"`{name}` is null there", []
+    nearest = _nearest(name, keys)
+    if nearest:
+        return nearest, f"the nearest key is `{nearest}`", [f".{path_text([nearest])}"]
+    if not keys:
+        return "", f"{at} is an empty object", []
+    if sum(type(item) is dict and name in item for value in objects[:_NAMED] for item in value.values()) > 1:
+        return "", f"{at} has {_there_are(keys)}", [f".*.{path_text([name])}"]
+    below = [
+        f".{path_text([key])}{way}.{path_text([name])}"
+        for key in list(keys)[:_LOOKED_AT]
+        for way in ("", "[*]", ".*")
+        if any(name in item for value in objects[:_NAMED] for item in _reached(value.get(key), way) if type(item) is dict)
+    ]
+    return "", f"{at} has {_there_are(keys)}", below
+
+
+def _reached(value: Any, way: str) -> Sequence[Any]:
+    return [value] if not way else _inside(value, "values" if way == ".*" else "each")
 
 
 def _there_are(keys: Iterable[str]) -> str:
