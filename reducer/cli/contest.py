@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from reducer.cli import VERBS
 from reducer.cli.floors import prices
-from reducer.cli.histories import Source, find
+from reducer.cli.histories import SAMPLE, Source, find, sample_history
 from reducer.cli.output import refuse, write
 from reducer.cli.progress import progress
 from reducer.cli.rules import choose_rules, load
@@ -44,10 +44,11 @@ def contest(options: Contest) -> int:
         baselines = [of_baseline(baseline(text)) for text in options.baselines or _DEFAULT]
     except ValueError as error:
         raise Stop(str(error)) from None
-    contenders = [*_rule_sets(options.rules), *baselines]
+    alone = not options.histories
+    contenders = [*_rule_sets(options.rules, here=not alone), *baselines]
     faults = 0
     sources: list[Source] = []
-    for found in find(options.histories, tuple(VERBS)):
+    for found in [Source(SAMPLE, sample_history())] if alone else find(options.histories, tuple(VERBS)):
         if isinstance(found, Stop):
             say(f"error: {found}")
             faults += 1
@@ -75,11 +76,13 @@ def contest(options: Contest) -> int:
         write(options.picture, drawn.encode())
         if options.picture != "-":
             say(f"wrote {options.picture}")
+    if alone:
+        say("this was the sample: give a HISTORY to see your own (--help shows how)")
     return 2 if faults else 0
 
 
-def _rule_sets(given: tuple[str, ...]) -> list[Contender]:
-    sets = [choose_rules([one]) for one in given] or [choose_rules([])]
+def _rule_sets(given: tuple[str, ...], *, here: bool) -> list[Contender]:
+    sets = [choose_rules([one]) for one in given] or [choose_rules([], here=here)]
     names = [Path(chosen.name).name if len(given) > 1 else chosen.name for chosen in sets]
     unique = names if len(set(names)) == len(names) else [chosen.name for chosen in sets]
     return [of_rules(name, load(chosen)) for name, chosen in zip(unique, sets, strict=True)]

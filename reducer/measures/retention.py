@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reducer.codecs import decode
@@ -64,13 +65,13 @@ def retention(history: str, happened: Sequence[Event], where: Sequence[int], ret
 
 
 def taken_by(outcome: Outcome, value: str) -> str:
-    """Name the step after which a value does not stand in a return any more, as `file:line` and name; empty where no step took all of it."""
+    """Name the step after which a value is gone from a return, by its file, line and own name; empty where no step took all of it."""
     search = searcher([value])
     for trace in outcome.steps:
         if trace.after is not trace.before and not search(searched(trace.after)):
             if trace.step is None:
-                return f"{outcome.rule.file} max_chars" if outcome.rule else "max_chars"
-            return f"{trace.step.location.file}:{trace.step.location.line} {trace.step.name}"
+                return f"{PurePath(outcome.rule.file).name} max_chars" if outcome.rule else "max_chars"
+            return f"{PurePath(trace.step.location.file).name}:{trace.step.location.line} {trace.step.name}"
     return ""
 
 

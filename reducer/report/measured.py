@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from reducer.measures import Measures
@@ -72,7 +73,7 @@ def _sections(measures: Measures) -> Iterator[tuple[str, str, list[str]]]:
 
 def _always_kept(report: Report) -> Iterator[tuple[str, str, list[str]]]:
     saved = [
-        f"{visible(rule.file)}:{step.location.line} {visible(step.name)}: {sums.always_kept:,} {plural(sums.always_kept, 'item')}, "
+        f"{visible(PurePath(rule.file).name)}:{step.location.line} {visible(step.name)}: {sums.always_kept:,} {plural(sums.always_kept, 'item')}, "
         f"for `{visible(step.op.spared())}`"
         for rule in report.ruleset.rules
         for step in rule.steps

@@ -93,3 +93,10 @@ def test_a_missing_file_is_told_and_the_rest_is_compared(used: Path, cli: Cli) -
     assert result.code == 2
     assert "gone.json: No such file" in result.err
     assert "as recorded" in result.out
+
+
+def test_the_bundled_sample_is_compared_when_nothing_is_given(cli: Cli) -> None:
+    result = cli("compare")
+    assert result.code == 0
+    assert "the rules bundled with reducer" in result.out
+    assert result.err == "reducer: this was the sample: give a HISTORY to see your own (--help shows how)\n"

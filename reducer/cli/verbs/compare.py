@@ -14,6 +14,7 @@ _EXAMPLES = """\
 baselines: truncate:N (the first N characters), head:N (the first N items of every list), keep-last:N (the returns of the last N requests)
 
 examples:
+  python -m reducer compare                                the bundled sample history with the bundled rules
   python -m reducer compare histories/                     ./rules (else the bundled ones) against three baselines
   python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
   python -m reducer compare histories/ --picture saved.svg saved against kept, as a picture (.svg or .html)
@@ -26,7 +27,7 @@ Exit codes: 0 done, 2 cannot run.
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and give the exit code. Raises `Stop` for what cannot be read or written."""
     reader = parser("compare", _ABOUT, _EXAMPLES)
-    reader.add_argument("histories", nargs="+", metavar="HISTORY", help="a stored history, a folder of them, JSON lines, or - for standard input")
+    reader.add_argument("histories", nargs="*", metavar="HISTORY", help="a stored history, a folder of them, JSON lines, or - for standard input")
     reader.add_argument("--rules", action="append", metavar="DIR|FILE", help="a rule set; give it once for each one to compare")
     reader.add_argument("--baseline", action="append", metavar="NAME:N", help="a baseline; can be given more than once")
     reader.add_argument("--cache-prices", metavar="…", help="input read from a prompt cache, written to it, and without (default: 0.1,1.25,1)")
