@@ -28,7 +28,7 @@ BROKEN = [
     {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "explore", "args": {}, "tool_call_id": "call_7"}]},
     {"kind": "request", "parts": [{"part_kind": "tool-return", "tool_name": "explore", "content": {}, "tool_call_id": "call_8"}]},
 ]
-
+HOSTS = [{"id": number, "host": f"host{number}.example", "last_seen": f"2024-01-{number % 28 + 1:02}", "note": "w" * 90} for number in range(120)]
 NOTE = "APT28 moved to hxxps://mail-diacie[.]top/a and 185.220.101[.]34\n"
 
 
@@ -83,6 +83,7 @@ def test_console_blocks_print_what_they_say(block: str, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text(NOTE)
     sample = json.dumps(json.loads((ROOT / "reducer" / "samples" / "threat_intelligence.json").read_bytes())).encode()
     (tmp_path / "logs.jsonl.gz").write_bytes(gzip.compress(b"\n".join((sample, b"wrong", sample))))
+    (tmp_path / "search_hosts.json").write_text(json.dumps({"total": 120, "hosts": HOSTS}))
     (tmp_path / "broken.json").write_text(json.dumps(BROKEN, indent=1))
     first, _, expected = block.partition("\n")
     assert first.startswith("$ python -m reducer")

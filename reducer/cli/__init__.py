@@ -18,6 +18,7 @@ __all__ = ["VERBS", "main"]
 
 VERBS: Mapping[str, str] = {
     "run": "the dry run, which is what runs without a verb",
+    "init": "draft rules for tools that have none, each with a sample and a test",
     "check": "find the mistakes in rule files",
     "validate": "check the structure of stored histories, and reductions against their originals",
     "compare": "put rule sets and blunt baselines side by side on histories",

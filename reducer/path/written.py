@@ -13,13 +13,25 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def path_text(tokens: Sequence[Token]) -> str:
     """Write keys and indexes as JMESPath; `@` for none."""
-    text = ""
-    for token in tokens:
+    text, lists = "", 0
+    for number, token in enumerate(tokens):
         if type(token) is int:
             text += "[*]" if token < 0 else f"[{token}]"
+            lists += token < 0
         elif token is None:
-            text += ".*"
+            lists += 1
+            text += f".* | {'[*]' * lists}" if _is_lost(tokens[number + 1 :]) else ".*"
         else:
             name = str(token) if _WORD.fullmatch(str(token)) else json.dumps(token, ensure_ascii=False)
             text += f".{name}"
     return text.removeprefix(".") or "@"
+
+
+def _is_lost(following: Sequence[Token]) -> bool:
+    """Tell whether what stands behind `.*` has to begin anew: for the parser of jmespath `a.*.b.c` is `(a.*.b).c`, which finds nothing."""
+    for number, token in enumerate(following):
+        if type(token) is int and token < 0:
+            return False
+        if number and type(token) is not int:
+            return True
+    return False
