@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, GetCoreSchemaHandler, Tag, ValidationInfo, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Tag,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.foreign import meant
@@ -43,6 +55,8 @@ def worded(text: str, otherwise: str) -> str:
 
 _NAMED = 4
 _READABLE = 48
+ENTITY = "entity-type"
+"""What stands for the names of entity types in the JSON Schema of a model: which there are a folder of rules says."""
 
 
 class Draft(Protocol):
@@ -92,8 +106,8 @@ class Amount(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
-    head: int = Field(0, ge=0)
-    tail: int = Field(0, ge=0)
+    head: int = Field(0, ge=0, description="So many of the start stay.")
+    tail: int = Field(0, ge=0, description="So many of the end stay.")
 
     @model_validator(mode="before")
     @classmethod
@@ -108,6 +122,11 @@ class Amount(BaseModel):
             raise ValueError("expected at least 1; to take all of it away use `drop`")
         return self
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        both = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
+
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
@@ -118,6 +137,9 @@ class _Compiled:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         # The compiled type itself is opaque to pydantic: its schema is not asked for.
         return core_schema.no_info_plain_validator_function(self.validate)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1}
 
     def validate(self, value: Any) -> Any:
         if type(value) is not str:
@@ -135,11 +157,23 @@ Place = Annotated[Path, _Compiled(compile_path)]
 """A JMESPath expression that names places."""
 
 
-def _one_or_list(value: Any) -> Any:
-    return (value,) if type(value) is str else tuple(value) if type(value) is list else value
+@dataclass(frozen=True, slots=True)
+class _OneOrList:
+    """Takes one text for a list of one."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self.listed, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        several = handler(schema)
+        return {"anyOf": [several["items"], several]}
+
+    @staticmethod
+    def listed(value: Any) -> Any:
+        return (value,) if type(value) is str else tuple(value) if type(value) is list else value
 
 
-Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_one_or_list), Field(min_length=1)]
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], _OneOrList(), Field(min_length=1)]
 """One text or a list of texts."""
 
 
@@ -194,9 +228,9 @@ def compile_target(text: str) -> Target:
     return Target(text, compile_key(rest) if rest else None, compile_path(lists), compile_expression(condition))
 
 
-Targets = Annotated[tuple[Annotated[Target, _Compiled(compile_target)], ...], BeforeValidator(_one_or_list), Field(min_length=1)]
+Targets = Annotated[tuple[Annotated[Target, _Compiled(compile_target)], ...], _OneOrList(), Field(min_length=1)]
 """One or several things for `drop`."""
-Keys = Annotated[tuple[Annotated[Key, _Compiled(compile_key)], ...], BeforeValidator(_one_or_list), Field(min_length=1)]
+Keys = Annotated[tuple[Annotated[Key, _Compiled(compile_key)], ...], _OneOrList(), Field(min_length=1)]
 """One key or a list of keys."""
 
 
@@ -209,13 +243,14 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
     return name
 
 
-EntityTypes = Annotated[tuple[Annotated[str, BeforeValidator(_entity_type)], ...], BeforeValidator(_one_or_list)]
+EntityType = Annotated[str, BeforeValidator(_entity_type), WithJsonSchema({"type": "string", "format": ENTITY})]
+"""The name of one entity type or group."""
+EntityTypes = Annotated[tuple[EntityType, ...], _OneOrList()]
 """One entity type or group, or a list of them: of the `Vocabulary` that is the context of validation, or built-in ones."""
 
 
 Preserved = Annotated[
-    Annotated[EntityTypes, Tag("[list]")]
-    | Annotated[dict[Annotated[str, BeforeValidator(_entity_type)], Annotated[int, Field(ge=1)]], Field(min_length=1), Tag("[bounds]")],
+    Annotated[EntityTypes, Tag("[list]")] | Annotated[dict[EntityType, Annotated[int, Field(ge=1)]], Field(min_length=1), Tag("[bounds]")],
     Discriminator(lambda value: "[bounds]" if isinstance(value, dict) else "[list]"),
 ]
 """Entity types as `EntityTypes`, or each with how many of them are kept at most."""

@@ -20,6 +20,7 @@ VERBS: Mapping[str, str] = {
     "run": "the dry run, which is what runs without a verb",
     "init": "draft rules for tools that have none, each with a sample and a test",
     "check": "find the mistakes in rule files",
+    "schema": "print the rule language as a JSON Schema, for editors",
     "validate": "check the structure of stored histories, and reductions against their originals",
     "compare": "put rule sets and blunt baselines side by side on histories",
     "entities": "find indicators and names of threats in texts and JSON",

@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
+from pydantic import Field
+
 from reducer.op import Amount, Condition, Draft, Example, Op, worded
 from reducer.path import Chain
 from reducer.values import shown
@@ -36,9 +38,9 @@ class Limit(Op):
     )
 
     limit: Amount
-    sort_by: Condition | None = None
-    order: Literal["asc", "desc"] = "desc"
-    always_keep: Condition | None = None
+    sort_by: Condition | None = Field(None, description="What chooses the items that stay: JMESPath on each item. Their order never changes.")
+    order: Literal["asc", "desc"] = Field("desc", description="`desc`: the highest and newest stay (this is the default); `asc`: the lowest and oldest.")
+    always_keep: Condition | None = Field(None, description="Items for which this holds stay besides: JMESPath on each item, or the name of a condition.")
 
     def apply(self, value: list[Any], draft: Draft) -> list[Any]:
         if len(value) <= self.limit.head + self.limit.tail:

@@ -27,8 +27,10 @@ class Model(BaseModel):
 class When(Model):
     """A gate, judged on the return as it arrived: it has at least `min_chars` characters, and `where` holds."""
 
-    min_chars: int | None = Field(None, ge=1)
-    where: Condition | None = None
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    min_chars: int | None = Field(None, ge=1, description="The return has at least so many characters.")
+    where: Condition | None = Field(None, description="This JMESPath condition holds for the return.")
 
     @model_validator(mode="after")
     def _says_something(self) -> When:
@@ -40,9 +42,11 @@ class When(Model):
 class Given(Model):
     """What an inline test starts from: exactly one of a value, a text, and a JSON file beside the rule file."""
 
-    json_: Any = Field(None, alias="json")
-    text: str | None = None
-    file: str | None = None
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    json_: Any = Field(None, alias="json", description="The content of the return, written as YAML.")
+    text: str | None = Field(None, description="The content of the return, a text.")
+    file: str | None = Field(None, description="A JSON file with the content of the return, beside the rule file.")
 
     @model_validator(mode="after")
     def _one(self) -> Given:
@@ -63,17 +67,23 @@ def _share(value: Any) -> Any:
     raise PydanticCustomError("share", "expected a share such as 80%")
 
 
+Share = Annotated[float, BeforeValidator(_share, json_schema_input_type=Annotated[str, Field(pattern=r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%$")])]
+"""A share of a whole, written as 80%."""
+
+
 class Expect(Model):
     """What an inline test expects of the result."""
 
-    unchanged: bool | None = None
-    equals: Any = None
-    contains: Names | None = None
-    not_contains: Names | None = None
-    max_chars: int | None = Field(None, ge=0)
-    min_reduction: Annotated[float, BeforeValidator(_share)] | None = None
-    values: dict[str, Any] | None = None
-    preserves: EntityTypes | None = None
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    unchanged: bool | None = Field(None, description="`true`: the rule leaves it alone; `false`: it changes something.")
+    equals: Any = Field(None, description="The whole result.")
+    contains: Names | None = Field(None, description="A text, or several, that some text of the result has in it.")
+    not_contains: Names | None = Field(None, description="A text, or several, that no text of the result has in it.")
+    max_chars: int | None = Field(None, ge=0, description="The result has at most so many characters.")
+    min_reduction: Share | None = Field(None, description="The result is smaller by at least this share: `80%`.")
+    values: dict[str, Any] | None = Field(None, description="JMESPath expressions, each with the value that it has on the result.")
+    preserves: EntityTypes | None = Field(None, description="Every entity of these types that the content has is in the result too.")
 
     @model_validator(mode="after")
     def _says_something(self) -> Expect:
@@ -87,33 +97,38 @@ class Test(Model):
 
     __test__ = False
 
-    name: str = Field(min_length=1)
-    given: Given
-    expect: Expect
+    name: str = Field(min_length=1, description="What the test shows, in words.")
+    given: Given = Field(description="The content of a return: exactly one of `json`, `text`, `file`.")
+    expect: Expect = Field(description="What holds for the result.")
 
 
 class StepKeys(Model):
     """The keys that every step may have beside those of its operation."""
 
-    path: Place | None = None
-    when: When | None = None
-    preserve: Preserved | None = None
+    path: Place | None = Field(None, description="Where: JMESPath that names places, such as `items`, `items[*].tags`. Without it: the whole return.")
+    when: When | None = Field(None, description="The step is done only if this holds for the return as it arrived.")
+    preserve: Preserved | None = Field(None, description="Entities of these types that the step takes away stay, in place of what the rule says. `[]`: none.")
+
+
+_Named = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RuleFile(Model):
     """The keys of a rule file; the steps are read by their operations, entities and conditions for all files."""
 
-    version: Literal[1]
-    tool: Names
-    description: str = ""
-    when: When | None = None
-    keys: Literal["all"] | None = None
-    steps: Annotated[list[Any], Field(min_length=1)] | None = None
-    preserve: Preserved | None = None
-    max_chars: int | None = Field(None, ge=1)
-    entities: Annotated[dict[str, Any], Field(min_length=1)] | None = None
-    conditions: Annotated[dict[str, Any], Field(min_length=1)] | None = None
-    tests: list[Any] = []
+    version: Literal[1] = Field(description="The version of the rule language.")
+    tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list of them.")
+    description: str = Field("", description="What is kept and why, in a sentence for colleagues.")
+    when: When | None = Field(None, description="The rule is used only if this holds for the return.")
+    keys: Literal["all"] | None = Field(None, description="`all`: every object keeps all of its keys, for code that reads the return by a schema.")
+    steps: Annotated[list[Any], Field(min_length=1)] | None = Field(
+        None, description="What is done, from top to bottom, each step on what the one before left."
+    )
+    preserve: Preserved | None = Field(None, description="Entities of these types never vanish: a list, or each type with how many stay at most.")
+    max_chars: int | None = Field(None, ge=1, description="What is left after the steps is cut down to about so many characters.")
+    entities: _Named | None = Field(None, description="Entity types of your own, and what is no entity; for all rule files of the folder.")
+    conditions: _Named | None = Field(None, description="Conditions by name, as `always_keep` takes them; for all rule files of the folder.")
+    tests: list[Any] = Field([], description="Examples with what is expected of them; `python -m reducer test` runs them.")
 
 
 class SharedFile(Model):
@@ -121,8 +136,8 @@ class SharedFile(Model):
 
     version: Literal[1]
     description: str = ""
-    entities: Annotated[dict[str, Any], Field(min_length=1)] | None = None
-    conditions: Annotated[dict[str, Any], Field(min_length=1)] | None = None
+    entities: _Named | None = None
+    conditions: _Named | None = None
 
 
 SHARED_KEYS = frozenset({"entities", "conditions"})

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from reducer.entities.entity import GROUPS, TYPES
 from reducer.entities.foreign import meant
@@ -33,12 +33,12 @@ _MOST_HOST = 253
 class EntityKeys(Model):
     """What a rule file says of one entity type."""
 
-    pattern: Names | None = None
-    words: Names | None = None
-    words_file: Names | None = None
-    case_sensitive: bool | None = None
-    ignore: Names | None = None
-    synonyms: Literal["one"] | None = None
+    pattern: Names | None = Field(None, description="A regex, or several, for what is an entity of this type (needs the extra `patterns`).")
+    words: Names | None = Field(None, description="The words that are entities of this type.")
+    words_file: Names | None = Field(None, description="A text file beside the rule file with a word on each line.")
+    case_sensitive: bool | None = Field(None, description="`true`: words count only as they are written here.")
+    ignore: Names | None = Field(None, description="What reads as an entity of this type and is none.")
+    synonyms: Literal["one"] | None = Field(None, description="`one`: of the names of one actor it is enough that one stays.")
 
 
 def read_vocabulary(files: Iterable[tuple[str, Tree, Report]]) -> Vocabulary:
