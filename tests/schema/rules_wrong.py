@@ -50,7 +50,7 @@ WRONG: dict[str, tuple[str, int, int, str]] = {
         TESTS + "  - {name: x, given: {json: 1, text: a}, expect: {unchanged: true}}\n",
         6,
         32,
-        "`json` is here already: exactly one is expected",
+        "`json` is here already",
     ),
     "what is expected misspelt": (TESTS + "  - {name: x, given: {json: 1}, expect: {contians: a}}\n", 6, 42, "Property contians is not allowed."),
     "a share that is a number": (TESTS + "  - {name: x, given: {json: 1}, expect: {min_reduction: 80}}\n", 6, 57, 'Incorrect type. Expected "string".'),
