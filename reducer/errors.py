@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -18,11 +18,20 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+class Edit(NamedTuple):
+    """A change of a text file: the `width` characters from `column` on in `line` (both from 1) become `text`."""
+
+    line: int
+    column: int
+    width: int
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong at one location: `snippet` is the line as it stands, `width` the characters under the caret.
 
-    `code` is one of `reducer.catalogue`: `E` for errors, `W` for warnings, and three digits.
+    `code` is one of `reducer.catalogue`: `E` for errors, `W` for warnings, and three digits. `fix` mends it, where that is safe to do unasked.
     """
 
     location: Location
@@ -31,6 +40,7 @@ class Problem:
     help: str = ""
     snippet: str = ""
     width: int = 1
+    fix: tuple[Edit, ...] = ()
 
     @property
     def severity(self) -> Literal["error", "warning"]:

@@ -29,7 +29,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.foreign import meant
 from reducer.entities.own import BUILT_IN, Vocabulary
-from reducer.path import Chain, Expression, Path, PathError, Shape, compile_expression, compile_path
+from reducer.path import Chain, Expression, Path, PathError, Shape, compile_expression, compile_path, mended
 from reducer.path.targets import split_filter
 
 
@@ -147,7 +147,8 @@ class _Compiled:
         try:
             return self.compile(value)
         except PathError as error:
-            context = {"code": error.code, "message": error.message, "column": error.column, "width": error.width, "help": error.help}
+            context: dict[str, Any] = {"code": error.code, "message": error.message, "column": error.column, "width": error.width, "help": error.help}
+            context["fix"] = mended(value, self.compile)
             raise PydanticCustomError("path", "{message}", context) from error
 
 

@@ -32,7 +32,7 @@ CASES = {
     "unknown modifier": (STEP + "    limit: 3\n    sorted_by: x\n", ("6:5", "unknown key `sorted_by`", "did you mean `sort_by`?")),
     "modifier of another action": (
         STEP + "    keep: a\n    sort_by: x\n",
-        ("6:5", "unknown key `sort_by`", "expected one of `keep`, `path`, `when`, `preserve`"),
+        ("6:5", "`sort_by` has no place beside `keep`", "it stands beside `limit`"),
     ),
     "two actions": (STEP + "    limit: 3\n    keep: a\n", ("6:5", "a second action beside `limit`", "write one step for each action")),
     "no action": (
@@ -53,13 +53,16 @@ CASES = {
     "limit 0": (STEP + "    limit: 0\n", ("5:12", "expected at least 1; to take all of it away use `drop`", "")),
     "a negative amount": (STEP + "    truncate: {head: -1}\n", ("5:22", "expected at least 0, not -1", "")),
     "an unknown part of an amount": (STEP + "    truncate: {haed: 1}\n", ("5:16", "unknown key `haed`", "did you mean `head`?")),
-    "an unknown order": (STEP + "    limit: 3\n    order: newest\n", ("6:12", "expected 'asc' or 'desc', not `newest`", "")),
+    "an unknown order": (STEP + "    limit: 3\n    order: newest\n", ("6:12", "expected 'asc' or 'desc', not `newest`", "did you mean `desc`?")),
     "a path that is a list": (HEAD + "steps:\n  - path: [a]\n    limit: 3\n", ("4:11", "expected a JMESPath expression", "")),
     "a path that makes a value": (
         HEAD + "steps:\n  - path: sort(items)\n    limit: 3\n",
         ("4:11", "`sort()` makes a new value; a path names places", "functions stand in filters and conditions only"),
     ),
-    "a column inside a quoted path": (HEAD + "steps:\n  - path: 'items[?a = `1`]'\n    limit: 3\n", ("4:21", "unknown character `=`", "write `==` to compare")),
+    "a column inside a quoted path": (
+        HEAD + "steps:\n  - path: 'items[?a = `1`]'\n    limit: 3\n",
+        ("4:21", "unknown character `=`", "write `==` to compare: `items[?a == `1`]`"),
+    ),
     "an unknown type": (HEAD + "preserve: [ip, ipv5]\nmax_chars: 9\n", ("3:16", "unknown entity type `ipv5`", "did you mean `ipv6`?")),
     "an unknown type with a bound": (HEAD + "preserve: {ipv5: 9}\nmax_chars: 9\n", ("3:12", "unknown entity type `ipv5`", "did you mean `ipv6`?")),
     "a bound of nothing": (HEAD + "preserve: {ioc: 0}\nmax_chars: 9\n", ("3:17", "expected at least 1, not 0", "")),

@@ -31,6 +31,13 @@ ENTRIES = (
         "- path: items[*].tags\n  limit: 20",
     ),
     Entry(
+        "W012",
+        "word-for-literal",
+        "A bare `true`, `false` or `null` in an expression is the key of that name; the value stands in backticks.",
+        "- path: items\n  limit: 20\n  always_keep: seen == true",
+        "- path: items\n  limit: 20\n  always_keep: seen == `true`",
+    ),
+    Entry(
         "W020",
         "globs-meet",
         "Two globs can match one tool name: the one with more literal characters is used.",

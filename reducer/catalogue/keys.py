@@ -25,6 +25,13 @@ ENTRIES = (
     Entry(
         "E017", "unknown-version", "The rule language has version 1.", "version: 2\ntool: lookup\nmax_chars: 9000", "version: 1\ntool: lookup\nmax_chars: 9000"
     ),
+    Entry(
+        "E018",
+        "misplaced-key",
+        "The rule language has this key, but at another place.",
+        "- path: items\n  keep: [name]\n  sort_by: seen",
+        "- path: items\n  limit: 20\n  sort_by: seen",
+    ),
     Entry("E020", "wrong-type", "A value is of another type than its key takes.", '- path: items\n  limit: "20"', "- path: items\n  limit: 20"),
     Entry(
         "E021",

@@ -123,6 +123,7 @@ def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
 
 
 _SPOKEN = {"not": "write `!(...)` for «not»", "and": "write `a && b`", "or": "write `a || b`", "count": "write `length(...)`"}
+_CALLED = {"not": "!", "count": "length", "and": None, "or": None}
 
 
 def _check_call(call: Node, token: Token) -> None:
@@ -131,7 +132,7 @@ def _check_call(call: Node, token: Token) -> None:
     if name not in known:
         near = difflib.get_close_matches(name, known, 1, 0.6)
         guess = f"did you mean `{near[0]}()`?" if near else f"JMESPath has: {', '.join(sorted(known))}"
-        raise token.problem("E059", f"unknown function `{shortened(name)}()`", _SPOKEN.get(name, guess))
+        raise token.problem("E059", f"unknown function `{shortened(name)}()`", _SPOKEN.get(name, guess), _CALLED.get(name, near[0] if near else None))
     signature = known[name]["signature"]
     least, variadic = len(signature), bool(signature and signature[-1].get("variadic"))
     if len(given) < least or (len(given) > least and not variadic):

@@ -11,16 +11,17 @@ from jmespath.lexer import Lexer
 class PathError(ValueError):
     """A text that is no usable expression: `column` counts from 1 in the text, `width` is the number of characters meant.
 
-    `code` is the one of `reducer.catalogue`.
+    `code` is the one of `reducer.catalogue`. `edit` mends it: the characters from its start to its end, from 0, become its text.
     """
 
-    def __init__(self, code: str, message: str, column: int = 1, width: int = 1, help: str = "") -> None:
+    def __init__(self, code: str, message: str, column: int = 1, width: int = 1, help: str = "", edit: tuple[int, int, str] | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.column = column
         self.width = max(1, width)
         self.help = help
+        self.edit = edit
 
 
 class Token(NamedTuple):
@@ -31,9 +32,9 @@ class Token(NamedTuple):
     start: int
     text: str
 
-    def problem(self, code: str, message: str, help: str = "") -> PathError:
-        """Make an error that points at this token."""
-        return PathError(code, message, self.start + 1, len(self.text), help)
+    def problem(self, code: str, message: str, help: str = "", new: str | None = None) -> PathError:
+        """Make an error that points at this token; `new` is what should stand there."""
+        return PathError(code, message, self.start + 1, len(self.text), help, None if new is None else (self.start, self.start + len(self.text), new))
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
@@ -58,13 +59,16 @@ _COMPARATORS = frozenset({"eq", "ne", "lt", "lte", "gt", "gte"})
 
 
 def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
-    """Warn of a bare key in double quotes that is compared: `risk == "high"` compares two keys, and nobody means that."""
+    """Warn of what is compared and reads as a key: in `risk == "high"` and `seen == true` both sides do, and nobody means that."""
     doubts = []
     for before, token, after in zip(tokens, tokens[1:], [*tokens[2:], None], strict=False):
         whole = after is None or after.type not in ("dot", "lbracket", "filter", "flatten")
         if token.type == "quoted_identifier" and before.type in _COMPARATORS and whole:
             name = shortened(token.value)
-            doubts.append(token.problem("W010", f'"{name}" is the key of that name, not a text', f"write '{name}' for the text"))
+            new = None if set(token.value) & set("'\\") else f"'{token.value}'"
+            doubts.append(token.problem("W010", f'"{name}" is the key of that name, not a text', f"write '{name}' for the text", new))
+        elif before.type in _COMPARATORS and token.value in ("true", "false", "null") and token.type == "unquoted_identifier" and whole:
+            doubts.append(token.problem("W012", f"`{token.value}` is the key of that name here", f"write `` `{token.value}` ``", f"`{token.value}`"))
     return tuple(doubts)
 
 

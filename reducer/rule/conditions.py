@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from reducer.errors import Location
-from reducer.path import PathError, compile_expression
-from reducer.rule.problems import Report
+from reducer.path import PathError, compile_expression, mended
+from reducer.rule.problems import Report, corrected, doubted
 from reducer.source import Mapping as MappingNode
 from reducer.source import Scalar, Tree, locate
 
@@ -79,9 +79,10 @@ def read_conditions(files: Iterable[tuple[str, Tree, Report]]) -> Conditions:
 def _checked(node: Tree, text: str, report: Report) -> str | None:
     try:
         for doubt in compile_expression(text).warnings:
-            report(node, doubt.code, doubt.message, doubt.help, offset=doubt.column - 1, width=doubt.width)
+            report(node, doubt.code, doubt.message, doubt.help, offset=doubt.column - 1, width=doubt.width, fix=doubted(text, doubt))
     except PathError as error:
-        report(node, error.code, error.message, error.help, offset=error.column - 1, width=error.width)
+        fix = mended(text, compile_expression)
+        report(node, error.code, error.message, corrected(error.help, fix), offset=error.column - 1, width=error.width, fix=fix or None)
         return None
     return text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any, Protocol
@@ -9,7 +10,9 @@ from typing import Any, Protocol
 from pydantic import ValidationError
 
 from reducer.errors import Problem
-from reducer.source import Tree, locate, problem_at
+from reducer.path import PathError
+from reducer.rule.sayings import meant
+from reducer.source import Mapping, Tree, locate, problem_at
 
 _EXPECTED = {
     "string_type": "expected a text",
@@ -33,12 +36,14 @@ _CODES = {
 _KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping", type(None): "nothing"}
 
 
+_READABLE = 120
+
 Place = tuple[str | int, ...]
 """Keys and list indexes from the root of a rule file."""
 
 
 class Report(Protocol):
-    """Notes a problem at a node."""
+    """Notes a problem at a node; `fix` is what its value should be."""
 
     def __call__(
         self,
@@ -49,6 +54,7 @@ class Report(Protocol):
         *,
         offset: int | None = None,
         width: int | None = None,
+        fix: str | None = None,
     ) -> None: ...
 
 
@@ -70,8 +76,9 @@ def reporter(text: str | bytes, file: str, found: list[Problem]) -> Report:
         *,
         offset: int | None = None,
         width: int | None = None,
+        fix: str | None = None,
     ) -> None:
-        found.append(problem_at(text, file, node, code, message, help, offset=offset, width=width))
+        found.append(problem_at(text, file, node, code, message, help, offset=offset, width=width, fix=fix))
 
     return report
 
@@ -86,17 +93,24 @@ def report_all(report: Report, error: ValidationError, tree: Tree, place: Place,
         seen.add(keys)
         kind, context, value = entry["type"], entry.get("ctx", {}), entry["input"]
         node = locate(tree, (*place, *keys))
+        around = locate(tree, (*place, *keys[:-1])) if kind == "missing" else node
+        if kind in ("missing", "value_error", "too_short") and isinstance(around, Mapping) and around.lost:
+            continue  # what is missing there is what was wrong with it
         if kind == "extra_forbidden":
             word = str(keys[-1])
             report(locate(tree, (*place, *keys), key=True), "E010", f"unknown key `{word}`", near(word, known(keys[:-1])))
         elif kind == "missing":
             report(locate(tree, (*place, *keys[:-1]), key=True), "E011", f"`{keys[-1]}` is missing")
         elif kind == "path":
-            report(node, context["code"], context["message"], context["help"], offset=context["column"] - 1, width=context["width"])
+            fix = context["fix"]
+            help = corrected(context["help"], fix)
+            report(node, context["code"], context["message"], help, offset=context["column"] - 1, width=context["width"], fix=fix or None)
         elif kind == "entity_type":
-            report(locate(tree, (*place, *keys), key="[key]" in entry["loc"]), "E090", entry["msg"], context["help"])
+            one = re.fullmatch(r"did you mean `(\w+)`\?", context["help"])
+            report(locate(tree, (*place, *keys), key="[key]" in entry["loc"]), "E090", entry["msg"], context["help"], fix=one[1] if one else None)
         elif kind == "literal_error":
-            report(node, "E021", f"expected {context['expected']}, not {_said(value)}")
+            word = meant(value, re.findall(r"'(\w+)'", context["expected"])) if type(value) is str else ""
+            report(node, "E021", f"expected {context['expected']}, not {_said(value)}", f"did you mean `{word}`?" if word else "", fix=word or None)
         elif kind in ("greater_than_equal", "greater_than"):
             report(node, "E022", f"expected at least {context.get('ge', context.get('gt'))}, not {value}")
         elif kind in _EXPECTED:
@@ -104,6 +118,21 @@ def report_all(report: Report, error: ValidationError, tree: Tree, place: Place,
             report(node, code, f"{_EXPECTED[kind]}, not {_KINDS.get(type(value), 'this')}" if kind.endswith("_type") else _EXPECTED[kind])
         else:
             report(node, _CODES.get(entry["msg"].removeprefix("Value error, "), "E020"), entry["msg"].removeprefix("Value error, "))
+
+
+def corrected(help: str, fix: str) -> str:
+    """Give a help with the corrected text, where there is one that can be read."""
+    if not fix or len(fix) > _READABLE:
+        return help
+    return f"{help}: `{fix}`" if help else f"write `{fix}`"
+
+
+def doubted(text: str, doubt: PathError) -> str | None:
+    """Give an expression without what is hardly meant in it; None where that is not clear."""
+    if doubt.edit is None:
+        return None
+    start, end, new = doubt.edit
+    return text[:start] + new + text[end:]
 
 
 def _steps(loc: Iterable[str | int]) -> Iterator[str | int]:

@@ -21,7 +21,8 @@ from reducer.rule.conditions import KEY, Conditions, read_conditions
 from reducer.rule.form import conflicts, is_proven, same_place
 from reducer.rule.model import SHARED_KEYS, Expect, Given, Model, Rule, RuleFile, Ruleset, SharedFile, Step, StepKeys, Test, When
 from reducer.rule.opening import opening_of
-from reducer.rule.problems import Report, near, report_all, reporter
+from reducer.rule.problems import Report, doubted, report_all, reporter
+from reducer.rule.spelling import respelled
 from reducer.rule.vocabulary import read_vocabulary
 from reducer.source import Mapping as MappingNode
 from reducer.source import Sequence as SequenceNode
@@ -62,7 +63,7 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
     problems: list[Problem] = []
     tools: dict[str, Location] = {}
     verbs = operations()
-    parsed = [(file, text, *parse(text, file), list[Problem]()) for file, text in texts]
+    parsed = [_spelled(file, text, verbs) for file, text in texts]
     vocabulary = read_vocabulary((file, tree, reporter(text, file, noted)) for file, text, tree, _, noted in parsed if tree is not None)
     conditions = read_conditions((file, tree, reporter(text, file, noted)) for file, text, tree, _, noted in parsed if tree is not None)
     made = [None if tree is None else _rule(tree, file, reporter(text, file, noted), verbs, vocabulary, conditions) for file, text, tree, _, noted in parsed]
@@ -81,6 +82,12 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
     if any(problem.severity == "error" for problem in problems):
         return None, tuple(problems)
     return Ruleset(tuple(rules), rule_chooser(rules), tuple(problems), vocabulary), tuple(problems)
+
+
+def _spelled(file: str, text: str | bytes, verbs: Mapping[str, type[Op]]) -> tuple[str, str | bytes, Tree | None, tuple[Problem, ...], list[Problem]]:
+    tree, found = parse(text, file)
+    noted: list[Problem] = []
+    return file, text, None if tree is None else respelled(tree, reporter(text, file, noted), verbs), found, noted
 
 
 def _digest(text: str | bytes) -> str:
@@ -135,7 +142,8 @@ def _rule(tree: Tree, file: str, report: Report, verbs: Mapping[str, type[Op]], 
     if checked is None or None in steps or None in tests or not sound:
         return None
     if not steps and checked.max_chars is None:
-        report(locate(tree, ("tool",), key=True), "E015", "this rule does nothing", "add `steps` or `max_chars`")
+        if not tree.lost:
+            report(locate(tree, ("tool",), key=True), "E015", "this rule does nothing", "add `steps` or `max_chars`")
         return None
     return _compiled(checked, tuple(steps), tuple(tests), tree, file, report, vocabulary)
 
@@ -218,7 +226,7 @@ def _steps(
         actions = [key for key in step if key in verbs]
         common = {key: value for key, value in step.items() if key in StepKeys.model_fields}
         if len(actions) != 1:
-            _no_single_action(tree, place, step, actions, verbs, report)
+            # What is wrong with its keys is told already.
             _checked(StepKeys, common, tree, place, report, vocabulary)
             yield None
             continue
@@ -238,21 +246,9 @@ def _warn(part: Model | Op | None, tree: Tree, place: tuple[str | int, ...], rep
     """Note what is valid JMESPath in the keys of a step, but hardly meant."""
     for name, value in part or ():
         for doubt in value.warnings if isinstance(value, Path | Expression) else ():
-            report(locate(tree, (*place, name)), doubt.code, doubt.message, doubt.help, offset=doubt.column - 1, width=doubt.width)
-
-
-def _no_single_action(
-    tree: Tree, place: tuple[str | int, ...], step: dict[str, Any], actions: list[str], verbs: Mapping[str, type[Op]], report: Report
-) -> None:
-    if actions:
-        report(locate(tree, (*place, actions[1]), key=True), "E014", f"a second action beside `{actions[0]}`", "write one step for each action")
-        return
-    modifiers = {field for verb in verbs.values() for field in verb.model_fields} | set(StepKeys.model_fields)
-    unknown = [key for key in step if key not in modifiers]
-    if unknown:
-        report(locate(tree, (*place, unknown[0]), key=True), "E010", f"unknown key `{unknown[0]}`", near(unknown[0], verbs))
-    else:
-        report(locate(tree, place), "E013", "this step has no action", f"expected one of {', '.join(f'`{verb}`' for verb in verbs)}")
+            report(
+                locate(tree, (*place, name)), doubt.code, doubt.message, doubt.help, offset=doubt.column - 1, width=doubt.width, fix=doubted(value.text, doubt)
+            )
 
 
 def _checked(model: Any, data: Any, tree: Tree, place: tuple[str | int, ...], report: Report, vocabulary: Vocabulary, more: Iterable[str] = ()) -> Any:

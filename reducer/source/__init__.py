@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import yaml
 
 from reducer.errors import Location, Problem
 from reducer.source.faults import MAX_LINE, Edit
 from reducer.source.reader import Finding, build
+from reducer.source.rewrite import rewritten
 from reducer.source.tree import MAX_DEPTH, Mapping, Scalar, Sequence, Tree, locate, place, plain
 
 try:
@@ -57,14 +59,17 @@ def problem_at(
     *,
     offset: int | None = None,
     width: int | None = None,
+    fix: str | None = None,
 ) -> Problem:
-    """Make a problem at `node`, which `parse` read in `text`; `offset` (from 0) and `width` point at characters of its value."""
+    """Make a problem at `node`, which `parse` read in `text`; `offset` (from 0) and `width` point at characters of its value,
+    `fix` is what the value should be."""
     lines = _lines(_decoded(text))
     row, column = node.line, node.column
     if offset is not None and isinstance(node, Scalar):
         row, column = place(node, offset)
         width = width or 1
-    return _problem(file, lines, Finding(row - 1, column - 1, width or node.width, code, message, help))
+    problem = _problem(file, lines, Finding(row - 1, column - 1, width or node.width, code, message, help))
+    return replace(problem, fix=rewritten(node, fix)) if fix is not None and isinstance(node, Scalar) else problem
 
 
 def _problem(file: str, lines: list[str], finding: Finding) -> Problem:

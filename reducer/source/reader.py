@@ -237,7 +237,7 @@ class _Builder:
             return Sequence(tuple(item for item in frame.children if item is not None), row, column, width, style)
         pairs = zip(frame.children[::2], frame.children[1::2], strict=True)
         entries = tuple((key, value) for key, value in pairs if isinstance(key, Scalar) and value is not None)
-        return Mapping(entries, row, column, width, style)
+        return Mapping(entries, row, column, width, style, len(entries) * 2 < len(frame.children))
 
     def key(self, node: Tree, keys: dict[str, int]) -> Scalar | None:
         """Give the key as a text, or None for one that cannot be; `keys` are the lines of those before it."""

@@ -28,13 +28,17 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """An object: `entries` are its keys, each a text and none twice, with their values, in the order of the file."""
+    """An object: `entries` are its keys, each a text and none twice, with their values, in the order of the file.
+
+    `lost`: something that stands in it was left out, as it was wrong.
+    """
 
     entries: tuple[tuple[Scalar, Tree], ...]
     line: int
     column: int
     width: int
     style: Literal["block", "flow"]
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
