@@ -19,6 +19,7 @@ __all__ = ["VERBS", "main"]
 VERBS: Mapping[str, str] = {
     "run": "the dry run, which is what runs without a verb",
     "init": "draft rules for tools that have none, each with a sample and a test",
+    "query": "show what a path finds in samples and histories",
     "check": "find the mistakes in rule files",
     "schema": "print the rule language as a JSON Schema, for editors",
     "validate": "check the structure of stored histories, and reductions against their originals",

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from reducer.cli import VERBS
 from reducer.cli.histories import Source, find
+from reducer.cli.selection import Selection
 from reducer.cli.stop import Stop
 from reducer.codecs.json_text import read_json, read_quoted
 from reducer.errors import HistoryError
 from reducer.lines import ENDINGS
 from reducer.report.changes import characters
-from reducer.stored import returns
+from reducer.stored import Return, returns
 
 MOST_ANSWERS = 40
 """The longest answers of one tool that are held: more of them teach nothing that these do not."""
@@ -51,6 +52,37 @@ class Answers:
         return [content for _, content in sorted(self.longest, key=lambda entry: -entry[0])]
 
 
+class Answer(NamedTuple):
+    """One answer: the file it is in, its tool (empty for a sample whose tool is not known), its call as `--call` names it (empty for a sample)."""
+
+    file: str
+    tool: str
+    call: str
+    content: Any
+
+
+def each_answer(names: Sequence[str], tool: str | None = None, call: str | None = None) -> Iterator[Answer]:
+    """Give the answers in histories and samples that `--tool` and `--call` choose, in order. Raises `Stop`, for no such answer too."""
+    selection = Selection(tool, call, {}, {})
+    found = False
+    for source in find(names, tuple(VERBS)):
+        if isinstance(source, Stop):
+            raise source
+        data = source.read()
+        is_history = False
+        for entry in _of_history(source.name, data):
+            is_history = True
+            if selection.takes(entry):
+                found = True
+                name = f"{entry.call_id}#{entry.nth}" if entry.nth > 1 else entry.call_id
+                yield Answer(source.name, entry.tool, name, entry.content)
+        if not is_history and call is None:
+            found = True
+            yield Answer(source.name, tool or "", "", _of_sample(source.name, data))
+    if not found:
+        raise Stop(selection.why_none())
+
+
 def answers(names: Sequence[str], tool: str | None) -> tuple[dict[str, Answers], bool]:
     """Read the answers in histories and samples, by tool, of one `tool` alone if it is given; and tell whether any file was a history.
 
@@ -63,7 +95,7 @@ def answers(names: Sequence[str], tool: str | None) -> tuple[dict[str, Answers],
         if isinstance(source, Stop):
             raise source
         data = source.read()
-        stored = list(_of_history(source.name, data))
+        stored = [(entry.tool, entry.content) for entry in _of_history(source.name, data)]
         is_history = is_history or bool(stored)
         for name, content in stored or [(tool or _named(source), _of_sample(source.name, data))]:
             seen[name] = None
@@ -74,8 +106,8 @@ def answers(names: Sequence[str], tool: str | None) -> tuple[dict[str, Answers],
     return found, is_history
 
 
-def _of_history(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
-    """Give the tool and content of each return that rules apply to; nothing for what is no history, or one without any. Raises `Stop`."""
+def _of_history(name: str, data: bytes) -> Iterator[Return]:
+    """Give each return that rules apply to; nothing for what is no history, or one without any. Raises `Stop`."""
     try:
         yield from _reducible(data)
         return
@@ -101,10 +133,8 @@ def _begins_as_one(data: bytes) -> bool:
     return type(first) is dict and type(first.get("parts")) is list and ("kind" in first or "role" in first)
 
 
-def _reducible(data: bytes) -> Iterator[tuple[str, Any]]:
-    for entry in returns(data):
-        if not entry.untouched:
-            yield entry.tool, entry.content
+def _reducible(data: bytes) -> Iterator[Return]:
+    return (entry for entry in returns(data) if not entry.untouched)
 
 
 def _of_sample(name: str, data: bytes) -> Any:

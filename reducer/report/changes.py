@@ -206,7 +206,7 @@ def _change(entry: _Sum) -> Change:
         once = entry.places == (len(entry.names) or 1)
         tokens = entry.first if once else entry.pattern
         path = path_text(tokens[:-1] if entry.names else tokens)
-    sample = "" if entry.names else _sample(entry.thing)
+    sample = "" if entry.names else beginning(entry.thing)
     return Change(
         entry.kind, path, entry.places, entry.items, entry.total, entry.before, entry.after, tuple(entry.names), sample, entry.pattern
     )  # fmt: skip
@@ -224,11 +224,11 @@ def _ranges(indexes: Sequence[int]) -> str:
     return ", ".join([*texts, "…"] if len(runs) > 4 else texts)
 
 
-def _sample(value: Any) -> str:
-    """Give the beginning of a value on one line."""
-    text = value if type(value) is str else _beginning(value, _SAMPLE * 4)
-    text = " ".join(text[: _SAMPLE * 4].split())
-    return text if len(text) <= _SAMPLE else f"{text[:_SAMPLE]}…"
+def beginning(value: Any, width: int = _SAMPLE) -> str:
+    """Give the beginning of a value on one line of at most `width` characters and a mark."""
+    text = value if type(value) is str else _beginning(value, width * 4)
+    text = " ".join(text[: width * 4].split())
+    return text if len(text) <= width else f"{text[:width]}…"
 
 
 def _beginning(value: Any, room: int) -> str:
