@@ -17,6 +17,7 @@ import pytest
 from reducer.engine import reduce_content
 from reducer.ops import operations
 from reducer.rule import compile_rules
+from tests.learn.recordings import write
 from tests.test_rules_shipped import unmet
 
 ROOT = Path(__file__).parents[1]
@@ -81,6 +82,8 @@ def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
 def test_console_blocks_print_what_they_say(block: str, tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text(WRONG)
     (tmp_path / "note.txt").write_text(NOTE)
+    if " learn " in block:
+        write(tmp_path / "histories")
     sample = json.dumps(json.loads((ROOT / "reducer" / "samples" / "threat_intelligence.json").read_bytes())).encode()
     (tmp_path / "logs.jsonl.gz").write_bytes(gzip.compress(b"\n".join((sample, b"wrong", sample))))
     (tmp_path / "search_hosts.json").write_text(json.dumps({"total": 120, "hosts": HOSTS}))

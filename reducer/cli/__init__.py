@@ -25,6 +25,7 @@ VERBS: Mapping[str, str] = {
     "validate": "check the structure of stored histories, and reductions against their originals",
     "compare": "put rule sets and blunt baselines side by side on histories",
     "entities": "find indicators and names of threats in texts and JSON",
+    "learn": "draft rules from recorded histories",
     "restore": "put the originals of an archive back into a history",
     "archive": "tell what an archive of originals holds, or shorten it",
 }

@@ -95,7 +95,7 @@ def _scores(sources: list[Source], contenders: list[Contender]) -> tuple[int, li
     skipped: list[tuple[str, str]] = []
     watch, last = None, -1
     with progress(sources) as watching:
-        for number, name, content, position in _histories(sources, skipped):
+        for number, name, content, position in each_history(sources, skipped):
             try:
                 scored = compare(content, contenders)
             except HistoryError as error:
@@ -111,7 +111,8 @@ def _scores(sources: list[Source], contenders: list[Contender]) -> tuple[int, li
     return count, skipped, totals
 
 
-def _histories(sources: list[Source], skipped: list[tuple[str, str]]) -> Iterator[tuple[int, str, bytes, int]]:
+def each_history(sources: list[Source], skipped: list[tuple[str, str]]) -> Iterator[tuple[int, str, bytes, int]]:
+    """Give every stored history with the number of its source, its name, and how many bytes of the source are read; note in `skipped` what is none."""
     line = 0
     for unit in read_units(sources, {}, frozenset()):
         name = sources[unit.source].name

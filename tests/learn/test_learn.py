@@ -1,0 +1,195 @@
+"""What is learned from recorded histories whose uses are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reducer.engine import reduce_content
+from reducer.learn.draft import drafted
+from reducer.learn.evidence import Recorded, parted, recorded
+from reducer.learn.lesson import Learned, learn
+from reducer.rule import check_rules, compile_rules
+from tests.laws import checks
+from tests.learn.recordings import hosts, recording, schema
+from tests.test_rules_shipped import unmet
+
+SMALL = ("agentdojo", "secrl", "tau_airline")
+"""Sources that are read in a few seconds."""
+
+
+def read(*histories: bytes) -> list[Recorded]:
+    return [recorded("made-up", one) for one in histories]
+
+
+def lesson(learned: Learned, tool: str) -> Any:
+    return next(one for one in learned.lessons if one.tool == tool)
+
+
+@pytest.fixture(scope="module")
+def learned() -> Learned:
+    return learn(read(*(recording(f"site {task}", schema(task), hosts(task), ("ping", "ok", "Fine.")) for task in range(16))), 0.95, 0.5)
+
+
+def test_what_was_never_used_goes_and_what_was_used_stays(learned: Learned) -> None:
+    rule = lesson(learned, "list_hosts").rule
+    left = reduce_content(_ruleset(rule), "list_hosts", hosts(99)[1])
+    assert checks.stands("srv-99-1.corp", left)
+    assert len(json.dumps(left)) < 0.2 * len(json.dumps(hosts(99)[1]))
+
+
+def test_a_listing_of_which_everything_is_used_is_left_alone(learned: Learned) -> None:
+    assert not lesson(learned, "list_tables").plan
+    content = schema(99)[1]
+    texts = [(draft.file, draft.text) for draft in drafted(learned)]
+    ruleset, problems = compile_rules(texts)
+    assert ruleset is not None
+    assert not problems
+    assert reduce_content(ruleset, "list_tables", content) is content
+
+
+def test_small_answers_are_left_alone_and_the_reason_is_said(learned: Learned) -> None:
+    assert lesson(learned, "ping").rule is None
+    assert "small" in lesson(learned, "ping").why
+
+
+def test_it_is_measured_on_histories_that_were_not_learned_from(learned: Learned) -> None:
+    assert {one.task for one in learned.training}.isdisjoint(one.task for one in learned.held)
+    assert len(learned.training) == len(learned.held) == 8
+    score = learned.measured.tools["list_hosts"]
+    assert score.returns == 8
+    assert score.saved > 0.8
+    assert score.retention == 1
+
+
+def test_the_order_in_which_histories_are_read_changes_nothing() -> None:
+    one = read(*(recording(f"site {task}", hosts(task)) for task in range(12)))
+    other = learn(one[::-1], 0.95, 0.5)
+    assert list(drafted(other)) == list(drafted(learn(one, 0.95, 0.5)))
+
+
+def test_histories_of_one_task_are_on_one_side() -> None:
+    histories = read(*(recording(f"site {task % 3}", hosts(task)) for task in range(30)))
+    training, held = parted(histories, 0.5)
+    assert {one.task for one in training}.isdisjoint(one.task for one in held)
+    assert parted(histories, 0.0)[1] == []
+
+
+def test_histories_that_all_begin_alike_are_told_apart() -> None:
+    training, held = parted(read(*(recording("Hello", hosts(task)) for task in range(30))), 0.5)
+    assert len(training) == len(held) == 15
+
+
+def test_uses_that_contradict_each_other_make_it_careful() -> None:
+    # Whatever is cut, half of the agents needed it.
+    histories = read(*(recording(f"site {task}", hosts(task, range(40) if task % 2 else (0,))) for task in range(24)))
+    learned = learn(histories, 0.99, 0.5)
+    assert learned.measured.total.retention >= 0.95
+
+
+@pytest.mark.parametrize(
+    "histories",
+    [
+        [recording("one", hosts(1))],
+        [recording("one", ("list_hosts", hosts(1)[1], ""))],
+        [recording("one")],
+        [recording(f"site {task}", ("list_hosts", hosts(task)[1], "")) for task in range(12)],
+    ],
+    ids=["one return", "nothing after it", "no return", "never anything after it"],
+)
+def test_thin_evidence_makes_no_rule_of_a_tool(histories: list[bytes]) -> None:
+    learned = learn(read(*histories), 0.95, 0.5)
+    assert all(one.rule is None and one.why for one in learned.lessons)
+
+
+def test_keys_that_name_things_are_never_dropped() -> None:
+    def answer(task: int) -> dict[str, Any]:
+        return {"found": f"id-{task}-77", "hits": {f"10.0.{task}.{number}": {"raw": "z" * 90} for number in range(9)}}
+
+    histories = read(
+        *(recording(f"q{task}", *(("scan", answer(task * 9 + turn), f"It is id-{task * 9 + turn}-77") for turn in range(3))) for task in range(12))
+    )
+    learned = learn(histories, 0.95, 0.0)
+    assert "10.0." not in json.dumps([one.rule for one in learned.lessons])
+
+
+def test_a_value_that_is_mentioned_is_a_use_though_it_tells_little() -> None:
+    def answer(task: int) -> dict[str, Any]:
+        return {"id": f"R{task}77Q", "city": "Paris" if task % 2 else "Rome", "blob": "a very long text of no use " * 30}
+
+    steps = [[("trip", answer(task * 9 + turn), f"R{task * 9 + turn}77Q goes to Paris or Rome") for turn in range(3)] for task in range(12)]
+    rule = lesson(learn(read(*(recording(f"q{task}", *some) for task, some in enumerate(steps))), 0.95, 0.0), "trip").rule
+    assert "blob" in json.dumps(rule) or "truncate" in json.dumps(rule)
+    assert "city" not in json.dumps(rule)
+
+
+def _ruleset(rule: dict[str, Any]) -> Any:
+    ruleset, problems = compile_rules([("drafted", json.dumps(rule))])
+    assert not problems
+    return ruleset
+
+
+texts = st.sampled_from(
+    ["srv-1a.corp", "note 192.0.2.77 and CVE-2024-3400 " * 9, "x" * 900, '{"a": [1, {"b": "srv-9z.corp"}]}', "[('t1', 5), ('t2', None)]" * 1, ""]
+)
+contents = st.recursive(
+    texts | st.integers(0, 5000) | st.none(),
+    lambda inner: st.lists(inner, max_size=12) | st.dictionaries(st.sampled_from(["id", "raw", "list", "10.0.0.1", "a b", "ключ"]), inner, max_size=5),
+    max_leaves=30,
+)
+tools = st.sampled_from(["t", "u*", "with space", "ключ", "true", "a/b"])
+
+
+@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example])
+@given(st.lists(st.tuples(tools, contents), min_size=1, max_size=6), st.sampled_from([0.0, 0.5]), st.sampled_from([0.5, 0.95, 1.0]))
+def test_every_draft_is_sound_and_keeps_the_laws(answers: list[tuple[str, Any]], holdout: float, keep: float) -> None:
+    # The same answers, made large, in many tasks: enough evidence on whatever they are.
+    histories = read(
+        *(
+            recording(f"q{task}", *((tool, [content, f"v{task}{number}k"] * 30, f"v{task}{number}k") for number, (tool, content) in enumerate(answers)))
+            for task in range(6)
+        )
+    )
+    drafts = list(drafted(learn(histories, keep, holdout)))
+    ruleset, problems = compile_rules([(draft.file, draft.text) for draft in drafts])
+    assert not problems
+    for draft in drafts:
+        assert ruleset is not None
+        for _, content in answers:
+            before = [content, "v11k"] * 30
+            name = draft.tool if draft.tool != "*" else "unseen"
+            after = reduce_content(ruleset, name, before)
+            checks.same_type(before, after)
+            checks.never_larger(before, after)
+            checks.root_keys(before, after)
+            assert checks.as_bytes(reduce_content(ruleset, name, checks.round_tripped(after))) == checks.as_bytes(after)
+            if "unwrap" not in draft.text:
+                checks.within(before, after)
+        for test in next(rule for rule in ruleset.rules if rule.file == draft.file).tests:
+            content = json.loads(draft.sample)
+            assert list(unmet(test.expect, content, reduce_content(ruleset, draft.tool if draft.tool != "*" else "unseen", content))) == []
+
+
+def test_what_is_learned_from_real_histories(data: Path, tmp_path: Path) -> None:
+    histories = [recorded(file.parent.name, file.read_bytes()) for file in sorted(data.glob("histories/*/*.json")) if file.parent.name in SMALL]
+    learned = learn(histories, 0.95, 0.5)
+    assert learned.measured.total.saved >= 0.1
+    assert learned.measured.total.retention >= 0.95
+    assert learned.unseen.retention >= 0.9
+    (tmp_path / "samples").mkdir()
+    for draft in drafted(learned):
+        (tmp_path / draft.file).write_text(draft.text)
+        if draft.sample:
+            (tmp_path / draft.sample_file).write_text(draft.sample)
+    ruleset, problems = check_rules(tmp_path)
+    assert ruleset is not None
+    assert not problems
+    for rule in ruleset.rules:
+        for test in rule.tests:
+            content = test.given.content(tmp_path)
+            assert list(unmet(test.expect, content, reduce_content(ruleset, rule.name if rule.name != "*" else "unseen", content))) == []
