@@ -31,7 +31,6 @@ def print_learned(learned: Learned, skipped: int, stream: TextIO) -> None:
     screen.print(f"Read {_counted(histories, 'history', 'histories')}{f', skipped {skipped:,} that are none' if skipped else ''}.")
     split = f"Learned from {len(learned.training):,}, measured on the other {len(learned.held):,} (tasks that were not learned from)."
     screen.print(split if learned.held else "Learned from all of them: nothing is left to measure on.")
-    screen.print()
     screen.print(table)
     if learned.price is None:
         screen.print(f"No choice keeps {100 * learned.keep:.4g}% of the values that were used later.")
@@ -40,7 +39,6 @@ def print_learned(learned: Learned, skipped: int, stream: TextIO) -> None:
             f"A lost value counts {learned.price:,} characters: enough, on parts of the training half that were set aside, to keep {learned.keep:.4%}."
         )
     if learned.held:
-        screen.print()
         screen.print(_sources(learned))
         screen.print(Text("Saved/kept at other prices of a lost value, on the histories that were not learned from. The least price saves most.", "dim"))
     lines = list(_without(learned))

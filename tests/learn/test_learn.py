@@ -19,7 +19,7 @@ from tests.laws import checks
 from tests.learn.recordings import hosts, recording, schema
 from tests.test_rules_shipped import unmet
 
-SMALL = ("agentdojo", "secrl", "tau_airline")
+SMALL = ("secrl", "tau_airline")
 """Sources that are read in a few seconds."""
 
 
@@ -145,7 +145,7 @@ contents = st.recursive(
 tools = st.sampled_from(["t", "u*", "with space", "ключ", "true", "a/b"])
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example])
 @given(st.lists(st.tuples(tools, contents), min_size=1, max_size=6), st.sampled_from([0.0, 0.5]), st.sampled_from([0.5, 0.95, 1.0]))
 def test_every_draft_is_sound_and_keeps_the_laws(answers: list[tuple[str, Any]], holdout: float, keep: float) -> None:
     # The same answers, made large, in many tasks: enough evidence on whatever they are.
