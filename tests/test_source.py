@@ -37,7 +37,7 @@ BESIDE = "indent it as much as the line that it belongs beside"
 WRONG: list[tuple[str, list[str], str]] = [
     # values that need quotes
     ("path: @", ["1:7: error: " + QUOTES.format("@")], 'write path: "@"'),
-    ("a: 1\npath: @timestamp # the time", ["2:7: error: " + QUOTES.format("@")], 'write path: "@timestamp"'),
+    ("a: 1\npath: @timestamp # the time", ["2:7: error: " + QUOTES.format("@")], """write path: '"@timestamp"'"""),
     ("steps:\n  - path: *.name", ["2:11: error: " + QUOTES.format("*")], 'write path: "*.name"'),
     ("path: *name", ["1:7: error: " + QUOTES.format("*")], 'write path: "*name"'),
     ("path: %x", ["1:7: error: " + QUOTES.format("%")], 'write path: "%x"'),
@@ -266,9 +266,9 @@ def test_reads_on_behind_faults_with_the_likeliest_meaning() -> None:
 
 
 def test_findings_before_a_fault_that_ends_the_reading_are_kept() -> None:
-    tree, problems = parse("a: no\nb: {c: 2024-01-01}\nd: 1\n e: 2", "r")
+    tree, problems = parse("a: no\nb: {c: 2024-01-01}\nd: {e: 1 f: 2}", "r")
     assert tree is None
-    assert [(p.location.line, p.location.column) for p in problems] == [(1, 4), (2, 8), (4, 2)]
+    assert [(p.location.line, p.location.column) for p in problems] == [(1, 4), (2, 8), (3, 11)]
 
 
 def test_a_hundred_problems_are_enough() -> None:

@@ -103,7 +103,8 @@ def _parser_problem(text: str, tokens: tuple[Token, ...], position: int) -> Path
     if token.type == "number":
         code, help = "E056", f"write the number in backticks: `` `{token.text}` ``"
         number = _NUMBER.match(text, token.start)
-        edit = (number.start(), number.end(), f"`{number[0]}`") if number else None
+        if number:
+            edit, help = (number.start(), number.end(), f"`{number[0]}`"), f"write the number in backticks: `` `{number[0]}` ``"
         if before is not None and before.type == "lbracket":
             edit = (before.start - 1, before.start, "") if text[before.start - 1 : before.start] == "." else None
             code, help = "E064", "an index stands right behind its list, without a dot: `items[0]`"

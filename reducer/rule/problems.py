@@ -122,7 +122,7 @@ def report_all(report: Report, error: ValidationError, tree: Tree, place: Place,
 
 def corrected(help: str, fix: str) -> str:
     """Give a help with the corrected text, where there is one that can be read."""
-    if not fix or len(fix) > _READABLE:
+    if not fix or len(fix) > _READABLE or fix in help:
         return help
     return f"{help}: `{fix}`" if help else f"write `{fix}`"
 

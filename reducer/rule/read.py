@@ -32,6 +32,8 @@ KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """What a blind cut keeps by default: the identifiers an analyst would look for again."""
 _STRUCTURAL = frozenset({"limit", "keep", "drop"})
 _MODELS: Mapping[str, type[Model] | type[Amount]] = {"when": When, "given": Given, "expect": Expect, "limit": Amount, "truncate": Amount}
+_LAID_OUT = frozenset({"E036", "E037", "E038"})
+"""What is wrong around a value, and so with nothing in it."""
 _SUFFIXES = (".yaml", ".yml")
 
 
@@ -73,8 +75,7 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
         if tree is None:
             continue
         # A broken key was reported where YAML was read: it would only be reported again for what it is not.
-        known = {problem.location for problem in found}
-        noted = [problem for problem in noted if problem.location not in known]
+        noted = [problem for problem in noted if not any(_covers(other, problem) for other in found)]
         _tool_names(tree, text, file, tools, noted)
         problems += sorted(noted, key=lambda problem: problem.location)
         if rule is not None:
@@ -88,6 +89,12 @@ def _spelled(file: str, text: str | bytes, verbs: Mapping[str, type[Op]]) -> tup
     tree, found = parse(text, file)
     noted: list[Problem] = []
     return file, text, None if tree is None else respelled(tree, reporter(text, file, noted), verbs), found, noted
+
+
+def _covers(first: Problem, other: Problem) -> bool:
+    """Tell whether a finding of YAML stands at the value of another one, which then is about what the value is not."""
+    start = first.location.column
+    return first.code not in _LAID_OUT and first.location.line == other.location.line and start <= other.location.column < start + first.width
 
 
 def _digest(text: str | bytes) -> str:

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import yaml
 
+from reducer.errors import Edit as Change
 from reducer.errors import Location, Problem
 from reducer.source.faults import MAX_LINE, Edit
+from reducer.source.mending import column_before, edits_for, mend, moved
 from reducer.source.reader import Finding, build
 from reducer.source.rewrite import rewritten
 from reducer.source.tree import MAX_DEPTH, Mapping, Scalar, Sequence, Tree, locate, place, plain
@@ -79,7 +81,8 @@ def _problem(file: str, lines: list[str], finding: Finding) -> Problem:
     width = max(1, min(finding.width, len(line) - column))
     # A caret needs the line from its start; of a line that nobody reads in a terminal there is none.
     snippet = _UNREADABLE.sub("\ufffd", line[: max(_SNIPPET, column + 20)]) if column < MAX_LINE else ""
-    return Problem(Location(file, row + 1, column + 1), finding.code, finding.message, finding.help, snippet, width)
+    fix = tuple(Change(edit.row + 1, edit.start + 1, edit.end - edit.start, edit.new) for edit in finding.edits)
+    return Problem(Location(file, row + 1, column + 1), finding.code, finding.message, finding.help, snippet, width, fix)
 
 
 def _decoded(text: str | bytes) -> str:
@@ -126,6 +129,7 @@ def _unreadable(char: str, is_bytes: bool) -> tuple[str, str, str]:
 
 def _read(text: str) -> tuple[Tree | None, list[Finding]]:
     syntax: list[Finding] = []
+    made: list[Edit] = []
     # Each round mends one fault. A round costs one run of the pure parser (5-27 µs a character), which bounds how many there are.
     for left in reversed(range(max(1, min(MAX_PROBLEMS, _MAX_REREAD // (len(text) + 1))))):
         result = build(text, _Fast, explained=False)
@@ -135,18 +139,21 @@ def _read(text: str) -> tuple[Tree | None, list[Finding]]:
         fault = result.fault
         if fault is None:
             break
-        mended = _mend(text, fault.edit) if left and fault.edit else text
+        edits = edits_for(text, fault) if left else ()
+        mended = mend(text, edits)
         if fault.message or mended == text:
             message, help = (fault.message, fault.help) if fault.message else ("a tab stands here", "use spaces")
-            syntax.append(Finding(fault.row, fault.column, fault.width, fault.code, message, help))
+            syntax.append(_back(Finding(fault.row, fault.column, fault.width, fault.code, message, help, edits), made))
         if mended == text:
             break
         text = mended
-    return result.tree, syntax + result.findings
+        made += edits
+    tree = moved(result.tree, made) if result.tree and made else result.tree
+    return tree, syntax + [_back(finding, made) for finding in result.findings]
 
 
-def _mend(text: str, edit: Edit) -> str:
-    lines = text.split("\n")
-    line = lines[edit.row]
-    lines[edit.row] = line[: edit.start] + edit.new + line[edit.end :]
-    return "\n".join(lines)
+def _back(finding: Finding, made: list[Edit]) -> Finding:
+    """Give a finding in a text that was mended its place in the text as it stands; a second fix of one line waits for the first."""
+    if all(edit.row != finding.row for edit in made):
+        return finding
+    return finding._replace(column=column_before(finding.row, finding.column, made), edits=())

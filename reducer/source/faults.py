@@ -45,6 +45,8 @@ class Entry(NamedTuple):
 
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'")
+_EXPRESSIONS = frozenset({"path", "sort_by", "where", "always_keep", "dedupe"})
+"""Keys whose value is an expression: a key with `@` in front stands in quotes of its own there."""
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -190,6 +192,8 @@ def _value(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
         return Fault(row, parts.value, 1, "E038", "a list starts on a line of its own", f"put `{short(value)}` on the next line")
     else:
         return None
+    if parts.name.rstrip(": ") in _EXPRESSIONS and re.fullmatch(r"@\w[\w-]*", value):
+        new = quoted(f'"{value}"')
     edit = Edit(row, parts.value, parts.end, new)
     return Fault(row, parts.value, width, code, message, f"write {short((parts.name + ' ' + new).strip())}", edit)
 

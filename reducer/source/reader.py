@@ -33,7 +33,7 @@ class Finding(NamedTuple):
     code: str
     message: str
     help: str = ""
-    edit: Edit | None = None
+    edits: tuple[Edit, ...] = ()
 
 
 class Result(NamedTuple):
@@ -98,8 +98,8 @@ class _Builder:
         self.stack: list[_Open] = []
         self.documents = 0
 
-    def add(self, row: int, column: int, width: int, code: str, message: str, help: str = "", edit: Edit | None = None) -> None:
-        self.findings.append(Finding(row, column, width, code, message, help, edit))
+    def add(self, row: int, column: int, width: int, code: str, message: str, help: str = "", *edits: Edit) -> None:
+        self.findings.append(Finding(row, column, width, code, message, help, edits))
 
     def take(self, event: e.Event) -> None:
         mark: Any = event.start_mark
@@ -118,8 +118,8 @@ class _Builder:
             if not self.pure:
                 raise _Stop
             raw = self.text[mark.index : end.index]
-            help = written(self.lines[mark.line], mark.column, raw)[1]
-            self.add(mark.line, mark.column, len(raw), "E030", "a value cannot start with `*` without quotes", help)
+            edit, help = written(self.lines[mark.line], mark.column, raw)
+            self.add(mark.line, mark.column, len(raw), "E030", "a value cannot start with `*` without quotes", help, edit._replace(row=mark.line))
             self.put(Scalar(raw, mark.line + 1, mark.column + 1, len(raw), "plain", raw))
         elif isinstance(event, (e.SequenceStartEvent, e.MappingStartEvent)):
             if len(self.stack) == MAX_DEPTH:
@@ -155,8 +155,10 @@ class _Builder:
         raw = self.text[mark.index : event.end_mark.index]
         token = re.match(r"\S*", raw or self.lines[mark.line][mark.column :])
         text = token[0] if token else sign
-        help = written(self.lines[mark.line], mark.column, text)[1]
-        self.add(mark.line, mark.column, len(text), "E030", f"a value cannot start with `{text[:1] or sign}` without quotes", help)
+        edit, help = written(self.lines[mark.line], mark.column, text)
+        self.add(
+            mark.line, mark.column, len(text), "E030", f"a value cannot start with `{text[:1] or sign}` without quotes", help, edit._replace(row=mark.line)
+        )
         return True
 
     def scalar(self, event: Any) -> Scalar:
@@ -186,7 +188,8 @@ class _Builder:
         elif style == "plain":
             value, code, message, help = scalars.read(value.replace("\t", " "))
             if code:
-                self.add(start.line, start.column, width, code, message, help)
+                edit = (Edit(start.line, start.column, start.column + width, quoted(raw)),) if "\n" not in raw and help == f"write {quoted(raw)}" else ()
+                self.add(start.line, start.column, width, code, message, help, *edit)
             elif raw and "#" in self.lines[end.line if end.line < len(self.lines) else -1]:
                 value = self.cut(start, raw) or value
         elif _LONE.search(value):
@@ -215,7 +218,8 @@ class _Builder:
         if match and sum(match[0].count(char) for char in ")]}") >= left:
             whole = raw + match[0].rstrip()
             help = f"write {short(quoted(whole))}"
-            self.add(last, column + match[0].index("#"), 1, "E044", "this `#` cuts the value: what follows is a comment", help)
+            edit = (Edit(last, start.column, start.column + len(whole), quoted(whole)),) if last == start.line else ()
+            self.add(last, column + match[0].index("#"), 1, "E044", "this `#` cuts the value: what follows is a comment", help, *edit)
             return whole
         return ""
 
@@ -232,7 +236,8 @@ class _Builder:
             if flow and raw.startswith("[?"):
                 del self.findings[frame.findings :]
                 message = "a value that starts with `[` must be in quotes, unless it is a list"
-                self.add(start.line, start.column, width, "E031", message, written(line, start.column, raw)[1])
+                edit, help = written(line, start.column, raw)
+                self.add(start.line, start.column, width, "E031", message, help, *((edit._replace(row=start.line),) if "\n" not in raw else ()))
                 return Scalar(raw, row, column, width, "plain", raw)
             return Sequence(tuple(item for item in frame.children if item is not None), row, column, width, style)
         pairs = zip(frame.children[::2], frame.children[1::2], strict=True)
@@ -258,6 +263,7 @@ class _Builder:
                 "E016",
                 message,
                 f"write {short(quoted(node.raw))}:" if node.raw else "write one before the colon",
+                *((Edit(row, column, column + node.width, quoted(node.raw)),) if node.raw and "\n" not in node.raw else ()),
             )
             node = Scalar(node.raw, node.line, node.column, node.width, "plain", node.raw)
         name = str(node.value)
@@ -271,7 +277,10 @@ class _Builder:
         if not isinstance(key, Scalar):
             return
         name, colon, rest = key.raw.partition(":")
+        edits: tuple[Edit, ...] = ()
         code, message, help = "E035", f"the key `{short(str(key.value))}` has no value", "write a list with [ ], an object with { }"
         if colon and rest and key.style == "plain":
             code, message, help = "E037", "a space is missing after the colon", f"write {short(f'{name}: {rest}')}"
-        self.add(key.line - 1, key.column - 1, key.width, code, message, help)
+            at = key.column + len(name)
+            edits = (Edit(key.line - 1, at, at, " "),)
+        self.add(key.line - 1, key.column - 1, key.width, code, message, help, *edits)
