@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reducer.cli.output import write
 from reducer.cli.parser import parser
-from reducer.cli.rules import choose_rules
-from reducer.cli.stop import Stop
+from reducer.cli.problems import FORMATS, print_problems
+from reducer.cli.rules import Chosen, bundled_rules, choose_rules
+from reducer.cli.stop import Stop, say
 from reducer.errors import Location, Problem
 from reducer.screen import visible
 
@@ -23,6 +25,10 @@ examples:
   python -m reducer check                  ./rules, or the bundled rules where there is none
   python -m reducer check rules/ more.yaml folders and files
   python -m reducer check --strict         warnings count as well
+  python -m reducer check --diff           what --fix would change
+  python -m reducer check --fix            corrects misspelt keys, missing quotes and the like, and checks again
+  python -m reducer check --format github  for a workflow; also json, and sarif for code scanning
+  python -m reducer explain E010           what a code means
 
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
@@ -33,11 +39,18 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("check", "Find the mistakes in rule files.", _EXAMPLES)
     reader.add_argument("rules", nargs="*", metavar="RULES", help="rule files, or folders of them")
     reader.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
+    reader.add_argument("--fix", action="store_true", help="correct in the files what can be corrected safely, then check them")
+    reader.add_argument("--diff", action="store_true", help="print what --fix would change, and write nothing")
+    reader.add_argument("--format", choices=FORMATS, default="text", help="how problems are written; text is the default")
     options = reader.parse_intermixed_args(arguments)
-    return check(tuple(options.rules), options.strict)
+    if options.diff and options.format != "text":
+        raise Stop("--diff prints text: leave out --format")
+    if options.diff or options.fix:
+        corrected(choose_rules(tuple(options.rules)), options.diff)
+    return check(tuple(options.rules), options.strict, options.format)
 
 
-def check(given: Sequence[str], strict: bool) -> int:
+def check(given: Sequence[str], strict: bool, format: str = "text") -> int:
     """Print every problem of the rule files and give the exit code. Raises `Stop` where there are no rule files."""
     chosen = choose_rules(given)
     try:
@@ -46,12 +59,39 @@ def check(given: Sequence[str], strict: bool) -> int:
         raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
     errors = sum(problem.severity == "error" for problem in problems)
     warnings = len(problems) - errors
-    _print(problems)
+    print_problems(problems, format, sys.stdout)
     files = _count(len(chosen.files), "rule file")
     where = f"{files} in {chosen.name}" if not given else files
     counted = [_count(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
-    print(f"{', '.join(counted)} in {where}" if counted else f"{where}: no problems")
+    if format == "text":
+        print(f"{', '.join(counted)} in {where}" if counted else f"{where}: no problems")
     return 1 if errors or (strict and warnings) else 0
+
+
+def corrected(chosen: Chosen, only_shown: bool) -> None:
+    """Correct rule files in place, or print what would change. Raises `Stop` for a file that cannot be read or written."""
+    from reducer.rule.fix import fixed
+
+    if not only_shown and chosen.files and chosen.files[0].resolve().is_relative_to(bundled_rules().resolve()) and not Path("rules").is_dir():
+        raise Stop("the rules bundled with reducer are not changed: name your own")
+    try:
+        before = {str(file): file.read_bytes() for file in chosen.files}
+    except OSError as error:
+        raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
+    changed = {name: text for name, text in fixed(before).items() if text != before[name]}
+    if only_shown:
+        for name, text in changed.items():
+            lines = unified_diff(_lines(before[name]), _lines(text), name, name, lineterm="")
+            print("\n".join(visible(line, "\t") for line in lines), end="\n\n")
+        return
+    for name, text in changed.items():
+        write(name, text)
+    if changed:
+        say(f"corrected {_count(len(changed), 'rule file')}: {', '.join(changed)}")
+
+
+def _lines(text: bytes) -> list[str]:
+    return text.decode("utf-8", "surrogateescape").splitlines()
 
 
 def found(files: Sequence[Path]) -> tuple[Problem, ...]:
@@ -90,24 +130,3 @@ def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Problem]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def _print(problems: Sequence[Problem]) -> None:
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        # Without colour there is no need for rich, whose import takes as long as everything else here.
-        for problem in problems:
-            print(visible(str(problem), "\n\t"), end="\n\n")
-        return
-    from rich.text import Text
-
-    from reducer.screen import console
-
-    screen = console(sys.stdout)
-    for problem in problems:
-        text = Text(visible(str(problem), "\n\t"))
-        text.highlight_regex(r"(?m)^\S.*?: error\[\w+\]:", "bold red")
-        text.highlight_regex(r"(?m)^\S.*?: warning\[\w+\]:", "bold yellow")
-        text.highlight_regex(r"(?m)\^+$", "bold red" if problem.severity == "error" else "bold yellow")
-        text.highlight_regex(r"(?m)^  help:", "bold cyan")
-        screen.print(text, soft_wrap=True)
-        screen.print()

@@ -1,0 +1,139 @@
+"""`check --fix` and `--diff`; problems as JSON, workflow commands and SARIF; `explain`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from reducer.catalogue import CATALOGUE
+from tests.cli.conftest import RULE, Result, process
+
+Cli = Callable[..., Result]
+WRONG = RULE.replace("limit: 5", "limt: 5  # few").replace("keep: [name, seen]", "keep: [name, @seen]")
+RIGHT = RULE.replace("limit: 5", "limit: 5  # few").replace("keep: [name, seen]", 'keep: [name, "@seen"]')
+
+
+@pytest.fixture
+def wrong(folder: Path) -> Path:
+    file = folder / "lookup.yaml"
+    file.write_text(WRONG)
+    return file
+
+
+def test_fix_corrects_in_place_and_checks_again(wrong: Path, cli: Cli) -> None:
+    wrong.chmod(0o640)
+    result = cli("check", "lookup.yaml", "--fix")
+    assert (result.code, result.out) == (0, "1 rule file: no problems\n")
+    assert result.err == "reducer: corrected 1 rule file: lookup.yaml\n"
+    assert wrong.read_text() == RIGHT
+    assert wrong.stat().st_mode & 0o777 == 0o640
+    assert cli("check", "lookup.yaml", "--fix").err == ""
+    assert [file.name for file in wrong.parent.iterdir() if ".tmp" in file.name] == []
+
+
+def test_diff_shows_and_writes_nothing(wrong: Path) -> None:
+    result = process("check", "--diff", "lookup.yaml")
+    assert result.code == 1
+    assert wrong.read_text() == WRONG
+    lines = result.out.splitlines()
+    assert lines[:2] == ["--- lookup.yaml", "+++ lookup.yaml"]
+    assert "-    limt: 5  # few" in lines
+    assert "+    limit: 5  # few" in lines
+    assert lines[-1] == "2 errors in 1 rule file"
+
+
+def test_what_is_not_clear_stays(folder: Path, cli: Cli) -> None:
+    text = RULE.replace("limit: 5", "frobnicate: 5")
+    (folder / "lookup.yaml").write_text(text)
+    assert cli("check", "lookup.yaml", "--fix").code == 1
+    assert (folder / "lookup.yaml").read_text() == text
+
+
+def test_the_bundled_rules_are_not_changed(folder: Path, cli: Cli) -> None:
+    result = cli("check", "--fix")
+    assert (result.code, result.err) == (2, "reducer: error: the rules bundled with reducer are not changed: name your own\n")
+    assert cli("check", "--diff", "--format", "json").code == 2
+
+
+def test_json_has_every_field(wrong: Path, cli: Cli) -> None:
+    result = cli("check", "lookup.yaml", "--format", "json")
+    assert result.code == 1
+    first, second = json.loads(result.out)["problems"]
+    assert second == {
+        "file": "lookup.yaml",
+        "line": 5,
+        "column": 5,
+        "width": 4,
+        "severity": "error",
+        "code": "E010",
+        "name": "unknown-key",
+        "message": "unknown key `limt`",
+        "help": "did you mean `limit`?",
+        "snippet": "    limt: 5  # few",
+        "fix": [{"line": 5, "column": 8, "width": 0, "text": "i"}],
+    }
+    assert first["code"] == "E030"
+    wrong.write_text(RULE)
+    assert json.loads(cli("check", "lookup.yaml", "--format", "json").out) == {"problems": []}
+
+
+def test_workflow_commands(folder: Path, cli: Cli) -> None:
+    (folder / "a,b%.yaml").write_text(WRONG)
+    result = cli("check", "a,b%.yaml", "--format", "github")
+    assert result.code == 1
+    assert result.out.splitlines()[1] == (
+        "::error file=a%2Cb%25.yaml,line=5,endLine=5,col=5,endColumn=9,title=E010 unknown-key::unknown key `limt`%0Ahelp: did you mean `limit`?"
+    )
+
+
+def test_sarif_has_what_its_schema_asks_for(wrong: Path, cli: Cli) -> None:
+    result = cli("check", "lookup.yaml", "--format", "sarif")
+    assert result.code == 1
+    log = json.loads(result.out)
+    assert log["version"] == "2.1.0"
+    [run] = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert run["tool"]["driver"]["name"] == "reducer"
+    assert len(run["results"]) == 2
+    for found in run["results"]:
+        rule = rules[found["ruleIndex"]]
+        assert rule["id"] == found["ruleId"]
+        assert rule["help"]["text"].startswith(CATALOGUE[rule["id"]].cause)
+        assert found["level"] in ("error", "warning")
+        [place] = found["locations"]
+        region = place["physicalLocation"]["region"]
+        assert place["physicalLocation"]["artifactLocation"] == {"uri": "lookup.yaml"}
+        assert 1 <= region["startLine"] == region["endLine"]
+        assert 1 <= region["startColumn"] < region["endColumn"]
+        [change] = found["fixes"][0]["artifactChanges"]
+        assert change["replacements"][0]["deletedRegion"]["startLine"] == region["startLine"]
+    wrong.write_text(RULE)
+    assert json.loads(cli("check", "lookup.yaml", "--format", "sarif").out)["runs"][0]["results"] == []
+
+
+def test_explain_prints_cause_wrong_and_right(cli: Cli) -> None:
+    result = cli("explain", "e010")
+    assert (result.code, result.err) == (0, "")
+    assert result.out == (
+        "E010 unknown-key: A key stands here that the rule language does not have.\n"
+        "\nwrong:\n  - path: items\n    limt: 20\n\nright:\n  - path: items\n    limit: 20\n"
+    )
+    assert cli("explain", "unknown-key").out == result.out
+    assert cli("explain", "V030").out.startswith("V030 error: A tool call is not answered")
+
+
+@pytest.mark.parametrize(("given", "near"), [("E0100", "E010"), ("unknown-kex", "unknown-key"), ("W0111", "W011")])
+def test_explain_of_no_code_names_the_nearest(cli: Cli, given: str, near: str) -> None:
+    result = cli("explain", given)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"reducer: error: {given}: there is no such code; did you mean {near}")
+
+
+def test_every_code_is_explained(cli: Cli) -> None:
+    for entry in CATALOGUE.values():
+        result = cli("explain", entry.code)
+        assert result.code == 0
+        assert result.out.startswith(f"{entry.code} {entry.name}: {entry.cause}\n")
