@@ -6,6 +6,7 @@ text, and the draft keeps the laws (root keys, media, one item in a root list, m
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -48,12 +49,24 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(named) + (f" and {left} more" if left else "")
 
 
+def enumerated(names: Iterable[str], last: str = "and") -> str:
+    """Name all of some things in words for a person: `a, b and c`."""
+    *most, end = [*names]
+    return f"{', '.join(most)} {last} {end}" if most else end
+
+
+def items_of(place: str) -> str:
+    """Name the items at a place: the place itself if it is a name, as in "the 20 newest `resolutions`"."""
+    return place if _NAME.fullmatch(place) else f"items of {place}"
+
+
 def worded(text: str, otherwise: str) -> str:
     """Give a short expression as it stands, for a longer one other words."""
     return f"`{text}`" if len(text) <= _READABLE else otherwise
 
 
 _NAMED = 4
+_NAME = re.compile(r"`[\w-]+s`")
 _READABLE = 48
 ENTITY = "entity-type"
 """What stands for the names of entity types in the JSON Schema of a model: which there are a folder of rules says."""
@@ -287,6 +300,14 @@ class Op(BaseModel):
     @abstractmethod
     def tells(self, place: str) -> str:
         """Say in words for the model what is left out at `place`, which is named for the middle of a sentence."""
+
+    @abstractmethod
+    def says(self, place: str) -> str:
+        """Say in words for an analyst what it does at `place`, named for the middle of a sentence; without a subject: "keeps …"."""
+
+    def adds(self) -> str:
+        """Say the same as words to add to those of a step before it at the same place, such as "each with …"; empty where that cannot be."""
+        return ""
 
     def shortens(self) -> Iterable[Chain]:
         """Name the lists that it takes items from, relative to its place."""

@@ -44,3 +44,6 @@ class Compact(Op):
 
     def tells(self, place: str) -> str:
         return f"{place} leaves out keys without a value"
+
+    def says(self, place: str) -> str:
+        return f"leaves out of {place} the keys that hold null, an empty text, list or object"

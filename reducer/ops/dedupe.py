@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from reducer.op import Condition, Draft, Example, Op, worded
+from reducer.op import Condition, Draft, Example, Op, items_of, worded
 from reducer.path import Chain
 from reducer.values import dump, plain
 
@@ -43,6 +43,11 @@ class Dedupe(Op):
 
     def tells(self, place: str) -> str:
         return f"{place} lists equal items once" if self.dedupe is True else f"{place} lists one item for each {worded(self.dedupe.text, 'kind')}"
+
+    def says(self, place: str) -> str:
+        return (
+            f"keeps the first of equal {items_of(place)}" if self.dedupe is True else f"keeps of the {items_of(place)} the first with each `{self.dedupe.text}`"
+        )
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

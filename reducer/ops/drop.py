@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reducer.op import Draft, Example, Op, Target, Targets, listed, names_of
+from reducer.op import Draft, Example, Op, Target, Targets, enumerated, listed, names_of
 from reducer.path import Chain
 from reducer.values import is_media, shown
 
@@ -35,6 +35,9 @@ class Drop(Op):
 
     def tells(self, place: str) -> str:
         return f"{place} leaves out {listed(target.text for target in self.drop)}"
+
+    def says(self, place: str) -> str:
+        return f"takes {enumerated(f'`{target.text}`' for target in self.drop)} out of {place}"
 
     def shortens(self) -> Iterable[Chain]:
         return [names_of(target.lists.shape) for target in self.drop if target.lists is not None and target.key is None]

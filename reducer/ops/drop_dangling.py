@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from reducer.op import Draft, Example, Op, Place, names_of
+from reducer.op import Draft, Example, Op, Place, enumerated, items_of, names_of
 from reducer.path import Chain
 from reducer.values import shown
 
@@ -35,6 +35,10 @@ class DropDangling(Op):
 
     def tells(self, place: str) -> str:
         return f"{place} leaves out items that refer to what is left out"
+
+    def says(self, place: str) -> str:
+        wanted = enumerated((f"`{key}` is not among `{path.text}`" for key, path in self.drop_dangling.items()), "or")
+        return f"takes the {items_of(place)} out whose {wanted}"
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

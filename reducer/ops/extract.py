@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reducer.op import Draft, EntityTypes, Example, Op
+from reducer.op import Draft, EntityTypes, Example, Op, enumerated
 from reducer.path import Chain
 
 
@@ -35,6 +35,9 @@ class Extract(Op):
 
     def tells(self, place: str) -> str:
         return f"{place} shows only what mentions {', '.join(self.extract)}"
+
+    def says(self, place: str) -> str:
+        return f"keeps of {place} only what mentions {enumerated(self.extract, 'or') if self.extract else 'nothing'}"
 
     def takes(self, chain: Chain) -> bool:
         return True

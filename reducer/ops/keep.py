@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from reducer.op import Draft, Example, Keys, Op, listed
+from reducer.op import Draft, Example, Keys, Op, enumerated, listed
 from reducer.path import Chain
 from reducer.values import is_media, shown
 
@@ -63,6 +63,12 @@ class Keep(Op):
 
     def tells(self, place: str) -> str:
         return f"{place} shows only {listed(key.text for key in self.keep)}"
+
+    def says(self, place: str) -> str:
+        return f"keeps of {place} only {enumerated(f'`{key.text}`' for key in self.keep)}"
+
+    def adds(self) -> str:
+        return f"each with {enumerated(f'`{key.text}`' for key in self.keep)}"
 
     def names(self) -> Iterable[Chain]:
         return [key.chain for key in self.keep]

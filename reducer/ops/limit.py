@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reducer.op import Amount, Condition, Draft, Example, Op, worded
+from reducer.op import Amount, Condition, Draft, Example, Op, enumerated, items_of, worded
 from reducer.path import Chain
 from reducer.values import shown
 
@@ -74,13 +74,27 @@ class Limit(Op):
             ends = " and ".join(f"{end} {count:,}" for end, count in (("first", head), ("last", tail)) if count)
             what += f"its {ends} items"
         else:
-            old = ("oldest", "newest") if _TIME.search(self.sort_by.text) else ("lowest", "highest")
-            chosen = old if self.order == "asc" else old[::-1]
-            ends = " and ".join(f"{count:,} {end}" for end, count in zip(chosen, (head, tail), strict=True) if count)
+            ends = " and ".join(f"{count:,} {end}" for end, count in zip(self._ends(), (head, tail), strict=True) if count)
             what += f"the {ends} by {worded(self.sort_by.text, 'rank')}"
         if self.always_keep is not None:
             what += f", and all with {worded(self.always_keep.text, 'certain values')}"
         return what
+
+    def says(self, place: str) -> str:
+        amounts = (self.limit.head, self.limit.tail)
+        if self.sort_by is None:
+            ends = enumerated(f"{end} {count:,}" for end, count in zip(("first", "last"), amounts, strict=True) if count)
+        else:
+            ends = enumerated(f"{count:,} {end}" for end, count in zip(self._ends(), amounts, strict=True) if count)
+        by = f" by `{self.sort_by.text}`" if self.sort_by is not None else ""
+        besides = f", and all with `{self.always_keep.text}`" if self.always_keep is not None else ""
+        return f"keeps the {ends} {items_of(place)}{by}{besides}"
+
+    def _ends(self) -> tuple[str, str]:
+        """Say what comes first by `sort_by`, and what comes last."""
+        assert self.sort_by is not None
+        old, new = ("oldest", "newest") if _TIME.search(self.sort_by.text) else ("lowest", "highest")
+        return (old, new) if self.order == "asc" else (new, old)
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reducer.op import Amount, Draft, Example, Op
+from reducer.op import Amount, Draft, Example, Op, enumerated
 from reducer.path import Chain
 
 
@@ -47,6 +47,11 @@ class Truncate(Op):
         # A place with a name is mostly one text; the whole answer is one or holds many.
         what = f"{place} is cut" if place.startswith("`") else f"texts in {place} are cut"
         return f"{what} at {self.truncate.head + self.truncate.tail:,} characters"
+
+    def says(self, place: str) -> str:
+        head, tail = self.truncate.head, self.truncate.tail
+        ends = enumerated(f"{end} {count:,}" for end, count in (("first", head), ("last", tail)) if count)
+        return f"cuts every text in {place} to its {ends} characters; a mark says how many more there were"
 
     def takes(self, chain: Chain) -> bool:
         # Deeper texts may or may not be long enough to be cut: what happens there is seen after the pass.

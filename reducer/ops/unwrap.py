@@ -29,3 +29,6 @@ class Unwrap(Op):
 
     def tells(self, place: str) -> str:
         return f"{place} shows JSON that stood in texts as what it says"
+
+    def says(self, place: str) -> str:
+        return f"turns every text in {place} that holds JSON into what it says"

@@ -2,6 +2,20 @@
 
 from reducer.rule.model import Expect, Given, Rule, Ruleset, Step, Test, When
 from reducer.rule.read import KEY_TYPES, check_rules, compile_rules, read_rules
-from reducer.rule.words import instructions
+from reducer.rule.words import instructions, plain_words
 
-__all__ = ["KEY_TYPES", "Expect", "Given", "Rule", "Ruleset", "Step", "Test", "When", "check_rules", "compile_rules", "instructions", "read_rules"]
+__all__ = [
+    "KEY_TYPES",
+    "Expect",
+    "Given",
+    "Rule",
+    "Ruleset",
+    "Step",
+    "Test",
+    "When",
+    "check_rules",
+    "compile_rules",
+    "instructions",
+    "plain_words",
+    "read_rules",
+]

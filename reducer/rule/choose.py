@@ -6,6 +6,7 @@ import fnmatch
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from reducer.rule.model import Rule
 
@@ -58,6 +59,35 @@ def _skip(tokens: list[str], reached: set[int]) -> set[int]:
     return grown
 
 
+class Match(NamedTuple):
+    """A name or glob of a rule that a tool has: `name` as it stands in the file, `literal` its characters that are no wildcards."""
+
+    rule: Rule
+    name: str
+    literal: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Tell whether the name is the tool's own."""
+        return not is_glob(self.name)
+
+
+def matches(rules: Iterable[Rule], tool: str) -> list[Match]:
+    """Give every name and glob that a tool matches, as `rule_chooser` ranks them: the first is the one that counts."""
+    found = []
+    for rule in rules:
+        for name in rule.tools:
+            if fnmatch.fnmatchcase(tool, name) if is_glob(name) else tool == name:
+                found.append((is_glob(name), *_rank(name), Match(rule, name, -_rank(name)[0])))
+    return [entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1])]
+
+
+def _rank(glob: str) -> tuple[int, int, str]:
+    """Rank a glob: more literal characters first, then the longer literal head, then by its text."""
+    literal = _CLASS.sub("", glob).replace("*", "").replace("?", "")
+    return (-len(literal), -len(_WILD.split(glob)[0]), glob)
+
+
 def rule_chooser(rules: Iterable[Rule]) -> Callable[[str], Rule | None]:
     """Compile rules to the function that gives the rule for a tool name; its answers are remembered, 4096 names at most."""
     exact: dict[str, Rule] = {}
@@ -65,9 +95,7 @@ def rule_chooser(rules: Iterable[Rule]) -> Callable[[str], Rule | None]:
     for rule in rules:
         for name in rule.tools:
             if is_glob(name):
-                literal = _CLASS.sub("", name).replace("*", "").replace("?", "")
-                head = _WILD.split(name)[0]
-                globs.append(((-len(literal), -len(head), name), re.compile(fnmatch.translate(name)), rule))
+                globs.append((_rank(name), re.compile(fnmatch.translate(name)), rule))
             else:
                 exact[name] = rule
     globs.sort(key=lambda entry: entry[0])

@@ -175,6 +175,9 @@ class Fourth(Op):
     def tells(self, place: str) -> str:
         return place
 
+    def says(self, place: str) -> str:
+        return place
+
 
 def test_an_operation_is_in_it_once_it_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema_module, "operations", lambda: {**operations(), "test_schema": Fourth})
