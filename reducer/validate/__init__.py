@@ -5,20 +5,18 @@ Nothing is mended: a history is read, and what is wrong is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from reducer.validate.codes import CODES, Code, Severity
 from reducer.validate.document import Document, documents
-from reducer.validate.finding import Finding, Path, described
+from reducer.validate.finding import Finding, described
+from reducer.validate.histories import History, histories
 from reducer.validate.locate import locate
 from reducer.validate.messages import check_messages, check_one
-from reducer.validate.session import check_session, check_session_message, is_session_message
+from reducer.validate.session import check_session, check_session_message
 
 __all__ = ["CODES", "Code", "Finding", "Severity", "validate"]
-
-_WRAPPED = 3
-"""Levels of a wrapper in which a list of messages is looked for."""
 
 
 def validate(stored: bytes) -> list[Finding]:
@@ -28,10 +26,11 @@ def validate(stored: bytes) -> list[Finding]:
     histories, as chat front ends store them, get a lighter checklist. Raises nothing: what cannot be read is a finding too. Paths of JSON
     lines are those of their line.
     """
-    return [finding for document in documents(stored) for finding in _validated(document)]
+    return [finding for document in documents(stored) for finding in validated(document)]
 
 
-def _validated(document: Document) -> list[Finding]:
+def validated(document: Document) -> list[Finding]:
+    """Check what was read already."""
     findings = list(document.findings)
     if document.is_read:
         findings += check_value(document.value)
@@ -40,51 +39,27 @@ def _validated(document: Document) -> list[Finding]:
 
 def check_value(value: Any) -> Iterator[Finding]:
     """Check what one JSON text says."""
-    found = find_messages(value)
-    if found is None:
-        session = _find(value, is_session_message)
-        if session is not None:
-            root, messages = session
-            yield from check_session(root, messages) if type(messages) is list else check_session_message(root, messages, {}, set())
-            return
+    none = True
+    for found in histories(value):
+        none = False
+        yield from _checked(found)
+    if none:
         yield Finding("V003", (), f"no history: found {described(value)}, expected a list of messages, each an object with `kind` and `parts`")
-        return
-    root, messages = found
-    if type(messages) is list:
-        yield from check_messages(root, messages)
+
+
+def _checked(found: History) -> Iterator[Finding]:
+    if found.each is not None:
+        # Each message is wrapped: they are checked as the list that they make.
+        for finding in _checked(found._replace(path=(), each=None)):
+            path = finding.path
+            yield finding._replace(path=(*found.each[path[0]], *path[1:]) if path and isinstance(path[0], int) else found.path)
+    elif type(found.messages) is list:
+        yield from (check_session if found.is_session else check_messages)(found.path, found.messages)
+    elif found.is_session:
+        yield from check_session_message(found.path, found.messages, {}, set())
     else:
         # Whether its calls are answered, one message cannot tell.
-        yield from check_one(root, messages, set())
-
-
-def find_messages(value: Any) -> tuple[Path, Any] | None:
-    """Find the list of PydanticAI's messages in a JSON value, or the one message that it is: where it stands, and itself. None where there is none."""
-    # An empty list says what it is by its name only.
-    empty = type(value) is dict and value.get("messages") == []
-    return (("messages",), []) if empty else _find(value, _is_message)
-
-
-def _find(value: Any, is_message: Callable[[Any], bool]) -> tuple[Path, Any] | None:
-    if type(value) is list:
-        return ((), value) if not value or any(map(is_message, value)) else None
-    if is_message(value):
-        return (), value
-    level: list[tuple[Path, Any]] = [((), value)]
-    for _ in range(_WRAPPED):
-        level = [((*path, key), inner) for path, outer in level if type(outer) is dict for key, inner in outer.items()]
-        for path, inner in level:
-            if type(inner) is list and inner and any(map(is_message, inner)):
-                return path, inner
-    return None
-
-
-def _is_message(value: Any) -> bool:
-    if type(value) is not dict:
-        return False
-    parts = value.get("parts")
-    if value.get("kind") in ("request", "response"):
-        return True
-    return type(parts) is list and ("kind" in value or any(type(part) is dict and "part_kind" in part for part in parts))
+        yield from check_one(found.path, found.messages, set())
 
 
 def placed(document: Document, findings: list[Finding]) -> list[Finding]:

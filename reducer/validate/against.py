@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from reducer.errors import HistoryError
-from reducer.stored import Return, returns
-from reducer.validate import find_messages, placed
+from reducer.stored import Copy, Return, returns
+from reducer.validate import placed
 from reducer.validate.document import Document, documents
 from reducer.validate.finding import Finding, Path, described, short
+from reducer.validate.locate import paths_at
 from reducer.validate.within import check_content
 
 _MOST = 100
@@ -20,74 +21,93 @@ _MOST = 100
 def against(stored: bytes, original: bytes) -> list[Finding]:
     """Check that `stored` is a reduction of `original`: give what breaks laws 1 to 4 and 7, with line and column in `stored`.
 
-    Both: a stored history, or one on each line. Contents that are the same bytes are not looked into. Raises nothing.
+    Both: a stored history of any form, or one on each line. Contents that are the same bytes are not looked into. Raises nothing.
     """
-    if stored == original:
-        return []
-    new, old = list(documents(stored)), list(documents(original))
+    return [] if stored == original else compared(list(documents(stored)), original)
+
+
+def compared(new: Sequence[Document], original: bytes) -> list[Finding]:
+    """Do what `against` does, for what was read already."""
+    old = list(documents(original))
     if len(new) != len(old):
         return [Finding("V101", (), f"{len(new):,} histories; the original has {len(old):,}", 1, 1)]
-    return [finding for pair in zip(old, new, strict=True) for finding in _compared(*pair)]
+    return [finding for pair in zip(old, new, strict=True) for finding in compared_one(*pair)]
 
 
-def _compared(old: Document, new: Document) -> list[Finding]:
+def compared_one(old: Document, new: Document) -> list[Finding]:
+    """Compare one history, or line, with its original."""
     if old.text == new.text:
         return []
     try:
-        before, after = list(returns(_bytes(old))), list(returns(_bytes(new)))
+        before, after = _contents(old), _contents(new)
     except HistoryError:
         before = after = []
-    root = _root(new)
     findings: list[Finding] = []
-    paths = {path: one.untouched for one in before if (path := _path(root, one)) is not None}
+    if len(after) == len(before):
+        # What is touched goes by the original: a content cannot become one that is not.
+        after = [one._replace(found=one.found._replace(untouched=other.found.untouched)) for one, other in zip(after, before, strict=True)]
     differs = _first_difference(old.text, before, new.text, after)
-    if differs is not None:
-        outside = list(islice(_outside((), old.value, new.value, paths), _MOST)) if old.is_read and new.is_read else []
-        if not outside:
-            line = new.line + new.text.count("\n", 0, differs)
-            column = differs - new.text.rfind("\n", 0, differs)
-            outside = [Finding("V102", (), f"from here on other bytes than in the original: {short(new.text[differs : differs + 20])}", line, column)]
-        findings += outside
-    theirs = {(one.message, one.part, one.tool, one.call_id): one for one in before}
-    for one in after:
-        other = theirs.get((one.message, one.part, one.tool, one.call_id))
-        if other is None or other.untouched or old.text[other.start : other.end] == new.text[one.start : one.end]:
+    if differs is None:
+        # The contents stand in the same order in both, whatever copies of one another they are taken for.
+        pairs = list(zip(before, after, strict=True))
+    else:
+        findings += _elsewhere(old, new, before, differs)
+        theirs = {one.key: one for one in before}
+        pairs = [(theirs[one.key], one) for one in after if one.key in theirs]
+    for other, one in pairs:
+        if other.found.untouched or old.text[other.place.start : other.place.end] == new.text[one.place.start : one.place.end]:
             continue
-        findings += check_content(_path(root, one) or (), other.content, one.content)
+        wrong = check_content((), other.place.content, one.place.content)
+        if wrong:
+            path = paths_at(new.text, [one.place.start]).get(one.place.start, ())
+            findings += [finding._replace(path=path + finding.path) for finding in wrong]
     return placed(new, findings)
 
 
-def _bytes(document: Document) -> bytes:
-    return document.text.encode("utf-8", "surrogatepass")
+class _Content(NamedTuple):
+    """One content of a tool return: which of its copies it is, and where it stands."""
+
+    found: Return
+    number: int
+    place: Return | Copy
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Give what the same content of another history has."""
+        return self.found.message, self.found.part, self.found.tool, self.found.call_id, self.number
 
 
-def _root(document: Document) -> tuple[Path, bool] | None:
-    """Give where the messages stand, and whether it is one message alone."""
-    found = find_messages(document.value) if document.is_read else None
-    return None if found is None else (found[0], type(found[1]) is dict)
+def _contents(document: Document) -> list[_Content]:
+    found = returns(document.text.encode("utf-8", "surrogatepass"))
+    contents = [_Content(one, number, place) for one in found for number, place in enumerate(one.places)]
+    return sorted(contents, key=lambda one: one.place.start)
 
 
-def _path(root: tuple[Path, bool] | None, one: Return) -> Path | None:
-    if root is None:
-        return None
-    message: Path = () if root[1] else (one.message,)
-    return (*root[0], *message, "parts", one.part, "content")
+def _elsewhere(old: Document, new: Document, before: Sequence[_Content], differs: int) -> list[Finding]:
+    """Tell what differs outside the contents, of which the first character stands at `differs`."""
+    if old.is_read and new.is_read:
+        at = paths_at(old.text, [one.place.start for one in before])
+        paths = {at[one.place.start]: one.found.untouched for one in before if one.place.start in at}
+        found = list(islice(_outside((), old.value, new.value, paths), _MOST))
+        if found:
+            return found
+    line = new.line + new.text.count("\n", 0, differs)
+    column = differs - new.text.rfind("\n", 0, differs)
+    return [Finding("V102", (), f"from here on other bytes than in the original: {short(new.text[differs : differs + 20])}", line, column)]
 
 
-def _gaps(text: str, found: Sequence[Return]) -> Iterator[tuple[int, str]]:
+def _gaps(text: str, found: Sequence[_Content]) -> Iterator[tuple[int, str]]:
     """Give the stretches of a text that no rule can change, each with its start."""
     done = 0
     for one in found:
-        if not one.untouched:
-            yield done, text[done : one.start]
-            done = one.end
+        if not one.found.untouched:
+            yield done, text[done : one.place.start]
+            done = one.place.end
     yield done, text[done:]
 
 
-def _first_difference(old: str, before: Sequence[Return], new: str, after: Sequence[Return]) -> int | None:
+def _first_difference(old: str, before: Sequence[_Content], new: str, after: Sequence[_Content]) -> int | None:
     """Find where the texts first differ outside the contents; None where they do not."""
-    # What is touched goes by the original: a content cannot become one that is not.
-    after = [one._replace(untouched=other.untouched) for one, other in zip(after, before, strict=False)] if len(after) == len(before) else after
     theirs = _gaps(old, before)
     for start, gap in _gaps(new, after):
         other = next(theirs, (0, ""))[1]
@@ -103,6 +123,8 @@ def _outside(path: Path, old: Any, new: Any, contents: dict[Path, str]) -> Itera
         why = contents[path]
         if why and not _same(old, new):
             yield Finding("V103", path, f"differs from the original, and is never touched: {why}")
+        elif not why and type(old) is not type(new):
+            yield Finding("V104", path, f"found {described(new)}; the original is {described(old)}")
         return
     if type(old) is not type(new) or (type(old) not in (dict, list) and not _same(old, new)):
         yield Finding("V101", path, f"found {described(new)}; the original is {described(old)}")

@@ -36,6 +36,7 @@ _TABLE: tuple[Code, ...] = (
     Code("V004", "error", "The JSON is more than PydanticAI's reader takes: a byte order mark, a lone surrogate, over 200 levels.", "PydanticAI"),
     Code("V005", "warning", "An object has the same key twice; readers take the last.", ""),
     Code("V006", "warning", "NaN or infinity stands as a number; JSON has none, PydanticAI reads it.", ""),
+    Code("V007", "warning", "A line of JSON lines is too long, or takes too much memory: it was not looked into.", ""),
     Code("V010", "error", "A message is no object, or its kind is neither request nor response.", "PydanticAI"),
     Code("V011", "error", "`parts` of a message is missing or no list.", "PydanticAI"),
     Code("V012", "warning", "A message has no parts.", ""),

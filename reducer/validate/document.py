@@ -33,13 +33,13 @@ class Document(NamedTuple):
 
 def documents(stored: bytes) -> Iterator[Document]:
     """Read a file: one JSON text, or one on each line that is not blank. A file without any gives one document that says so."""
-    first = _document(stored, 1)
+    first = document(stored, 1)
     if first.is_read or not _has_lines(stored):
         yield first
         return
     for number, line in enumerate(stored.split(b"\n"), 1):
         if line.strip():
-            yield _document(line, number)
+            yield document(line, number)
 
 
 def _has_lines(stored: bytes) -> bool:
@@ -52,10 +52,11 @@ def _has_lines(stored: bytes) -> bool:
         if line := stored[start:end].strip():
             lines.append(line)
         start = end + 1
-    return len(lines) > 1 and any(line[:1] in b"{[" and line[-1:] in b"]}" and len(line) > 2 and _document(line, 1).is_read for line in lines)
+    return len(lines) > 1 and any(line[:1] in b"{[" and line[-1:] in b"]}" and len(line) > 2 and document(line, 1).is_read for line in lines)
 
 
-def _document(stored: bytes, line: int) -> Document:
+def document(stored: bytes, line: int) -> Document:
+    """Read one JSON text that starts on a line of its file."""
     try:
         text = stored.decode()
     except UnicodeDecodeError as error:

@@ -1,8 +1,9 @@
-"""Where the values at some paths stand in a JSON text."""
+"""Where the values at some paths stand in a JSON text, and which paths lead to the values at some places."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from json.decoder import JSONDecodeError
 from typing import Any
@@ -66,3 +67,34 @@ def _walk(source: JsonText, at: int, wanted: dict[Any, Any], found: dict[Path, i
         if text[at : at + 1] == ",":
             at = source.white(at + 1)
     return at + 1
+
+
+def paths_at(text: str, starts: Iterable[int]) -> dict[int, Path]:
+    """Find the path of each value that starts at one of some places of a JSON text; a place where none is found is left out."""
+    source = JsonText(text)
+    wanted = sorted(set(starts))
+    found: dict[int, Path] = {}
+
+    def walk(at: int, path: Path) -> None:
+        """Note the paths of what is wanted in the value at `at`."""
+        if wanted[bisect_left(wanted, at) : bisect_left(wanted, at) + 1] == [at]:
+            found[at] = path
+        elif text[at] == "[":
+            for index, start in enumerate(source.items(at)):
+                look(start, (*path, index))
+        elif text[at] == "{":
+            for key, start in source.members(at):
+                look(start, (*path, key))
+
+    def look(start: int, path: Path) -> None:
+        end = source.value(start)[1]
+        if bisect_left(wanted, start) < bisect_left(wanted, end):
+            walk(start, path)
+        source.at = end
+
+    try:
+        if wanted:
+            look(source.white(0), ())
+    except (HistoryError, JSONDecodeError, RecursionError):
+        pass  # the text ends, or is too deep, behind what was found
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TextIO
 
 from reducer.screen import visible
@@ -16,38 +16,38 @@ _COLOURS = {"error": "bold red", "warning": "bold yellow"}
 
 
 class Checked(NamedTuple):
-    """One file that was looked at, and what was found."""
+    """One file that was looked at: how many histories it has, what was found, and how often each code was."""
 
     name: str
+    histories: int
     findings: Sequence[Finding]
+    counts: Mapping[str, int]
 
 
-def print_text(checked: Sequence[Checked], stream: TextIO, most: int) -> None:
-    """Print each finding on a line, `file:line:column: error V032 at [2].parts[0]: …`, at most `most` of each code of a file, then the sums."""
+def print_text(checked: Sequence[Checked], stream: TextIO) -> None:
+    """Print each finding on a line, `file:line:column: error V032 at [2].parts[0]: …`, how many more there are of a code, then the sums."""
     coloured = stream.isatty() and not os.environ.get("NO_COLOR")
     for file in checked:
-        shown, left_out = _capped(file.findings, most)
-        for finding in shown:
+        for finding in file.findings:
             _print_line(file.name, finding, stream, coloured)
-        for code, count in left_out.items():
-            print(visible(f"{file.name}: and {count:,} more {code}: {CODES[code].says}"), file=stream)
-    found = Counter(finding.severity for file in checked for finding in file.findings)
-    where = f"{len(checked):,} {'history' if len(checked) == 1 else 'histories'}"
+        shown = Counter(finding.code for finding in file.findings)
+        for code, count in file.counts.items():
+            if count > shown[code]:
+                print(visible(f"{file.name}: and {count - shown[code]:,} more {code}: {CODES[code].says}"), file=stream)
+    found = severities(checked)
+    histories = sum(file.histories for file in checked)
+    where = f"{histories:,} {'history' if histories == 1 else 'histories'}"
     sums = [f"{found[severity]:,} {severity}{'' if found[severity] == 1 else 's'}" for severity in ("error", "warning") if found[severity]]
     print(f"{', '.join(sums)} in {where}" if sums else f"{where}: no problems", file=stream)
 
 
-def _capped(findings: Sequence[Finding], most: int) -> tuple[list[Finding], Counter[str]]:
-    counts: Counter[str] = Counter()
-    shown: list[Finding] = []
-    left_out: Counter[str] = Counter()
-    for finding in findings:
-        counts[finding.code] += 1
-        if most and counts[finding.code] > most:
-            left_out[finding.code] += 1
-        else:
-            shown.append(finding)
-    return shown, left_out
+def severities(checked: Sequence[Checked]) -> Counter[str]:
+    """Count the errors and the warnings."""
+    found: Counter[str] = Counter()
+    for file in checked:
+        for code, count in file.counts.items():
+            found[CODES[code].severity] += count
+    return found
 
 
 def _print_line(name: str, finding: Finding, stream: TextIO, coloured: bool) -> None:
@@ -67,7 +67,7 @@ def _print_line(name: str, finding: Finding, stream: TextIO, coloured: bool) -> 
 
 def print_json(checked: Sequence[Checked], stream: TextIO) -> None:
     """Print all findings as one JSON object: `files` with `findings`, then the sums."""
-    found = Counter(finding.severity for file in checked for finding in file.findings)
+    found = severities(checked)
     files = [
         {
             "file": file.name,

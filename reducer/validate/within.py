@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from reducer.codecs import decode
+from reducer.codecs import decode, read
+from reducer.codecs.literal import read_literal
 from reducer.validate.finding import Finding, Path, described, nearest, short
 from reducer.validate.texts import cut, items_left_out, mentions
 from reducer.values import Unreducible, chars
@@ -54,6 +55,7 @@ class _Comparison:
             if type(said) is not type(says):
                 yield Finding("V104", path, f"the text says {described(says)}; the original says {described(said)}")
                 return
+            yield from _notation(path, old, new)
             old, new = said, says
         if type(old) is dict:
             for key in old:
@@ -90,6 +92,7 @@ class _Comparison:
             return
         said, says = decode(old), decode(new)
         if type(said) is type(says) and type(said) is not str:
+            yield from _notation(path, old, new)
             yield from self.value(path, said, says)
         else:
             yield Finding(code, path, what)
@@ -174,6 +177,17 @@ class _Comparison:
         for where, name in named:
             if name not in whole:
                 yield Finding("V111", where or path, f"the mark mentions {short(name)}, which the original does not have")
+
+
+def _notation(path: Path, old: str, new: str) -> Iterator[Finding]:
+    """Check that a text that holds structure is written in the notation of the original."""
+    before, after = read(old, {}), read(new, {})
+    if before is None or after is None or before[1].name == after[1].name:
+        return
+    # What is left of a Python literal may be JSON as well, `[1, 2]` for one.
+    if before[1].name == "Python literal" and after[1].is_json and type(read_literal(new, {})) is not str:
+        return
+    yield Finding("V104", path, f"the text is written as {after[1].name}; the original as {before[1].name}")
 
 
 def _texts(value: Any) -> Iterator[str]:

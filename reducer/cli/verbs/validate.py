@@ -20,7 +20,7 @@ An error is what PydanticAI refuses to load or a large provider refuses to answe
 _EXAMPLES = """\
 examples:
   python -m reducer validate session.json          every finding with line, column, code and JSON path
-  python -m reducer validate histories/ --strict   all .json files below a folder; warnings count as well
+  python -m reducer validate histories/ --strict   all histories below a folder; warnings count as well
   python -m reducer validate reduced.json --against session.json
                                                    and prove that one is a reduction of the other
   curl … | python -m reducer validate - --format json
@@ -28,7 +28,7 @@ examples:
   python -m reducer validate --codes               what can be found, how grave it is, and who refuses it
 
 A history is JSON as PydanticAI 0.2 to 2.x stores it: a list of messages, one message, a wrapper around such a list, or one of these on each line;
-or a session history as chat front ends store it, which gets a lighter checklist.
+or a session history as chat front ends store it, which gets a lighter checklist. JSON lines are read piece by piece; .gz and .zst are read.
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
 
@@ -58,42 +58,37 @@ def main(arguments: Sequence[str]) -> int:
 def validate(names: Sequence[str], original: str | None, format: str, most: int, strict: bool) -> int:
     """Print what is found in the histories that `names` stand for and give the exit code. Raises `Stop`."""
     from reducer.cli import VERBS
+    from reducer.cli.checking import check
     from reducer.cli.histories import find
     from reducer.cli.progress import progress
-    from reducer.validate import validate as check
-    from reducer.validate.views import Checked, print_json, print_text
+    from reducer.validate.views import Checked, print_json, print_text, severities
 
     faults = 0
     sources: list[Source] = []
-    for found in find(names, tuple(VERBS)):
-        if isinstance(found, Stop):
-            say(f"error: {found}")
+    for named in find(names, tuple(VERBS)):
+        if isinstance(named, Stop):
+            say(f"error: {named}")
             faults += 1
         else:
-            sources.append(found)
+            sources.append(named)
     if original is not None and len(sources) > 1 and not Path(original).is_dir():
         raise Stop(f"--against {original}: {len(sources):,} histories were given; expected a folder with the same files")
+    kept = most if format == "text" and most else sys.maxsize
     checked: list[Checked] = []
     with progress(sources) as watch:
         for source in sources:
             look = watch(source)
             try:
-                stored = source.read()
-                before = None if original is None else _original(original, source).read()
+                found = check(source, None if original is None else _original(original, source), kept, look)
             except Stop as stop:
                 say(f"error: {stop}")
                 faults += 1
                 continue
-            findings = check(stored)
-            if before is not None:
-                from reducer.validate.against import against
-
-                findings += against(stored, before)
-            if source.folder and findings and findings[0].code == "V003":
+            if source.folder and found.histories == found.counts.get("V003"):
                 # Other JSON may stand beside histories; a file that was named is another thing.
-                say(f"skipped {source.name}: {findings[0].message}")
+                say(f"skipped {source.name}: {found.findings[0].message}")
             else:
-                checked.append(Checked(source.name, findings))
+                checked.append(found)
             if look is not None:
                 look(source.size)
     if not checked:
@@ -101,9 +96,9 @@ def validate(names: Sequence[str], original: str | None, format: str, most: int,
     if format == "json":
         print_json(checked, sys.stdout)
     else:
-        print_text(checked, sys.stdout, most)
-    severities: set[str] = {finding.severity for file in checked for finding in file.findings}
-    return 2 if faults else 1 if "error" in severities or (strict and severities) else 0
+        print_text(checked, sys.stdout)
+    counts = severities(checked)
+    return 2 if faults else 1 if counts["error"] or (strict and counts) else 0
 
 
 def _original(name: str, source: Source) -> Source:
