@@ -15,7 +15,7 @@ _ASKED = """
     hash md5 sha1 sha256 file filename path process version product vendor package action result outcome message summary description subject
     rule technique techniques tactic country city asn label labels tag tags malicious suspicious confidence source target destination src dst family
     actor actors campaign malware count total number amount price date time timestamp created updated modified seen first last start end
-    cvss classification threat alert reason value text content query command owner role code error method
+    published posted submitted observed expires cvss classification threat alert reason value text content query command owner role code error method
     """
 _MACHINE = """
     raw html xml css link links href self permalink icon icons avatar image images img logo thumbnail thumbnails picture photo screenshot color colour

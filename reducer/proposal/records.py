@@ -11,7 +11,7 @@ from reducer.proposal.names import grave, ranks, tells_time, worth
 from reducer.proposal.proposed import Proposed
 
 Chain = tuple[str, ...]
-_MOST_LEAVES = 40
+_MOST_LEAVES = 60
 _FEWEST_KEYS = 3
 _ROOMY = 1.25
 _SUREST = 0.6

@@ -123,16 +123,18 @@ def _limit(spot: Spot, most: int, total: int) -> Proposed:
 
 def _drop(spot: Spot, left: float, total: int, level: Level) -> Proposed | None:
     """Take the large keys of an object that are for screens and machines, from some level on those that nobody asks for."""
-    names, size = [], 0
+    names, size, machines = [], 0, True
     for name, below in spot.keys.items():
         if name is None or not sayable((name,)) or below.chars * left < LITTLE * total:
             continue
         if worth(name) == 0 or (level.record and level.record <= 350 and worth(name) == 1 and below.chars * left < 0.25 * total and below.texts > 0):
             names.append(key_text(name))
             size += below.chars
+            machines = machines and worth(name) == 0
     if not names or len(names) == len(spot.keys):
         return None
-    return Proposed(spot.path, {"drop": names}, f"{_share(size * left, total)} of the characters: for screens and programs, by the names")
+    why = "for screens and programs, by the names" if machines else "large, and by the names not asked for most"
+    return Proposed(spot.path, {"drop": names}, f"{_share(size * left, total)} of the characters: {why}")
 
 
 def _cut_texts(texts: Texts, level: Level, total: int) -> Iterator[Proposed]:
