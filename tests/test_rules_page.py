@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ def test_the_ten_minutes(tmp_path: Path) -> None:
         if name != "console":
             continue
         first, _, expected = body.partition("\n")
-        words = first.split()[1:]
+        words = shlex.split(first)[1:]
         if words[0] == "cp":
             shutil.copy(tmp_path / words[1], tmp_path / words[2])
         else:

@@ -15,6 +15,7 @@ from reducer.cli.answers import Answers, answers
 from reducer.cli.output import write
 from reducer.cli.rules import bundled_rules
 from reducer.cli.stop import Stop, say
+from reducer.cli.verbs.schema import schema_text
 from reducer.errors import RuleError
 from reducer.proposal import BIG, ENOUGH, Proposal, draft
 from reducer.report import step_reports
@@ -62,6 +63,10 @@ def init(names: Sequence[str], output: str, tool: str | None) -> int:
         write(str(files.sample), _written(proposal.sample))
         write(str(files.rule), proposal.text.encode())
         _tell(proposal, files, found[proposal.tool])
+    schema = folder / ".schema.json"
+    if not schema.exists():
+        # The first line of a draft names it.
+        write(str(schema), schema_text(found if is_history else (), [output]))
     _tell_next(names, output, [files for _, files in proposals], is_history)
     return 0
 

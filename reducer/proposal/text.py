@@ -16,11 +16,18 @@ from reducer.proposal.proposed import Proposed
 _PLAIN = re.compile(r"[A-Za-z_][\w.*/-]*(?:\[\*\][\w.*/-]*)*", re.ASCII)
 _SPECIAL = frozenset(("yes", "no", "on", "off", "true", "false", "null", "y", "n"))
 _WIDTH = 140
+MODELINE = "# yaml-language-server: $schema=.schema.json"
+"""The line by which editors find the schema of a rule file, beside it."""
 
 
 def rule_text(tool: str, steps: Sequence[Proposed], about: str, gated: bool, max_chars: int | None, test: str = "") -> str:
     """Write a rule file: `about` is what the answers were, `test` the section `tests` as it is laid out."""
-    lines = [f"# Drafted from {about}. Read each step; change what it should not take; then run its test.", "version: 1", f"tool: {scalar(escape(tool))}"]
+    lines = [
+        MODELINE,
+        f"# Drafted from {about}. Read each step; change what it should not take; then run its test.",
+        "version: 1",
+        f"tool: {scalar(escape(tool))}",
+    ]
     if gated:
         lines.append(f"when: {{min_chars: {BIG}}}            # shorter answers are left alone")
     if steps:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from reducer.schema import rule_schema
 from tests.cli.conftest import Result, history, process
 
 Cli = Callable[..., Result]
@@ -18,7 +19,21 @@ ANSWER: dict[str, Any] = {"total": 120, "hosts": HOSTS}
 
 
 def files(folder: Path) -> list[str]:
-    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
+    """The rules and samples in a folder; beside them only the schema is there."""
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file() and file.name != ".schema.json")
+
+
+def test_drafts_name_the_schema_that_is_written_beside_them(folder: Path, cli: Cli) -> None:
+    (folder / "h.json").write_bytes(history(("search", ANSWER), ("ping", "pong")))
+    assert cli("init", "h.json").code == 0
+    assert (folder / "rules" / "search.yaml").read_text().startswith("# yaml-language-server: $schema=.schema.json\n")
+    schema = folder / "rules" / ".schema.json"
+    assert json.loads(schema.read_bytes()) == rule_schema(["ping", "search"])
+    # One that is there stays.
+    schema.write_text("{}")
+    (folder / "other.json").write_text(json.dumps(ANSWER))
+    assert cli("init", "other.json").code == 0
+    assert schema.read_text() == "{}"
 
 
 def test_from_a_history_to_a_tested_rule_in_three_commands(folder: Path, cli: Cli) -> None:
@@ -29,7 +44,7 @@ def test_from_a_history_to_a_tested_rule_in_three_commands(folder: Path, cli: Cl
     lines = result.out.splitlines()
     assert lines[0].startswith("rules/search.yaml: saves 7")
     assert " of 1 of the 2 answers of `search`, the long ones: 19,123 -> 4,807 characters" in lines[0]
-    assert lines[1].split() == ["74.9%", "line", "8", "limit", "hosts"]
+    assert lines[1].split() == ["74.9%", "line", "9", "limit", "hosts"]
     assert lines[2:] == [
         "",
         "Next:",

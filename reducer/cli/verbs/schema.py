@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,18 +44,17 @@ def schema(histories: Sequence[str], rules: Sequence[str], output: str) -> int:
     """Write the schema to `output` and give the exit code. Raises `Stop` for what cannot be read or written."""
     if output != "-":
         refuse(output, [*choose_rules(rules).files, *(Path(name) for name in histories if name != "-")])
-    write(output, schema_text(histories, rules))
+    write(output, schema_text(_tools(histories), rules))
     return 0
 
 
-def schema_text(histories: Sequence[str], rules: Sequence[str]) -> bytes:
-    """Give the schema as it is written, JSON as UTF-8. Raises `Stop` for what cannot be read."""
+def schema_text(tools: Iterable[str], rules: Sequence[str]) -> bytes:
+    """Give the schema that suggests `tools` as it is written, JSON as UTF-8. Raises `Stop` for rules that cannot be read."""
     from reducer.schema import rule_schema
 
     files = choose_rules(rules).files
-    tools = sorted(set(_tools(histories)))
     entities, conditions = (sorted({name for file in files for name in _described(file, key)}) for key in ("entities", "conditions"))
-    text = json.dumps(rule_schema(tools, entities, conditions), ensure_ascii=False, indent=1)
+    text = json.dumps(rule_schema(sorted(set(tools)), entities, conditions), ensure_ascii=False, indent=1)
     return f"{text}\n".encode("utf-8", "backslashreplace")  # half a character as its JSON escape
 
 
