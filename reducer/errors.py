@@ -48,16 +48,20 @@ class Problem:
         return "warning" if self.code.startswith("W") else "error"
 
     def __str__(self) -> str:
-        lines = [f"{self.location}: {self.severity}[{self.code}]: {self.message}"]
-        if self.snippet:
-            number = str(self.location.line)
-            margin = " " * len(number)
-            # A tab stays a tab under the line, so that the caret stands where the reader's terminal puts the character.
-            lead = "".join("\t" if c == "\t" else " " for c in self.snippet[: self.location.column - 1])
-            lines += [f"  {number} | {self.snippet}", f"  {margin} | {lead}{'^' * max(1, self.width)}"]
+        lines = [f"{self.location}: {self.severity}[{self.code}]: {self.message}", *self.pointed()]
         if self.help:
             lines.append(f"  help: {self.help}")
         return "\n".join(lines)
+
+    def pointed(self) -> list[str]:
+        """Write the line as it stands and the caret under it; nothing where it is not known."""
+        if not self.snippet:
+            return []
+        number = str(self.location.line)
+        margin = " " * len(number)
+        # A tab stays a tab under the line, so that the caret stands where the reader's terminal puts the character.
+        lead = "".join("\t" if c == "\t" else " " for c in self.snippet[: self.location.column - 1])
+        return [f"  {number} | {self.snippet}", f"  {margin} | {lead}{'^' * max(1, self.width)}"]
 
 
 class RuleError(ValueError):

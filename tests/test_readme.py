@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from reducer.engine import reduce_content
 from reducer.ops import operations
+from reducer.proof import chosen_tests, prove_all
 from reducer.rule import compile_rules
 from tests.learn.recordings import write
-from tests.test_rules_shipped import unmet
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -73,9 +72,7 @@ def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
         ruleset, problems = compile_rules([(f"README {number}", text)])
         assert not problems
         assert ruleset is not None
-        for test in ruleset.rules[0].tests if ruleset.rules else ():
-            content = test.given.content(ROOT)
-            assert not list(unmet(test.expect, content, reduce_content(ruleset, ruleset.rules[0].name, content)))
+        assert [proof.failures for proof in prove_all(ruleset, chosen_tests(ruleset)) if proof.failures] == []
 
 
 @pytest.mark.parametrize("block", [body for _, body in blocks("console")])

@@ -92,7 +92,7 @@ CASES = {
     ),
     "a test with two inputs": (
         HEAD + "max_chars: 9\ntests:\n  - {name: a, given: {text: a, json: 1}, expect: {unchanged: true}}\n",
-        ("5:22", "expected exactly one of `json`, `text`, `file`", ""),
+        ("5:22", "expected exactly one of `json`, `text`, `file`, `history`", ""),
     ),
     "a share without a percent sign": (
         HEAD + "max_chars: 9\ntests:\n  - {name: a, given: {text: a}, expect: {min_reduction: 0.8}}\n",

@@ -21,6 +21,7 @@ VERBS: Mapping[str, str] = {
     "init": "draft rules for tools that have none, each with a sample and a test",
     "query": "show what a path finds in samples and histories",
     "check": "find the mistakes in rule files",
+    "test": "run the tests that stand in rule files",
     "explain": "say in plain words what rules do, why a return was reduced as it was, what a code means",
     "schema": "print the rule language as a JSON Schema, for editors",
     "validate": "check the structure of stored histories, and reductions against their originals",

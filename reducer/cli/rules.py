@@ -39,7 +39,7 @@ def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
     if here and own.is_dir() and (found := _in_folder(own)):
         return Chosen(tuple(found), "./rules")
     folder = bundled_rules()
-    return Chosen(tuple(map(_short, _in_folder(folder))), "the rules bundled with reducer")
+    return Chosen(tuple(map(short, _in_folder(folder))), "the rules bundled with reducer")
 
 
 def load(chosen: Chosen) -> Ruleset:
@@ -92,7 +92,7 @@ def _in_folder(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.suffix in _SUFFIXES and file.is_file())
 
 
-def _short(path: Path) -> Path:
+def short(path: Path) -> Path:
     """Give a path below the current folder as seen from there."""
     here = os.getcwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

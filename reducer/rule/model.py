@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path as FilePath
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -40,25 +39,27 @@ class When(Model):
 
 
 class Given(Model):
-    """What an inline test starts from: exactly one of a value, a text, and a JSON file beside the rule file."""
+    """What an inline test starts from: exactly one of a value, a text, a file beside the rule file, and a stored history beside it.
 
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+    A `history` gives the return of a tool of the rule: the only one, or that with the call id `call` (`ID#2`: the second that has it).
+    """
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "dependentRequired": {"call": ["history"]}})
 
     json_: Any = Field(None, alias="json", description="The content of the return, written as YAML.")
     text: str | None = Field(None, description="The content of the return, a text.")
-    file: str | None = Field(None, description="A JSON file with the content of the return, beside the rule file.")
+    file: str | None = Field(None, description="A file beside the rule file with the content of the return: JSON, or a text if its name ends in .txt.")
+    history: str | None = Field(None, description="A stored history beside the rule file, with one return of a tool of this rule.")
+    call: str | None = Field(None, description="Which return of the history: its call id, with `#2` for the second that has it.")
 
     @model_validator(mode="after")
     def _one(self) -> Given:
-        if len(self.model_fields_set) != 1:
-            raise ValueError("expected exactly one of `json`, `text`, `file`")
+        said = self.model_fields_set - {"call"}
+        if len(said) != 1:
+            raise ValueError("expected exactly one of `json`, `text`, `file`, `history`")
+        if "call" in self.model_fields_set and "history" not in said:
+            raise ValueError("`call` chooses a return of a `history`")
         return self
-
-    def content(self, folder: FilePath) -> Any:
-        """Give the content of the return; `file` is looked for in `folder`. Raises OSError and `ValueError` for a file that cannot be read."""
-        if self.file is not None:
-            return json.loads((folder / self.file).read_text(encoding="utf-8"))
-        return self.json_ if self.text is None else self.text
 
 
 def _share(value: Any) -> Any:
@@ -71,8 +72,20 @@ Share = Annotated[float, BeforeValidator(_share, json_schema_input_type=Annotate
 """A share of a whole, written as 80%."""
 
 
+def _beside(value: Any) -> Any:
+    """Take the name of a file that tests may write: one at or below the rule file's folder, never a rule."""
+    name = PurePosixPath(value) if type(value) is str else None
+    if name is None or name.is_absolute() or ".." in name.parts or "\\" in str(name) or name.suffix not in SNAPSHOTS:
+        raise PydanticCustomError("snapshot", "expected a file beside the rule file whose name ends in .json or .txt")
+    return value
+
+
+SNAPSHOTS = (".json", ".txt")
+"""How the names of snapshots end: JSON for what a result says, text for a text as it stands."""
+
+
 class Expect(Model):
-    """What an inline test expects of the result."""
+    """What an inline test expects of the result; a `snapshot` is a file beside the rule file that holds all of it."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
@@ -84,6 +97,7 @@ class Expect(Model):
     min_reduction: Share | None = Field(None, description="The result is smaller by at least this share: `80%`.")
     values: dict[str, Any] | None = Field(None, description="JMESPath expressions, each with the value that it has on the result.")
     preserves: EntityTypes | None = Field(None, description="Every entity of these types that the content has is in the result too.")
+    snapshot: Annotated[str, BeforeValidator(_beside)] | None = Field(None, description="A file beside the rule file that holds the whole result.")
 
     @model_validator(mode="after")
     def _says_something(self) -> Expect:
@@ -98,7 +112,7 @@ class Test(Model):
     __test__ = False
 
     name: str = Field(min_length=1, description="What the test shows, in words.")
-    given: Given = Field(description="The content of a return: exactly one of `json`, `text`, `file`.")
+    given: Given = Field(description="The content of a return: exactly one of `json`, `text`, `file`, `history`.")
     expect: Expect = Field(description="What holds for the result.")
 
 

@@ -74,7 +74,9 @@ def _tidied(schema: Schema, named: dict[str, Schema]) -> Schema:
             made |= guarded(made["properties"], schema["required"])
         if schema.get("maxProperties") == 1:
             # Said so, it is at the second key, and yaml-language-server goes on to offer the first.
-            made["dependencies"] = one_of(made["properties"], "`{}` is here already: exactly one is expected")
+            along = schema.get("dependentRequired", {})
+            made["dependencies"] = one_of((key for key in made["properties"] if key not in along), "`{}` is here already: exactly one is expected")
+            made["dependencies"] |= {key: {"required": beside, "errorMessage": f"`{key}` goes with `{beside[0]}`"} for key, beside in along.items()}
     elif type(schema.get("additionalProperties")) is dict:
         made["additionalProperties"] = _tidied(schema["additionalProperties"], named)
     for key in ("items", "propertyNames"):

@@ -84,6 +84,6 @@ def test_a_step_that_preserve_undoes_on_a_sample_is_told_with_the_ways_out(folde
     assert "lookup.yaml:4:5: warning[W051]: preserve puts back " in result.out
     assert "`preserve: []` on the step lets them go" in result.out
     (folder / "many.json").unlink()
-    assert "lookup.yaml:1:1: warning[W050]: the sample many.json of the test `many` cannot be read" in cli("check", "lookup.yaml").out
+    assert "lookup.yaml:1:1: warning[W050]: the sample of the test `many` cannot be read: many.json: No such file" in cli("check", "lookup.yaml").out
     (folder / "lookup.yaml").write_text(rule.replace("preserve: [ip]", "preserve: []"))
     assert cli("check", "lookup.yaml").out == "1 rule file: no problems\n"

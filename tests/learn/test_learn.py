@@ -10,14 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reducer.engine import reduce_content
+from reducer.engine import reduce_content, trace
 from reducer.learn.draft import drafted
 from reducer.learn.evidence import Recorded, parted, recorded
 from reducer.learn.lesson import Learned, learn
+from reducer.proof import chosen_tests, prove_all
+from reducer.proof.expectations import unmet
 from reducer.rule import check_rules, compile_rules
 from tests.laws import checks
 from tests.learn.recordings import hosts, recording, schema
-from tests.test_rules_shipped import unmet
 
 SMALL = ("secrl", "tau_airline")
 """Sources that are read in a few seconds."""
@@ -172,7 +173,7 @@ def test_every_draft_is_sound_and_keeps_the_laws(answers: list[tuple[str, Any]],
                 checks.within(before, after)
         for test in next(rule for rule in ruleset.rules if rule.file == draft.file).tests:
             content = json.loads(draft.sample)
-            assert list(unmet(test.expect, content, reduce_content(ruleset, draft.tool if draft.tool != "*" else "unseen", content))) == []
+            assert list(unmet(test.expect, content, trace(ruleset, draft.tool if draft.tool != "*" else "unseen", content))) == []
 
 
 def test_what_is_learned_from_real_histories(data: Path, tmp_path: Path) -> None:
@@ -189,7 +190,4 @@ def test_what_is_learned_from_real_histories(data: Path, tmp_path: Path) -> None
     ruleset, problems = check_rules(tmp_path)
     assert ruleset is not None
     assert not problems
-    for rule in ruleset.rules:
-        for test in rule.tests:
-            content = test.given.content(tmp_path)
-            assert list(unmet(test.expect, content, reduce_content(ruleset, rule.name if rule.name != "*" else "unseen", content))) == []
+    assert [failure for proof in prove_all(ruleset, chosen_tests(ruleset)) for failure in proof.failures] == []

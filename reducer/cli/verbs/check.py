@@ -109,14 +109,15 @@ def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Problem]:
     told: set[int] = set()
     for test in rule.tests if rule.traced else ():
         from reducer.engine import trace
+        from reducer.proof.samples import SampleError, sample
         from reducer.report import step_reports
         from reducer.values import chars
 
         here = Location(rule.file, 1, 1)
         try:
-            content = test.given.content(Path(rule.file).parent)
-        except (OSError, ValueError, RecursionError) as error:
-            yield Problem(here, "W050", f"the sample {test.given.file} of the test `{test.name}` cannot be read: {error}")
+            content = sample(rule, test)
+        except SampleError as error:
+            yield Problem(here, "W050", f"the sample of the test `{test.name}` cannot be read: {error}")
             continue
         outcome = trace(replace(ruleset, rule_for=lambda _: rule), rule.name, content)
         for step in step_reports(outcome, chars(content), False)[0] if outcome.steps else ():
