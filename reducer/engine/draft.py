@@ -235,6 +235,11 @@ class Draft:
         self.marked = True
         return new
 
+    def length(self, text: str) -> int:
+        """Give the characters of a text as it arrived, whatever was cut of it since."""
+        made = self.texts.get(id(text))
+        return len(text) if made is None else made.head + made.count + made.tail
+
     # --- what the engine asks for
 
     def entities(self, text: str) -> Sequence[Entity]:

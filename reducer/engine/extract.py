@@ -13,6 +13,7 @@ from reducer.entities import Entity
 class _Cutter(Taker, Protocol):
     def entities(self, text: str) -> Sequence[Entity]: ...
     def reads(self, value: str) -> bool: ...
+    def length(self, text: str) -> int: ...
     def cut_to(self, new: str, head: int, tail: int, count: int, always: frozenset[str]) -> str: ...
 
 
@@ -37,5 +38,6 @@ def extracted(value: Any, types: frozenset[str], draft: _Cutter) -> Any:
 
 
 def _alone(text: str, mentions: tuple[str, ...], types: frozenset[str], draft: _Cutter) -> str:
-    new = str(marks.Mark(len(text), "characters", mentions)) if text else text
-    return text if len(new) >= len(text) else draft.cut_to(new, 0, 0, len(text), types)
+    count = draft.length(text)
+    new = str(marks.Mark(count, "characters", mentions)) if text else text
+    return text if len(new) >= len(text) else draft.cut_to(new, 0, 0, count, types)
