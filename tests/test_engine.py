@@ -234,5 +234,5 @@ def test_a_text_too_long_to_read_is_left_as_it_is() -> None:
 
 def test_a_text_that_is_cut_and_then_extracted_counts_all_that_went() -> None:
     text = "Traffic to 192.0.2.7 went up last night. " * 12
-    ruleset = rules({"steps": [{"truncate": 243}, {"extract": ["ip"]}]})
+    ruleset = rules({"version": 1, "tool": "t", "steps": [{"truncate": 243}, {"extract": ["ip"]}]})
     assert reduce_content(ruleset, "t", text) == f"…[{len(text)} more characters; mentions 192.0.2.7]"
