@@ -73,7 +73,7 @@ def _draft(lesson: Lesson, learned: Learned, returns: Sequence[Seen], held: Scor
         lines.append("steps:")
         told = {id(step): why for why, steps in lesson.extras for step in steps[:1]}
         written = sum(len(steps) for _, steps in lesson.extras)
-        tiers = {written + number: text for number, text in _tiers(lesson, returns)}
+        tiers = {} if "max_chars" in rule else {written + number: text for number, text in _tiers(lesson, returns)}
         for number, step in enumerate(rule["steps"]):
             why = told.get(id(step)) or tiers.get(number)
             lines += [f"  # {why}"] if why else []
@@ -81,7 +81,7 @@ def _draft(lesson: Lesson, learned: Learned, returns: Sequence[Seen], held: Scor
     if "preserve" in rule:
         lines.append(f"preserve: {_flow(rule['preserve'])}")
     if "max_chars" in rule:
-        lines += [f"# {text}" for _, text in _tiers(lesson, returns) if not rule.get("steps") or lesson.plan[0].cut.target]
+        lines += [f"# {text}" for _, text in _tiers(lesson, returns)]
         lines.append(f"max_chars: {rule['max_chars']}")
     sample = "" if lesson.sample is None else _json(lesson.sample.content)
     if lesson.sample is not None:

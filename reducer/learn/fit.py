@@ -14,7 +14,7 @@ from reducer.learn.trial import Outcome, Try
 PRICES = tuple(round(250 * 1.3**number) for number in range(22))
 """Characters that the loss of one reference may save: from all but everything to all but nothing."""
 FOLDS = 4
-_DOUBT = 0.5
+_DOUBT = 0.25
 
 
 class Material(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reducer.codecs import decode
+from reducer.engine import attempt
 from reducer.learn.cuts import SHORTEST, TARGETS, Cut, cuts
 from reducer.learn.evidence import Recorded, Seen, parted
 from reducer.learn.fit import Material, Point, across_folds, evidence, fitted, priced, tried_out, weights
@@ -61,7 +62,7 @@ def learn(histories: Sequence[Recorded], keep: float, holdout: float) -> Learned
     weigh = weights(histories)
     tools = sorted({seen.tool for seen in evidence(training)})
     thin = {tool: why for tool in tools if (why := _thin(training, tool))}
-    materials = {tool: Material(tuple(cuts(_lists(evidence(training, tool)))), tries()) for tool in tools if tool not in thin}
+    materials = {tool: Material(tuple(cuts(*_form(evidence(training, tool)))), tries()) for tool in tools if tool not in thin}
     folds = across_folds(training, materials, weigh)
     price = priced(folds, keep)
     prices = [point.price for point in folds]
@@ -106,11 +107,13 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _lists(returns: Sequence[Seen]) -> tuple[str, ...]:
-    """Give where a tool's answers are long lists."""
-    large = [seen for seen in returns if seen.chars >= SHORTEST]
-    roots = sum(type(decode(seen.content) if type(seen.content) is str else seen.content) is list for seen in large)
-    return ("@",) if roots * 2 > len(large) else ()
+def _form(returns: Sequence[Seen]) -> tuple[tuple[str, ...], bool]:
+    """Tell where a tool's answers are long lists, and whether they have JSON in texts."""
+    large = [seen.content for seen in returns if seen.chars >= SHORTEST]
+    opened = [decode(content) if type(content) is str else content for content in large]
+    ruleset = compiled({"version": 1, "tool": "*", "steps": [{"unwrap": True}]})
+    nested = any(type(content) is not str and attempt(ruleset, "any", content).content is not content for content in opened)
+    return ("@",) if sum(type(content) is list for content in opened) * 2 > len(large) else (), nested
 
 
 def _lesson(tool: str, returns: Sequence[Seen], plan: Plan, price: int | None, weigh: Mapping[int, float], default: Lesson) -> Lesson:
@@ -157,10 +160,10 @@ def written(tool: str, before: Sequence[dict[str, Any]], plan: Plan) -> dict[str
     rule: dict[str, Any] = {"version": 1, "tool": tool}
     steps = list(before)
     for tier in plan:
-        steps += tier.cut.steps(tier.gate)
+        steps += tier.cut.steps(tier.gate if tier.cut.target is None else 0)
         if tier.cut.target is not None:
             rule["max_chars"] = tier.cut.target
-            if tier.gate > tier.cut.target:
+            if tier.gate > tier.cut.target or tier.cut.unwrap:
                 rule["when"] = {"min_chars": tier.gate}
             if not tier.cut.kept:
                 rule["preserve"] = []
@@ -199,7 +202,7 @@ def _default(training: Sequence[Recorded], keep: float) -> Lesson:
     """Learn the rule for tools that were not seen: the lowest target that loses half as many references of all tools together as is allowed."""
     returns = evidence(training)
     tasks = len({(history.source, history.task) for history in training})
-    for target in (*TARGETS[2:], 32000, 64000):
+    for target in (*(target for target in TARGETS if target >= 4000), 32000, 64000):
         cut = Cut(target=target)
         tried = tries()
 

@@ -62,6 +62,8 @@ def judged(seen: Seen, left: Any) -> Outcome:
 
 def _is_nothing(cut: Cut, seen: Seen) -> bool:
     """Tell at a glance that a return is too short to be cut."""
+    if cut.unwrap:
+        return False
     return seen.chars <= (cut.target or 0) or (cut.target is None and cut.items is None and seen.chars <= (cut.length or 0))
 
 

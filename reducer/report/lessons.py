@@ -35,9 +35,8 @@ def print_learned(learned: Learned, skipped: int, stream: TextIO) -> None:
     if learned.price is None:
         screen.print(f"No choice keeps {100 * learned.keep:.4g}% of the values that were used later.")
     elif learned.folds:
-        screen.print(
-            f"A lost value counts {learned.price:,} characters: enough, on parts of the training half that were set aside, to keep {learned.keep:.4%}."
-        )
+        enough = f"enough to keep {100 * learned.keep:.4g}% on parts of the training half that were set aside"
+        screen.print(f"A lost value counts {learned.price:,} characters: {enough}.")
     if learned.held:
         screen.print(_sources(learned))
         screen.print(Text("Saved/kept at other prices of a lost value, on the histories that were not learned from. The least price saves most.", "dim"))
