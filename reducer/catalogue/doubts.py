@@ -45,6 +45,13 @@ ENTRIES = (
         "tool: ['vt_*', 'misp_*']\nmax_chars: 9000",
     ),
     Entry(
+        "W021",
+        "shadowed-glob",
+        "Another glob matches every name that this one does, and goes before it: it has more literal characters, or `*` for `?`.",
+        "tool: ['vt_*', 'vt_?']\nmax_chars: 9000",
+        "tool: 'vt_*'\nmax_chars: 9000",
+    ),
+    Entry(
         "W030",
         "unused-type",
         "No rule preserves or extracts an own type, so nothing is looked for.",
@@ -64,6 +71,27 @@ ENTRIES = (
         "A bare word is a key of the items, and this one is nearly the name of a condition.",
         "conditions: {critical: a == 'b'}\nsteps:\n  - {path: items, limit: 20, always_keep: critical}\n  - {path: tags, limit: 10, always_keep: critcal}",
         "conditions: {critical: a == 'b'}\nsteps:\n  - {path: items, limit: 20, always_keep: critical}",
+    ),
+    Entry(
+        "W040",
+        "already-gone",
+        "A step works on what an earlier one takes away.",
+        "- path: items\n  keep: [name]\n- path: items[*].tags\n  limit: 5",
+        "- path: items[*].tags\n  limit: 5\n- path: items\n  keep: [name, tags]",
+    ),
+    Entry(
+        "W041",
+        "cut-in-vain",
+        "Texts are cut, and then items are taken away with them: what goes first costs nothing after it.",
+        "- path: items\n  truncate: 200\n- path: items\n  limit: 5",
+        "- path: items\n  limit: 5\n- path: items\n  truncate: 200",
+    ),
+    Entry(
+        "W042",
+        "limit-of-each",
+        "`[*]` names the items of a list; a step that takes items away works on the list itself.",
+        "- path: items[*]\n  limit: 5",
+        "- path: items\n  limit: 5",
     ),
     Entry(
         "W050",

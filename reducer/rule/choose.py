@@ -46,6 +46,17 @@ def meet(a: str, b: str) -> bool:
     return len(right) in reached
 
 
+def shadows(first: str, second: str) -> bool:
+    """Tell whether a glob goes before another and matches every name that the other does; a character class matches only the same one."""
+    pattern = "".join(".*" if token == "*" else "[^*]" if token == "?" else re.escape(token) for token in _tokens(first))
+    return _rank(first) < _rank(second) and "[" not in first + second and re.fullmatch(pattern, second, re.DOTALL) is not None
+
+
+def _rank(glob: str) -> tuple[int, int, str]:
+    literal = _CLASS.sub("", glob).replace("*", "").replace("?", "")
+    return -len(literal), -len(_WILD.split(glob)[0]), glob
+
+
 def _tokens(glob: str) -> list[str]:
     return list(_CLASS.sub("?", glob))
 

@@ -16,8 +16,9 @@ from reducer.errors import Location, Problem, RuleError
 from reducer.op import Amount, Op, names_of
 from reducer.ops import operations
 from reducer.path import Expression, Path, compile_path
-from reducer.rule.choose import is_dead, is_glob, meet, rule_chooser
+from reducer.rule.choose import is_dead, is_glob, meet, rule_chooser, shadows
 from reducer.rule.conditions import KEY, Conditions, read_conditions
+from reducer.rule.doubts import doubts
 from reducer.rule.form import conflicts, is_proven, same_place
 from reducer.rule.model import SHARED_KEYS, Expect, Given, Model, Rule, RuleFile, Ruleset, SharedFile, Step, StepKeys, Test, When
 from reducer.rule.opening import opening_of
@@ -168,6 +169,8 @@ def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...],
         sound = _checked_indexes(step, steps, tree, report) and sound
     if not sound:
         return None
+    for doubt in doubts(steps):
+        report(locate(tree, ("steps", doubt.step.number - 1, "path"), key=True), doubt.code, doubt.message, doubt.help)
     ladder = frozenset[str]() if checked.max_chars is None else KEY_TYPES if general is None else general
     policies = (frozenset[str](), *(step.owes for step in steps), ladder)
     extracted = (vocabulary.expand(getattr(step.op, "extract", ())) for step in steps)
@@ -286,7 +289,13 @@ def _tool_names(tree: Tree, text: str | bytes, file: str, tools: dict[str, Locat
         if is_glob(name) and is_dead(name):
             report(item, "E081", f"the glob `{name}` can match nothing", "close the `[`, or write `[[]` for a bracket")
         for other, location in tools.items():
-            if name != "*" != other and is_glob(name) and is_glob(other) and meet(name, other):
+            covered = next(((a, b) for a, b in ((name, other), (other, name)) if "*" != a != b and shadows(b, a)), None)
+            if covered and is_glob(name) and is_glob(other):
+                message = f"the glob `{name}` is never used: `{other}` at {location} matches all that it does, and goes before it"
+                if covered[0] == other:
+                    message = f"the glob `{name}` matches all that `{other}` at {location} does, and goes before it"
+                report(item, "W021", message, "take the shadowed one out, or name its tools")
+            elif name != "*" != other and is_glob(name) and is_glob(other) and meet(name, other):
                 message = f"the glob `{name}` can match a name that `{other}` at {location} matches too"
                 report(item, "W020", message, "the one with more literal characters is used")
         tools[name] = here
