@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from .conditions import Expression, compile_expression, expression_of
@@ -54,6 +55,7 @@ class Path:
         return [] if value is None else found_by(self._lens, value)
 
 
+@lru_cache(maxsize=1024)
 def compile_path(text: str) -> Path:
     """Compile a path. Raises `PathError` for what is no JMESPath or makes a new value instead of naming places; nothing else."""
     tree, tokens = parse(text)

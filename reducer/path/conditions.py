@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..values import Unreducible, plain
@@ -35,6 +36,7 @@ class Expression:
     Raises `values.Unreducible`."""
 
 
+@lru_cache(maxsize=1024)
 def compile_expression(text: str) -> Expression:
     """Compile a JMESPath expression. Raises `PathError`, and nothing else."""
     tree, tokens = parse(text)

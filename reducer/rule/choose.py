@@ -48,13 +48,10 @@ def meet(a: str, b: str) -> bool:
 
 def shadows(first: str, second: str) -> bool:
     """Tell whether a glob goes before another and matches every name that the other does; a character class matches only the same one."""
+    if "[" in first or "[" in second or _rank(first) >= _rank(second):
+        return False
     pattern = "".join(".*" if token == "*" else "[^*]" if token == "?" else re.escape(token) for token in _tokens(first))
-    return _rank(first) < _rank(second) and "[" not in first + second and re.fullmatch(pattern, second, re.DOTALL) is not None
-
-
-def _rank(glob: str) -> tuple[int, int, str]:
-    literal = _CLASS.sub("", glob).replace("*", "").replace("?", "")
-    return -len(literal), -len(_WILD.split(glob)[0]), glob
+    return re.fullmatch(pattern, second, re.DOTALL) is not None
 
 
 def _tokens(glob: str) -> list[str]:

@@ -25,8 +25,10 @@ class Doubt(NamedTuple):
 
 def doubts(steps: tuple[Step, ...]) -> Iterator[Doubt]:
     """Give what is odd about steps, in their order, one thing for each at most."""
+    places = [names_of(step.path.shape) for step in steps]
     for number, step in enumerate(steps):
-        found = _of_each(step) or next(filter(None, (_after(earlier, step) for earlier in steps[:number])), None)
+        before = zip(steps[:number], places, strict=False)
+        found = _of_each(step) or next(filter(None, (_after(earlier, place, step, places[number]) for earlier, place in before)), None)
         if found is not None:
             yield found
 
@@ -38,16 +40,17 @@ def _of_each(step: Step) -> Doubt | None:
     return Doubt(step, "W042", f"`{step.path.text}` names each item, and `{verb}` works on lists", f"write `path: {whole}` for the list itself")
 
 
-def _after(earlier: Step, step: Step) -> Doubt | None:
-    before, after = names_of(earlier.path.shape), names_of(step.path.shape)
+def _after(earlier: Step, before: Chain, step: Step, after: Chain) -> Doubt | None:
+    if not _within(after, before):
+        return None
     who = f"step {earlier.number} (`{earlier.op.verb()}`)"
-    if _always(earlier) and len(after) > len(before) and _within(after, before):
+    if len(after) > len(before) and _always(earlier):
         below = after[len(before) :]
         if isinstance(earlier.op, Keep) and not any(_meet(below, key.chain) for key in earlier.op.keep):
             return Doubt(step, "W040", f"`{step.path.text}` is gone: {who} takes it away", f"put this step before it, or add `{'.'.join(below)}` to `keep`")
         if isinstance(earlier.op, Drop) and any(len(key) <= len(below) and below[: len(key)] == key for key in _dropped(earlier.op)):
             return Doubt(step, "W040", f"`{step.path.text}` is gone: {who} takes it away", "take one of the two out")
-    if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after) and _within(before, after):
+    if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after):
         return Doubt(step, "W041", f"{who} cuts the texts of items that go here", "put `limit` before `truncate`")
     return None
 

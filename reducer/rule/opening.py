@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reducer.path import Chain, Shape
 
@@ -83,7 +83,7 @@ def opening_of(steps: tuple[Step, ...], gate: When | None) -> Opening | None:
         _add(place, ((*base, *chain) for base, chain in step.op.reads()))
         _add(place, step.op.names())
         _add(root, step.op.reads_return())
-    return _frozen([root])
+    return _frozen([root], False, {})
 
 
 def _add(way: _Way, chains: Iterable[Chain]) -> None:
@@ -91,14 +91,24 @@ def _add(way: _Way, chains: Iterable[Chain]) -> None:
         way.along(chain)
 
 
-def _frozen(ways: list[_Way], inside: bool = False) -> Opening | None:
-    """Join ways into one, with `inside` ways of a list's items; None if no text is read on them."""
+def _frozen(ways: list[_Way], inside: bool, known: dict[Any, Opening | None]) -> Opening | None:
+    """Join ways into one, with `inside` ways of a list's items; None if no text is read on them. `known` has those joined before.
+
+    Each level is asked for by its names and by its items: without what is known a path of twenty names took a million steps.
+    """
     if not ways:
         return None
+    key = (inside, *((id(way.names), id(way.every), id(way.items), way.here, way.goes_on, way.all) for way in ways))
+    if key not in known:
+        known[key] = _joined(ways, inside, known)
+    return known[key]
+
+
+def _joined(ways: list[_Way], inside: bool, known: dict[Any, Opening | None]) -> Opening | None:
     others = [way.every for way in ways if way.every is not None]
-    found = {name: _frozen([*(way.names[name] for way in ways if name in way.names), *others]) for way in ways for name in way.names}
+    found = {name: _frozen([*(way.names[name] for way in ways if name in way.names), *others], False, known) for way in ways for name in way.names}
     names = {name: below for name, below in found.items() if below is not None}
-    every = _frozen(others)
+    every = _frozen(others, False, known)
     here = any(way.here or way.goes_on for way in ways)
     everything = any(way.all for way in ways)
     if not (here or names or every or everything):
@@ -106,5 +116,5 @@ def _frozen(ways: list[_Way], inside: bool = False) -> Opening | None:
     # Items are what `[*]` leads to, and keys and conditions go through lists as if they were not there.
     named = [way.items for way in ways if way.items is not None]
     through = [_Way(names=way.names, every=way.every, goes_on=True) for way in ways if way.names or way.every]
-    items = _frozen([*through, *named], inside=True) if named or not inside else None
+    items = _frozen([*through, *named], True, known) if named or not inside else None
     return Opening(MappingProxyType(names), every, items, here, everything)

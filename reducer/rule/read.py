@@ -174,7 +174,7 @@ def _compiled(checked: RuleFile, parts: tuple[Any, ...], tests: tuple[Any, ...],
     ladder = frozenset[str]() if checked.max_chars is None else KEY_TYPES if general is None else general
     policies = (frozenset[str](), *(step.owes for step in steps), ladder)
     extracted = (vocabulary.expand(getattr(step.op, "extract", ())) for step in steps)
-    structural = frozenset(kind for verb, kind in operations().items() if verb in _STRUCTURAL)
+    structural = frozenset(type(step.op) for step in steps if step.op.verb() in _STRUCTURAL)
     return Rule(
         file=file,
         tools=checked.tool,
@@ -288,14 +288,15 @@ def _tool_names(tree: Tree, text: str | bytes, file: str, tools: dict[str, Locat
             continue
         if is_glob(name) and is_dead(name):
             report(item, "E081", f"the glob `{name}` can match nothing", "close the `[`, or write `[[]` for a bracket")
-        for other, location in tools.items():
-            covered = next(((a, b) for a, b in ((name, other), (other, name)) if "*" != a != b and shadows(b, a)), None)
-            if covered and is_glob(name) and is_glob(other):
+        for other, location in tools.items() if is_glob(name) and name != "*" else ():
+            if not is_glob(other) or other == "*":
+                continue
+            if shadows(other, name) or shadows(name, other):
                 message = f"the glob `{name}` is never used: `{other}` at {location} matches all that it does, and goes before it"
-                if covered[0] == other:
+                if shadows(name, other):
                     message = f"the glob `{name}` matches all that `{other}` at {location} does, and goes before it"
                 report(item, "W021", message, "take the shadowed one out, or name its tools")
-            elif name != "*" != other and is_glob(name) and is_glob(other) and meet(name, other):
+            elif meet(name, other):
                 message = f"the glob `{name}` can match a name that `{other}` at {location} matches too"
                 report(item, "W020", message, "the one with more literal characters is used")
         tools[name] = here

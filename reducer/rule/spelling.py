@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 
 from reducer.op import Amount, Op
 from reducer.rule.model import SHARED_KEYS, Expect, Given, RuleFile, SharedFile, StepKeys, Test, When
@@ -41,8 +42,9 @@ def respelled(tree: Tree, report: Report, verbs: Verbs) -> Tree:
     return _entered(_spelled(tree, _keys_of(known), report, verbs), inside)
 
 
-def _keys_of(model: type[RuleFile | SharedFile | When | Test | Given | Expect | EntityKeys | Amount | StepKeys]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
+@cache
+def _keys_of(model: type[RuleFile | SharedFile | When | Test | Given | Expect | EntityKeys | Amount | StepKeys]) -> tuple[str, ...]:
+    return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
 def _names(node: Tree) -> Iterable[str]:
@@ -90,7 +92,10 @@ def _spelled(node: Tree, known: Collection[str], report: Report, verbs: Verbs, b
     """Give a mapping with `known` keys only. Without `placed` a key of another action is left out without a word."""
     if not isinstance(node, MappingNode):
         return node
-    free = [name for name in known if name not in set(_names(node))]
+    present = set(_names(node))
+    if present.issubset(known):
+        return node
+    free = [name for name in known if name not in present]
     entries: list[tuple[Scalar, Tree]] = []
     for key, value in node.entries:
         word = str(key.value)
