@@ -23,6 +23,17 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 WRONG = "version: 1\ntool: t\nsteps:\n  - path: resolutions\n    limt: 20\n"
+ARTICLES = """\
+version: 1
+tool: articles
+steps:
+  - drop: source
+  - truncate: 60
+tests:
+  - name: the actor stays
+    given: {json: [{title: Webmail, source: APT28 watch, text: "The mail campaign went on for months before anybody looked at the logs of the portal."}]}
+    expect: {contains: APT28, max_chars: 200}
+"""
 BROKEN = [
     {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Who is it?"}]},
     {"kind": "response", "parts": [{"part_kind": "tool-call", "tool_name": "explore", "args": {}, "tool_call_id": "call_7"}]},
@@ -78,6 +89,7 @@ def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
 @pytest.mark.parametrize("block", [body for _, body in blocks("console")])
 def test_console_blocks_print_what_they_say(block: str, tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text(WRONG)
+    (tmp_path / "articles.yaml").write_text(ARTICLES)
     (tmp_path / "note.txt").write_text(NOTE)
     if " learn " in block:
         write(tmp_path / "histories")

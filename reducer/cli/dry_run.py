@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from reducer.cli import VERBS
@@ -11,10 +12,11 @@ from reducer.cli.floors import floors, prices
 from reducer.cli.histories import SAMPLE, Source, find, sample_history
 from reducer.cli.outputs import Outputs, outputs
 from reducer.cli.progress import progress
-from reducer.cli.rules import choose_rules, load
+from reducer.cli.rules import choose_rules, load, read_besides
 from reducer.cli.selection import Selection
 from reducer.cli.stop import Stop, say
 from reducer.cli.walk import Seen, Show, Walk, walk
+from reducer.cli.watch import Watched
 from reducer.report import Report, ReturnReport, report
 from reducer.report.attention import attention, plural
 from reducer.screen import console
@@ -43,8 +45,8 @@ class Options(NamedTuple):
     prices: str | None = None
 
 
-def run(options: Options) -> int:
-    """Print the report, write the reduced histories if asked to, and give the exit code. Raises `Stop`."""
+def run(options: Options, hears: Callable[[Report], None] | None = None) -> int:
+    """Print the report, write the reduced histories if asked to, and give the exit code; `hears` gets the report. Raises `Stop`."""
     alone = not options.histories
     try:
         least = floors(options.floors or "", options.measured)
@@ -104,11 +106,42 @@ def run(options: Options) -> int:
         print_table(result, needs, stream, billed)
     if alone:
         say("this was the sample: give a HISTORY to see your own (--help shows how)")
+    if hears is not None:
+        hears(result)
     bad = any(lines.bad for lines in seen.lines)
     short = list(least.missed(result))
     for missed in short:
         say(missed)
     return 2 if faults or seen.faults else 1 if bad or short or (options.strict and needs) else 0
+
+
+def watched(options: Options) -> Watched:
+    """Make what runs the dry run again and again. Raises `Stop`."""
+    if options.output is not None or options.format not in ("table", "diff") or "-" in options.histories:
+        raise Stop("--watch prints tables and diffs of files: leave out --output, --format json and html, and standard input")
+    alone = not options.histories
+
+    def run_once() -> dict[str, str]:
+        found: list[Report] = []
+        if run(options, found.append) == 2 and not found:
+            raise Stop("no history could be read")
+        return {name: fact for report in found for name, fact in _facts(report)}
+
+    def read() -> Iterator[Path]:
+        yield from choose_rules(options.rules, here=not alone).files
+        for found in find(options.histories, tuple(VERBS)):
+            if not isinstance(found, Stop) and found.path is not None:
+                yield found.path
+
+    return Watched(run_once, read, lambda: read_besides(choose_rules(options.rules, here=not alone).files))
+
+
+def _facts(report: Report) -> Iterator[tuple[str, str]]:
+    for tool in report.tools:
+        yield tool.tool, f"{tool.after:,} of {tool.before:,} characters left"
+    measures = report.tally.measures
+    if measures is not None:
+        yield "references", f"{measures.kept:,} of {measures.references:,} kept"
 
 
 def _shown(planned: Report, stream: TextIO) -> tuple[Show, Callable[[], Console]]:

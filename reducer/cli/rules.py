@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,6 +58,22 @@ def load(chosen: Chosen) -> Ruleset:
         raise Stop(f"{chosen.name}: {count:,} {'error' if count == 1 else 'errors'} in the rules; nothing was run") from None
     except OSError as error:
         raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
+
+
+def read_besides(files: Sequence[Path]) -> Iterator[Path]:
+    """Give the files that rule files name: word lists, and the samples, histories and snapshots of tests."""
+    from reducer.source import parse, plain
+
+    for file in files:
+        with suppress(OSError):
+            tree, _ = parse(file.read_bytes(), str(file))
+            rule = None if tree is None else plain(tree)
+            tests = rule.get("tests") if type(rule) is dict else None
+            for test in tests if type(tests) is list else ():
+                for part, keys in (("given", ("file", "history")), ("expect", ("snapshot",))):
+                    said = test.get(part) if type(test) is dict else None
+                    yield from (file.parent / said[key] for key in keys if type(said) is dict and type(said.get(key)) is str)
+            yield from (other for other in read_by([file]) if other != file)
 
 
 def read_by(files: Sequence[Path]) -> Iterator[Path]:

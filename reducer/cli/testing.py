@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from reducer.cli.expression import chosen_by
 from reducer.cli.output import write
-from reducer.cli.rules import choose_rules, load, short
+from reducer.cli.rules import choose_rules, load, read_besides, short
 from reducer.cli.stop import Stop, say
+from reducer.cli.watch import Watched
 from reducer.errors import Problem
 from reducer.proof import Proof, Snapshots, chosen_tests, prove_all
 from reducer.proof.coverage import Coverage, coverage, untested
@@ -66,6 +67,19 @@ def run_tests(options: Options, hears: Callable[[Tested], None] | None = None) -
     if hears is not None:
         hears(tested)
     return 1 if missing or any(proof.failures for proof in proofs) else 0
+
+
+def watched(options: Options) -> Watched:
+    """Make what runs the tests again and again. Raises `Stop`."""
+    if options.format != "text":
+        raise Stop("--watch is for people: leave out --format")
+
+    def run() -> dict[str, str]:
+        found: list[Tested] = []
+        run_tests(options, found.append)
+        return {f"{proof.rule.file}: {proof.test.name}": "failed" if proof.failures else "passed" for proof in found[0].proofs}
+
+    return Watched(run, lambda: choose_rules(options.rules).files, lambda: read_besides(choose_rules(options.rules).files))
 
 
 def _shown(proofs: Iterable[Proof], show: Callable[[Proof], None] | None) -> Iterator[Proof]:

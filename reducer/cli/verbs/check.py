@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING
 from reducer.cli.output import write
 from reducer.cli.parser import parser
 from reducer.cli.problems import FORMATS, print_problems
-from reducer.cli.rules import Chosen, bundled_rules, choose_rules
+from reducer.cli.rules import Chosen, bundled_rules, choose_rules, read_besides
 from reducer.cli.stop import Stop, say
+from reducer.cli.watch import Watched, watch
 from reducer.errors import Location, Problem
 from reducer.screen import visible
 
@@ -27,6 +29,7 @@ examples:
   python -m reducer check --strict         warnings count as well
   python -m reducer check --diff           what --fix would change
   python -m reducer check --fix            corrects misspelt keys, missing quotes and the like, and checks again
+  python -m reducer check --watch          check again whenever a rule is saved
   python -m reducer check --format github  for a workflow; also json, and sarif for code scanning
   python -m reducer explain E010           what a code means
 
@@ -42,7 +45,12 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--fix", action="store_true", help="correct in the files what can be corrected safely, then check them")
     reader.add_argument("--diff", action="store_true", help="print what --fix would change, and write nothing")
     reader.add_argument("--format", choices=FORMATS, default="text", help="how problems are written; text is the default")
+    reader.add_argument("--watch", action="store_true", help="check again when a rule or a sample is saved, and tell what changed")
     options = reader.parse_intermixed_args(arguments)
+    if options.watch:
+        if options.fix or options.diff or options.format != "text":
+            raise Stop("--watch is for people, and writes nothing: leave out --fix, --diff and --format")
+        watch(_watched(tuple(options.rules), options.strict))
     if options.diff and options.format != "text":
         raise Stop("--diff prints text: leave out --format")
     if options.diff or options.fix:
@@ -50,13 +58,26 @@ def main(arguments: Sequence[str]) -> int:
     return check(tuple(options.rules), options.strict, options.format)
 
 
-def check(given: Sequence[str], strict: bool, format: str = "text") -> int:
-    """Print every problem of the rule files and give the exit code. Raises `Stop` where there are no rule files."""
+def _watched(given: Sequence[str], strict: bool) -> Watched:
+    def run() -> dict[str, str]:
+        problems: list[Problem] = []
+        check(given, strict, hears=problems.extend)
+        # By what they say: lines move.
+        told = Counter(f"{problem.location.file}: {problem.severity}[{problem.code}]: {problem.message}" for problem in problems)
+        return {name: f"{times:,} times" if times > 1 else "" for name, times in told.items()}
+
+    return Watched(run, lambda: choose_rules(given).files, lambda: read_besides(choose_rules(given).files))
+
+
+def check(given: Sequence[str], strict: bool, format: str = "text", hears: Callable[[Sequence[Problem]], object] | None = None) -> int:
+    """Print every problem of the rule files and give the exit code; `hears` gets them. Raises `Stop` where there are no rule files."""
     chosen = choose_rules(given)
     try:
         problems = found(chosen.files)
     except OSError as error:
         raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
+    if hears is not None:
+        hears(problems)
     errors = sum(problem.severity == "error" for problem in problems)
     warnings = len(problems) - errors
     print_problems(problems, format, sys.stdout)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from reducer.cli import VERBS
 from reducer.cli.parser import parser
+from reducer.cli.watch import watch
 
 _ABOUT = """\
 Show what rules do to the tool returns of stored histories: what they save, which step took what, and what needs attention.
@@ -66,19 +67,23 @@ def main(arguments: Sequence[str]) -> int:
     )  # fmt: skip
     reader.add_argument("--jobs", type=_count, default=1, metavar="N", help="work with N processes; what is written and reported is the same")
     reader.add_argument("--resume", action="store_true", help="go on with a run that was interrupted while it wrote to --output")
+    reader.add_argument("--watch", action="store_true", help="run again when a history or a rule is saved, and tell what changed")
     reader.add_argument("--version", action="store_true", help="print the version and exit")
     options = reader.parse_intermixed_args(arguments)
     if options.version:
         print(f"reducer {_version()}")
         return 0
     # Imported here, so that the version is told in the time that Python takes to start.
-    from reducer.cli.dry_run import Options, run
+    from reducer.cli.dry_run import Options, run, watched
 
-    return run(
-        Options(tuple(options.histories), tuple(options.rules or ()), options.tool, options.call, options.format, options.strict, options.output,
-                options.jobs, options.resume, options.archive, options.input_format,
-                options.output is None if options.measures is None else options.measures, options.fail_under, options.cache_prices)
+    asked = Options(
+        tuple(options.histories), tuple(options.rules or ()), options.tool, options.call, options.format, options.strict, options.output,
+        options.jobs, options.resume, options.archive, options.input_format,
+        options.output is None if options.measures is None else options.measures, options.fail_under, options.cache_prices,
     )  # fmt: skip
+    if options.watch:
+        watch(watched(asked))
+    return run(asked)
 
 
 def _count(text: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducer.cli.parser import parser
+from reducer.cli.watch import watch
 
 _ABOUT = """\
 Run the tests that stand in rule files, and check the laws of reducing on each: the same type, root keys stay, nothing is invented,
@@ -19,6 +20,7 @@ examples:
   python -m reducer test --coverage             and which rules and steps no test exercises
   python -m reducer test --require-tests        fail for rules without tests
   python -m reducer test --update               write the snapshots anew that have changed
+  python -m reducer test --watch                run again whenever a rule or a sample is saved
   python -m reducer test --format junit         for continuous integration; json for other programs
 
 A test:
@@ -42,7 +44,11 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--require-tests", action="store_true", help="fail for rules without tests")
     reader.add_argument("--update", action="store_true", help="write snapshots anew where they differ from what the rules give")
     reader.add_argument("--format", choices=("text", "junit", "json"), default="text", help="what is printed (default: text)")
+    reader.add_argument("--watch", action="store_true", help="run again when a rule, a sample or a snapshot is saved, and tell what changed")
     options = reader.parse_intermixed_args(arguments)
-    from reducer.cli.testing import Options, run_tests
+    from reducer.cli.testing import Options, run_tests, watched
 
-    return run_tests(Options(tuple(options.rules), options.chosen, options.verbose, options.coverage, options.require_tests, options.update, options.format))
+    asked = Options(tuple(options.rules), options.chosen, options.verbose, options.coverage, options.require_tests, options.update, options.format)
+    if options.watch:
+        watch(watched(asked))
+    return run_tests(asked)
