@@ -72,11 +72,13 @@ def _tidied(schema: Schema, named: dict[str, Schema]) -> Schema:
         made["additionalProperties"] = False
         if "required" in schema:
             made |= guarded(made["properties"], schema["required"])
-        if schema.get("maxProperties") == 1:
+        goes_with: dict[str, list[str]] = schema.get("dependentRequired", {})
+        dependencies = {key: guarded(made["properties"], others) for key, others in goes_with.items()}
+        if schema.get("maxProperties") == 1:  # but for keys that go with another one
             # Said so, it is at the second key, and yaml-language-server goes on to offer the first.
-            along = schema.get("dependentRequired", {})
-            made["dependencies"] = one_of((key for key in made["properties"] if key not in along), "`{}` is here already: exactly one is expected")
-            made["dependencies"] |= {key: {"required": beside, "errorMessage": f"`{key}` goes with `{beside[0]}`"} for key, beside in along.items()}
+            alternatives = [key for key in made["properties"] if key not in goes_with]
+            dependencies |= one_of(alternatives, "`{}` is here already: exactly one is expected")
+        made |= {"dependencies": dependencies} if dependencies else {}
     elif type(schema.get("additionalProperties")) is dict:
         made["additionalProperties"] = _tidied(schema["additionalProperties"], named)
     for key in ("items", "propertyNames"):

@@ -11,12 +11,14 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
+from pydantic import BaseModel, ConfigDict
 
 from reducer import schema as schema_module
 from reducer.op import Draft, Example, Op
 from reducer.ops import operations
 from reducer.rule import compile_rules
 from reducer.schema import rule_schema
+from reducer.schema.tidy import schema_of
 from reducer.source import parse, plain
 from tests.laws.strategies import KINDS, rule_files
 from tests.schema.rules_wrong import RIGHT, WRONG
@@ -177,6 +179,22 @@ class Fourth(Op):
 
     def says(self, place: str) -> str:
         return place
+
+
+class Source(BaseModel):
+    """One thing, or a history and which return of it."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "dependentRequired": {"call": ["history"]}})
+    text: str = ""
+    history: str = ""
+    call: str = ""
+
+
+def test_of_keys_that_exclude_each_other_one_may_have_a_companion() -> None:
+    validator = Draft7Validator(schema_of(Source))
+    assert [refusals(right, validator) for right in ({"text": "a"}, {"history": "a"}, {"history": "a", "call": "b"})] == [[], [], []]
+    for wrong in ({}, {"text": "a", "history": "a"}, {"call": "b"}, {"text": "a", "call": "b"}, {"cal": "b"}):
+        assert len(refusals(wrong, validator)) == 1
 
 
 def test_an_operation_is_in_it_once_it_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
