@@ -105,6 +105,10 @@ def test_the_ten_minutes(tmp_path: Path) -> None:
     assert draft["steps"][0]["path"] == step["path"]
     draft["steps"][0] = step
     assert errors(json.dumps(draft)) == []
+    # So does the test, which passes then.
+    [tests] = [read(body) for name, tag, body in BLOCKS if (name, tag.strip()) == ("yaml", "tests")]
+    (tmp_path / "mine" / "find_incidents.yaml").write_text(json.dumps({**draft, **tests}), encoding="utf-8")
+    assert reducer(tmp_path, "test", "mine/").startswith("1 test of 1 rule: passed\n")
 
 
 def test_the_line_for_editors() -> None:

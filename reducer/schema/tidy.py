@@ -22,9 +22,10 @@ def schema_of(model: type[BaseModel]) -> Schema:
     return _tidied(whole, whole.get("$defs", {}))
 
 
-def guarded(keys: Iterable[str], required: Iterable[str]) -> Schema:
+def guarded(keys: Iterable[str], required: Iterable[str], message: str = "") -> Schema:
     """Demand keys where no unknown one is: else a misspelt key would be told twice."""
-    return {"if": {"propertyNames": {"enum": list(keys)}}, "then": {"required": list(required)}}
+    demand: Schema = {"required": list(required), **({"errorMessage": message} if message else {})}
+    return {"if": {"propertyNames": {"enum": list(keys)}}, "then": demand}
 
 
 def one_of(keys: Iterable[str], message: str) -> dict[str, Schema]:
@@ -73,7 +74,7 @@ def _tidied(schema: Schema, named: dict[str, Schema]) -> Schema:
         if "required" in schema:
             made |= guarded(made["properties"], schema["required"])
         goes_with: dict[str, list[str]] = schema.get("dependentRequired", {})
-        dependencies = {key: guarded(made["properties"], others) for key, others in goes_with.items()}
+        dependencies = {key: guarded(made["properties"], others, f"`{key}` goes with `{others[0]}`") for key, others in goes_with.items()}
         if schema.get("maxProperties") == 1:  # but for keys that go with another one
             # Said so, it is at the second key, and yaml-language-server goes on to offer the first.
             alternatives = [key for key in made["properties"] if key not in goes_with]

@@ -94,7 +94,7 @@ def test_whole_steps_are_offered_to_fill_in(server: Server) -> None:
         (STEPS + "  - extract: |\n", {*TYPES, *GROUPS, "a"}),
         (TESTS + "  - |\n", {*InlineTest.model_fields, "a test on a sample"}),
         (TESTS + "  - name: x\n    expect:\n      |\n", set(Expect.model_fields)),
-        (TESTS + "  - name: x\n    given:\n      |\n", {"json", "text", "file"}),
+        (TESTS + "  - name: x\n    given:\n      |\n", {"json", "text", "file", "history", "call"}),
     ],
 )
 def test_what_is_offered_is_what_may_stand_there(server: Server, text: str, expected: set[str]) -> None:
