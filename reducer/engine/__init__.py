@@ -72,6 +72,7 @@ def prepare(ruleset: Ruleset) -> None:
     """Build what the rules scan with, so that the first return finds it ready: reducing itself reads no files."""
     for rule in ruleset.rules:
         rule.vocabulary.scanner(rule.types)
+        rule.vocabulary.scanner_of_many(rule.types)
         if any(step.op.cuts_blindly for step in rule.steps) or rule.max_chars is not None:
             rule.vocabulary.everything()
 

@@ -23,8 +23,6 @@ from reducer.values import MAX_DEPTH, MOST_CHARS, PLAIN, Unreducible, is_media, 
 _SIMPLE = LEAVES | {str, list}
 _TEXT = frozenset({str})
 _is = operator.is_
-_MANY = 16
-"""Texts from which on it is quicker to look first which of them are worth scanning."""
 
 
 class Draft:
@@ -36,7 +34,7 @@ class Draft:
 
     # fmt: off
     __slots__ = (
-        "_depth", "_known", "_opened", "_promising", "_scan", "_step", "_vocabulary", "all_keys", "heads",
+        "_depth", "_known", "_opened", "_scan", "_scan_many", "_step", "_vocabulary", "all_keys", "heads",
         "lists", "lost", "marked", "notation", "objects", "owed_at_all", "policies", "preserved", "protection", "root", "texts", "traced",
     )
     # fmt: on
@@ -58,7 +56,7 @@ class Draft:
         self.marked = False
         self.protection = protection
         self._scan = rule.vocabulary.scanner(rule.types)
-        self._promising = rule.vocabulary.promising(rule.types)
+        self._scan_many = rule.vocabulary.scanner_of_many(rule.types)
         self._known = known
         self._vocabulary = rule.vocabulary
         self._step = 0
@@ -256,13 +254,10 @@ class Draft:
         if max(map(len, fresh)) > MOST_CHARS:
             raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
         known.update(dict.fromkeys(fresh, ()))
-        values = self._known.values
-        scan = self._scan
-        for text in fresh if len(fresh) < _MANY else self._promising(fresh):
-            found = scan(text)
-            if found:
-                known[text] = found
-                values.update([entity.value for entity in found])
+        found = self._scan_many(fresh)
+        if found:
+            known.update(found)
+            self._known.values.update([entity.value for entities in found.values() for entity in entities])
         return known
 
     def reads(self, value: str) -> bool:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from reducer.entities import scanner as built_in
 from reducer.entities.entity import GROUPS, TYPES, Entity
-from reducer.entities.many import promising
+from reducer.entities.many import compiled as many
 from reducer.entities.patterns import Pattern
 from reducer.entities.patterns import finder as pattern_finder
 from reducer.entities.words import FindWords
@@ -60,9 +60,9 @@ class Vocabulary:
         """Give the function that finds the entities of `types` (no groups) in a text, compiled once for a set of types."""
         return _scanner(self, types)
 
-    def promising(self, types: frozenset[str]) -> Callable[[Iterable[str]], Iterable[str]]:
-        """Give the function that leaves out of many texts such as hold no entity of `types`; of own types any may."""
-        return iter if not types.isdisjoint(self.own) else promising(types)
+    def scanner_of_many(self, types: frozenset[str]) -> Callable[[Iterable[str]], dict[str, Sequence[Entity]]]:
+        """Give the function that finds in many texts what `scanner` finds in each: the entities of those that hold any, by text."""
+        return _scanner_of_many(self, types)
 
     def everything(self) -> Scan:
         """Give the function that finds the entities of all types, built-in and own."""
@@ -75,7 +75,7 @@ BUILT_IN = Vocabulary()
 @lru_cache(maxsize=256)
 def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
     base = built_in(types.difference(vocabulary.own))
-    ignored = {kind: values for kind, values in vocabulary.ignored.items() if kind in types}
+    ignored = _ignored(vocabulary, types)
     own = {kind: made for kind, made in vocabulary.own.items() if kind in types}
     if not own and not ignored:
         return base
@@ -96,6 +96,24 @@ def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
 
     remembered = lru_cache(maxsize=_REMEMBERED)(find)
     return lambda text: remembered(text) if len(text) <= _BRIEF else find(text)
+
+
+@lru_cache(maxsize=256)
+def _scanner_of_many(vocabulary: Vocabulary, types: frozenset[str]) -> Callable[[Iterable[str]], dict[str, Sequence[Entity]]]:
+    if types.isdisjoint(vocabulary.own):
+        scan = many(types)
+        ignored = _ignored(vocabulary, types)
+        if not ignored:
+            return scan
+        return lambda texts: {
+            text: left for text, found in scan(texts).items() if (left := tuple([entity for entity in found if not _is_ignored(entity, ignored)]))
+        }
+    find = _scanner(vocabulary, types)
+    return lambda texts: {text: found for text in texts if (found := find(text))}
+
+
+def _ignored(vocabulary: Vocabulary, types: frozenset[str]) -> dict[str, frozenset[str]]:
+    return {kind: values for kind, values in vocabulary.ignored.items() if kind in types}
 
 
 def _place(entity: Entity) -> tuple[int, int, str]:

@@ -8,12 +8,12 @@ from functools import lru_cache
 from reducer.entities.abroad import abroad
 from reducer.entities.entity import GROUPS, Entity, Found
 from reducer.entities.hosts import MASK, domains, ipv4s
-from reducer.entities.names import finder
+from reducer.entities.names import finder as names
 from reducer.entities.refang import flat, refang
 from reducer.entities.tokens import HEX, SHAPE, hashes, ipv6s, numbered
 from reducer.entities.web import emails, urls
 
-_BRIEF = 256  # characters: shorter texts are remembered, as records repeat theirs (two thirds of the bytes of real tool returns)
+BRIEF = 256  # characters: shorter texts are remembered, as records repeat theirs (two thirds of the bytes of real tool returns)
 _REMEMBERED = 2048  # texts, at most 1 MB: 73% of the strings of real tool returns are found there, with 65,536 it were 74%
 # What no anchor of an address needs: a brief text without anything else costs one pass.
 _DULL = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?&%$#|~^`\x80\x81"
@@ -25,22 +25,48 @@ _PLAIN = b".:@<>"  # anchors, and what takes no part in any defanging
 @lru_cache(maxsize=64)
 def compiled(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
     """Give the scanner for a set of types: immutable, to be shared by threads."""
-    find = _finder(types)
+    find = finder(types)
     remembered = lru_cache(maxsize=_REMEMBERED)(find)
 
     def scan(text: str) -> Sequence[Entity]:
-        return remembered(text) if len(text) <= _BRIEF else find(text)
+        return remembered(text) if len(text) <= BRIEF else find(text)
 
     return scan
 
 
-def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
+@lru_cache(maxsize=64)
+def finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
+    """Give the scanner that remembers nothing."""
+    read = reader(types)
+    new = tuple.__new__  # the constructor of a NamedTuple is a Python function: 0.3 us more for every entity
+
+    def find(text: str) -> tuple[Entity, ...]:
+        raw = flat(text)
+        if len(raw) < 3:
+            return ()
+        found = read(raw)
+        if not found:
+            return ()
+        if not text.isascii():
+            return tuple(abroad(text, raw, found, types))
+        found.sort()
+        return tuple([new(Entity, (kind, text[start:end], written(canonical), start, end)) for start, end, kind, canonical in found if kind in types])
+
+    return find
+
+
+def written(canonical: bytes) -> str:
+    """Give a canonical value of ASCII as text."""
+    return (canonical.replace(b"\x01", b".") if 1 in canonical else canonical).decode()
+
+
+def reader(types: frozenset[str]) -> Callable[[bytes], list[Found]]:
+    """Give the function that finds the entities of at least `types` in the bytes of a text, in no order."""
     want_hash = not types.isdisjoint(GROUPS["hash"])
     want_host = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url"))
     want_four, want_six, want_domain = "ipv4" in types, "ipv6" in types, "domain" in types
     want_cve, want_attack = "cve" in types, "mitre_attack" in types
-    new = tuple.__new__  # the constructor of a NamedTuple is a Python function: 0.3 us more for every entity
-    named = finder(types & {"threat_actor", "malware"})
+    named = names(types & {"threat_actor", "malware"})
 
     def hosts(data: bytes, marks: bytes, hexed: bytes | None) -> list[Found]:
         """Find what has a host; `marks` holds at least the anchors of `data`, `hexed` is its translation by HEX if there is one."""
@@ -66,19 +92,16 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
                 found = found + ipv4s(data, mask)
             if want_domain:
                 found = found + domains(data, mask)
-        if want_six and colons and (b"::" in data or marks.count(58) > 6):
+        if want_six and colons and (b"::" in data or marks.count(58) > 5):
             found = found + ipv6s(data, data.translate(HEX) if hexed is None else hexed, web)
         return found
 
-    def find(text: str) -> tuple[Entity, ...]:
-        raw = flat(text)
+    def read(raw: bytes) -> list[Found]:
         size = len(raw)
-        if size < 3:
-            return ()
         found: list[Found] = []
         hexed = raw.translate(HEX) if want_hash and size > 31 else None
         if want_host:
-            if size > _BRIEF:
+            if size > BRIEF:
                 marks, fanged = raw, True
             else:
                 marks = raw.translate(None, _DULL)
@@ -100,17 +123,6 @@ def _finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
             found += numbered(raw, shape, want_cve, want_attack)
         if named is not None:
             found += named(raw, shape)
-        if not found:
-            return ()
-        if not text.isascii():
-            return tuple(abroad(text, raw, found, types))
-        found.sort()
-        return tuple(
-            [
-                new(Entity, (kind, text[start:end], (canonical.replace(b"\x01", b".") if 1 in canonical else canonical).decode(), start, end))
-                for start, end, kind, canonical in found
-                if kind in types
-            ]
-        )
+        return found
 
-    return find
+    return read

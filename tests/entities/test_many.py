@@ -1,4 +1,4 @@
-"""Many brief texts at once: what is left out holds nothing, and what is chosen is chosen for a reason."""
+"""Many texts at once: each is read as it is alone, whatever stands before and behind it."""
 
 from __future__ import annotations
 
@@ -10,35 +10,58 @@ from hypothesis import given as over
 from hypothesis import strategies as st
 
 from reducer.entities import GROUPS, TYPES, scanner
-from reducer.entities.many import promising
+from reducer.entities.many import compiled
 from tests.contents import texts
 from tests.entities.texts import tempting
 from tests.laws.strategies import ENTITIES, WORDS
 
-KINDS = (frozenset(TYPES), frozenset(GROUPS["ioc"]), frozenset(("cve",)), frozenset(("threat_actor",)), frozenset(("mitre_attack", "sha256")))
-some = st.lists(st.one_of(tempting, st.text(max_size=40), st.sampled_from((*ENTITIES, *WORDS))), max_size=12)
+KINDS = (
+    *(frozenset((kind,)) for kind in TYPES),
+    *map(frozenset, GROUPS.values()),
+    frozenset((*GROUPS["ioc"], "cve", "threat_actor")),
+    frozenset(("threat_actor", "malware")),
+    frozenset(("mitre_attack", "sha256")),
+    frozenset(TYPES),
+)
+# What would be read otherwise with something else beside it than the end of a text: openings, closings, words of versions and of code.
+_ALL = (
+    "version |hxxp:|hxxp://|http|://evil.com|//evil.com/a_|http://a.co/x_|evil[.|evil.|.com|[.]com|1.2.3|.4|1.2.3.4-|-1.2.3.4|n1.2.3.4|1.2.3.4"
+    "|1.2.3.4 or| later|CVE-2024|-3400|2024-3400|cve 2024_3400|a@b|@evil.com|bob@|evil.com_|_evil.com_|evil.com(|1|Fancy| Bear|Fancy Bear|APT|28|APT28"
+    "|T1059.|001|d41d8cd98f00b204|e9800998ecf8427e|\\|nevil.com|\\nevil.com|C:\\a|n|import |return |evil.name| == 1|if not |x = |::|2001:db8|::1"
+    "|1:2:3:4:5:6:1.2.3.4|:|(dot)|evil [.] com|evil [.| ] com|evil[.com]|\u200b|evil\u200b.com|münchen|.de|evil。com|。com|\ud800|\x01|\x03|😀|\n"
+    "|| |[|]|_|..|/|%"
+)
+OPEN = _ALL.split("|")
+hostile = st.sampled_from(OPEN)
+joined = st.lists(hostile, max_size=3).map("".join)
+some = st.lists(st.one_of(tempting, hostile, joined, st.text(max_size=40), st.sampled_from((*ENTITIES, *WORDS))), max_size=16)
 
 
 @over(some, st.sampled_from(KINDS))
-@example(["", "a", "CVE-2024", "-3400", "1.2.3", ".4", "evil", ".com"], KINDS[0])
-@example(["2001:db8:1:2:3:4:5:6", "::1", "hxxp:\\\\evil.com", "a@b.de", "evil[.", "]com", "x\x01y.com"], KINDS[0])
-def test_what_is_left_out_holds_nothing(given: list[str], types: frozenset[str]) -> None:
+@example([before + after for before in OPEN for after in OPEN], KINDS[-1])
+@example([*OPEN, *reversed(OPEN), *OPEN[::3], *OPEN[1::3], *OPEN[::7]], KINDS[-1])
+@example(["." * 290 + "evil.com", "x " * 100 + "1.2.3.4", "a" * 256, "evil.com"], KINDS[-1])
+def test_each_is_read_as_it_is_alone(given: list[str], types: frozenset[str]) -> None:
     scan = scanner(types)
-    chosen = list(promising(types)(given))
-    left_out = [text for text in given if text not in chosen]
-    event(f"{len(left_out)} of {len(given)} left out")
-    assert not [text for text in left_out if scan(text)]
-    assert sorted(chosen) == sorted(text for text in given if text in chosen)
+    alone = {text: tuple(found) for text in given if (found := scan(text))}
+    event(f"{min(len(alone), 5)} texts hold something")
+    assert compiled(types)(given) == alone
 
 
-def test_dull_texts_are_left_out() -> None:
-    dull = ["info", "2024-05-01T10:44:22.123Z", "version 4.2 of it", "Seen again. Then not", "a, b", "10:44:22", "x" * 40, "7"]
-    assert list(promising(KINDS[0])([*dull, "evil.com", *dull])) == ["evil.com"]
+def test_what_is_found_is_the_same_in_every_order() -> None:
+    scan = compiled(KINDS[-1])
+    pairs = [before + after for before in OPEN for after in OPEN]
+    assert scan(pairs) == scan(pairs[::-1]) == scan(sorted(pairs))
 
 
-def test_what_is_left_out_of_real_returns_holds_nothing(data: Path) -> None:
-    scan, choose = scanner(KINDS[0]), promising(KINDS[0])
+def test_nothing_is_found_in_nothing() -> None:
+    assert compiled(KINDS[-1])([]) == {}
+    assert compiled(frozenset())(["evil.com", "APT28"]) == {}
+    assert compiled(KINDS[-1])(["info", "2024-05-01T10:44:22.123Z", "version 4.2 of it", "10:44:22", "7"]) == {}
+
+
+def test_texts_of_real_returns_are_read_as_they_are_alone(data: Path) -> None:
+    scan, scan_many = scanner(KINDS[-1]), compiled(KINDS[-1])
     for path in sorted((data / "tool_outputs").glob("*.json"))[::9]:
         found = dict.fromkeys(texts(json.loads(path.read_bytes())))
-        chosen = set(choose(found))
-        assert not [text for text in found if text not in chosen and scan(text)], path.name
+        assert scan_many(found) == {text: entities for text in found if (entities := scan(text))}, path.name
