@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import repeat
+from itertools import filterfalse, repeat
 from typing import Any
 
 from reducer import marks
@@ -248,7 +248,7 @@ class Draft:
     def scanned(self, texts: Iterable[str]) -> dict[str, Sequence[Entity]]:
         """Scan all of `texts` that were not yet, and give the entities of every text that was."""
         known = self._known.entities
-        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        fresh = list(filterfalse(known.__contains__, dict.fromkeys(texts)))
         if not fresh:
             return known
         if max(map(len, fresh)) > MOST_CHARS:
@@ -257,8 +257,14 @@ class Draft:
         found = self._scan_many(fresh)
         if found:
             known.update(found)
+            self._known.bearing.update(found)
             self._known.values.update([entity.value for entities in found.values() for entity in entities])
         return known
+
+    @property
+    def bearing(self) -> dict[str, Sequence[Entity]]:
+        """The entities of every text that was scanned and holds any."""
+        return self._known.bearing
 
     def reads(self, value: str) -> bool:
         """Tell whether a whole text reads as one entity. What was found somewhere does: scanners promise it."""

@@ -11,17 +11,41 @@ LEAVES = frozenset({int, float, bool, type(None)})
 """The types that hold no text."""
 
 
-def leaves(value: Any, opened: Callable[[Any], Any], add: Callable[[str], object], depth: int = MAX_DEPTH) -> None:
-    """Call `add` with every text in a value, in order; media items are not entered. Raises `Unreducible` past `depth` levels.
+Shapes = dict[tuple[str, ...], bool]
+"""The keys of objects whose keys were given, and whether one of them is `kind`."""
 
-    `opened` gives a value as it is stored.
+
+def leaves(value: Any, opened: Callable[[Any], Any], texts: list[str], shapes: Shapes | None, depth: int = MAX_DEPTH) -> None:
+    """Add every text in a value to `texts`, in order; media items are not entered. Raises `Unreducible` past `depth` levels.
+
+    `opened` gives a value as it is stored. With `shapes` the keys of an object are left out if those of another one were the same: records
+    repeat theirs, half of all texts.
     """
     kind = type(value)
+    add = texts.append
     if kind is dict:
+        shape = tuple(value)
+        known = None if shapes is None else shapes.get(shape)
+        if known is not None:
+            if known and is_media(value):
+                return
+            if depth < 0:
+                raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+            for item in value.values():
+                # Asked in line: a call for each text costs more than all else that is done for it.
+                kind = type(item)
+                if kind is str:
+                    add(item)
+                elif kind not in LEAVES:
+                    leaves(item, opened, texts, shapes, depth - 1)
+            return
         try:
-            "".join(value)  # keys that are texts, as almost always, need no opening
+            "".join(shape)  # keys that are texts, as almost always, need no opening
         except TypeError:
             value = opened(value)
+        else:
+            if shapes is not None:
+                shapes[shape] = "kind" in value
     elif kind is not list:
         value = opened(value)
         kind = type(value)
@@ -34,12 +58,11 @@ def leaves(value: Any, opened: Callable[[Any], Any], add: Callable[[str], object
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         for key, item in value.items():
             add(key)
-            # Asked in line: a call for each text costs more than all else that is done for it.
             kind = type(item)
             if kind is str:
                 add(item)
             elif kind not in LEAVES:
-                leaves(item, opened, add, depth - 1)
+                leaves(item, opened, texts, shapes, depth - 1)
     elif kind is list:
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
@@ -48,4 +71,4 @@ def leaves(value: Any, opened: Callable[[Any], Any], add: Callable[[str], object
             if kind is str:
                 add(item)
             elif kind not in LEAVES:
-                leaves(item, opened, add, depth - 1)
+                leaves(item, opened, texts, shapes, depth - 1)

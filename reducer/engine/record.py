@@ -15,9 +15,10 @@ NOTHING: frozenset[str] = frozenset()
 
 @dataclass(slots=True)
 class Known:
-    """The entities of every text that was scanned, and their values."""
+    """The entities of every text that was scanned, of those that hold any, and their values."""
 
     entities: dict[str, Sequence[Entity]] = field(default_factory=dict)
+    bearing: dict[str, Sequence[Entity]] = field(default_factory=dict)
     values: set[str] = field(default_factory=set)
 
 

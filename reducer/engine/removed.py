@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reducer.engine.draft import Draft
-from reducer.engine.leaves import leaves
+from reducer.engine.leaves import LEAVES, Shapes, leaves
 from reducer.engine.record import Cut
 from reducer.engine.thin import GONE
 from reducer.values import MAX_DEPTH, is_media
@@ -21,19 +21,39 @@ class Piece:
     texts: list[str] = field(default_factory=list)
 
 
-def removed(draft: Draft, old: Any, new: Any) -> list[Piece]:
-    """Give every text that was taken away in full or in part on the way from `old` to `new`. Raises `Unreducible` where it is too deep."""
-    walk = _Walk(draft)
+@dataclass(slots=True)
+class Removed:
+    """All that was taken away: its pieces, and by id of an object or list that went as a whole where its texts stand among those of a piece.
+
+    `keys`: those of all objects that went as a whole; in pieces they may stand once for many objects with the same keys.
+    """
+
+    pieces: list[Piece] = field(default_factory=list)
+    spans: dict[int, tuple[list[str], int, int]] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+
+
+def removed(draft: Draft, old: Any, new: Any, repeated: bool) -> Removed:
+    """Give every text that was taken away in full or in part on the way from `old` to `new`, keys of equal objects again only if `repeated`.
+
+    Raises `Unreducible` where it is too deep.
+    """
+    walk = _Walk(draft, repeated)
     walk.between(old, new, frozenset(), MAX_DEPTH)
-    return walk.pieces
+    for shapes in walk.shapes:
+        walk.removed.keys.update(*shapes)
+    return walk.removed
 
 
 class _Walk:
-    __slots__ = ("_draft", "pieces")
+    __slots__ = ("_draft", "_pieces", "_repeated", "removed", "shapes")
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, repeated: bool) -> None:
         self._draft = draft
-        self.pieces: list[Piece] = []
+        self._repeated = repeated
+        self.removed = Removed()
+        self._pieces = self.removed.pieces
+        self.shapes: list[Shapes] = []
 
     def between(self, old: Any, new: Any, types: frozenset[str], depth: int) -> None:
         if new is old or depth < 0:
@@ -47,7 +67,7 @@ class _Walk:
             if old != new:
                 cut = self._draft.texts.get(id(new))
                 if cut is not None:
-                    self.pieces.append(Piece(types, cut, [old]))
+                    self._pieces.append(Piece(types, cut, [old]))
                 elif types:
                     self._piece(types).texts.append(old)
         elif type(new) is str:  # what stood in a text that was emptied
@@ -59,13 +79,20 @@ class _Walk:
             self._list(old, new, depth - 1)
 
     def _piece(self, types: frozenset[str]) -> Piece:
-        if not self.pieces or self.pieces[-1].cut is not None or self.pieces[-1].types != types:
-            self.pieces.append(Piece(types))
-        return self.pieces[-1]
+        if not self._pieces or self._pieces[-1].cut is not None or self._pieces[-1].types != types:
+            self._pieces.append(Piece(types))
+            self.shapes.append({})
+        return self._pieces[-1]
 
     def _gone(self, value: Any, types: frozenset[str]) -> None:
         if types:
-            leaves(value, self._draft.opened, self._piece(types).texts.append)
+            texts = self._piece(types).texts
+            if type(value) is str:
+                texts.append(value)
+            elif type(value) not in LEAVES:
+                start = len(texts)
+                leaves(value, self._draft.opened, texts, None if self._repeated else self.shapes[-1])
+                self.removed.spans[id(value)] = texts, start, len(texts)
 
     def _object(self, old: dict[str, Any], new: dict[str, Any], depth: int) -> None:
         owed = self._draft.owed_key

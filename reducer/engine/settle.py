@@ -30,9 +30,10 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
     if new is old or not (draft.marked or draft.traced or draft.protection):
         return new
     lost = draft.protection.values - draft.protection.shown(new, draft.opened, draft.texts) if draft.protection else frozenset[str]()
-    pieces = removed(draft, old, new)
+    gone = removed(draft, old, new, bool(rule.bounds))
+    pieces = gone.pieces
     known = draft.scanned(chain.from_iterable([piece.texts for piece in pieces]))
-    owed = [entity for piece in pieces for entity in _owed(draft, piece, known, bool(rule.bounds))]
+    owed = [entity for piece in pieces for entity in _owed(draft, piece, bool(rule.bounds))]
     needed, named = _needed(owed, synonyms) if synonyms else ({entity.value: None for entity in owed}, None)
     if needed:
         _strike_out(draft, needed, named, new, {id(piece.cut.new): piece.texts[0] for piece in pieces if piece.cut is not None})
@@ -48,24 +49,27 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
         cut = piece.cut
         if cut is not None:
             policy = draft.policies[cut.step]
-            gone = _gone(known[piece.texts[0]], piece.texts[0], cut) if policy or cut.always else []
-            values = dict.fromkeys(e.value for e in gone if e.type in cut.always or (e.type in policy and e.value in needed))
+            away = _gone(known[piece.texts[0]], piece.texts[0], cut) if policy or cut.always else []
+            values = dict.fromkeys(e.value for e in away if e.type in cut.always or (e.type in policy and e.value in needed))
             mentions[id(cut.new)] = tuple(values)
             for value in values:
                 needed.pop(value, None)
     draft.preserved = len(needed.keys() | {value for values in mentions.values() for value in values})
-    return put_back(draft, old, new, Owed(needed, mentions, _bearers(pieces, known, needed), set(lost)))
+    bearers = {text for text, found in draft.bearing.items() if not needed.keys().isdisjoint([e.value for e in found])} if needed else set()
+    spans = {} if lost or not bearers.isdisjoint(gone.keys) else gone.spans
+    return put_back(draft, old, new, Owed(needed, mentions, bearers, set(lost), spans))
 
 
-def _owed(draft: Draft, piece: Piece, known: dict[str, Any], twice: bool) -> Iterator[Entity]:
+def _owed(draft: Draft, piece: Piece, twice: bool) -> list[Entity]:
     """Give the entities that are owed for a piece; those of equal texts again only if `twice`."""
     cut = piece.cut
+    bearing = draft.bearing
     if cut is None:
         types = piece.types
-        texts: Iterable[str] = piece.texts if twice else dict.fromkeys(piece.texts)
-        return (entity for text in texts if (found := known[text]) for entity in found if entity.type in types)
+        texts = filter(bearing.__contains__, piece.texts if twice else dict.fromkeys(piece.texts))
+        return [entity for text in texts for entity in bearing[text] if entity.type in types]
     policy = draft.policies[cut.step]
-    return (entity for entity in _gone(known[piece.texts[0]], piece.texts[0], cut) if entity.type in policy) if policy else iter(())
+    return [entity for entity in _gone(bearing.get(piece.texts[0], ()), piece.texts[0], cut) if entity.type in policy] if policy else []
 
 
 def _gone(found: Iterable[Entity], text: str, cut: Cut) -> list[Entity]:
@@ -90,14 +94,15 @@ def _needed(owed: list[Entity], synonyms: frozenset[str]) -> tuple[dict[str, Non
 def _strike_out(draft: Draft, needed: dict[str, None], named: dict[tuple[str, str], str] | None, new: Any, origins: dict[int, str]) -> None:
     """Take from `needed` what is still shown in `new`, in which the texts of the ids in `origins` are what cuts left."""
     left: list[str] = []
-    leaves(new, draft.opened, left.append)
+    leaves(new, draft.opened, left, {})
     texts: dict[str, None] = dict.fromkeys(text for text in left if id(text) not in origins) if origins else dict.fromkeys(left)
     if not named and len(needed) <= _FEW:
         joined = "\0".join(texts)
         near = [value for value in needed if value in joined]
         texts = {text: None for text in texts if any(value in text for value in near)} if near else {}
     known = draft.scanned(texts)
-    shown = [entity for text in texts for entity in known[text]]
+    bearing = draft.bearing
+    shown = [entity for text in filter(bearing.__contains__, texts) for entity in bearing[text]]
     # What a cut left is not scanned again: a fifth of the time of a rule that only cuts.
     for text in left if origins else ():
         origin = origins.get(id(text))
@@ -121,11 +126,3 @@ def _beyond(bounds: Iterable[tuple[frozenset[str], int]], needed: Iterable[str],
         else:
             for entry in own:
                 entry[1] -= 1  # type: ignore[operator]
-
-
-def _bearers(pieces: Iterable[Piece], known: dict[str, Any], needed: dict[str, None]) -> set[str]:
-    """Give the texts taken away whole that hold a needed value."""
-    if not needed:
-        return set()
-    texts = dict.fromkeys(chain.from_iterable([piece.texts for piece in pieces if piece.cut is None]))
-    return {text for text in texts if (found := known[text]) and any(entity.value in needed for entity in found)}

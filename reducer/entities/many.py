@@ -28,29 +28,28 @@ def compiled(types: frozenset[str]) -> Callable[[Iterable[str]], dict[str, Seque
     find = finder(types)
 
     def scan(texts: Iterable[str]) -> dict[str, Sequence[Entity]]:
+        given = list(texts)
+        brief = [text for text in given if len(text) <= BRIEF]
         known: dict[str, Sequence[Entity]] = {}
-        plain: list[str] = []
-        foreign: list[str] = []  # one of them makes each character of a joined text take more, and takes ten times as long to fold
-        for text in texts:
-            if len(text) > BRIEF:
-                entities = find(text)
-                if entities:
-                    known[text] = entities
-            elif text.isascii():
-                plain.append(text)
-            else:
-                foreign.append(text)
-        for brief in (plain, foreign):
-            for first in range(0, len(brief), _TOGETHER):
-                _together(brief[first : first + _TOGETHER], types, read, known)
+        if len(brief) < len(given):
+            known.update([(text, found) for text in given if len(text) > BRIEF and (found := find(text))])
+        for first in range(0, len(brief), _TOGETHER):
+            some = brief[first : first + _TOGETHER]
+            joined = "\n".join(some)
+            if joined.isascii():
+                _together(some, joined, types, read, known)
+            else:  # one such text makes each character of all take more, and it takes ten times as long to fold
+                plain = [text for text in some if text.isascii()]
+                foreign = [text for text in some if not text.isascii()]
+                _together(plain, "\n".join(plain), types, read, known)
+                _together(foreign, "\n".join(foreign), types, read, known)
         return known
 
     return scan
 
 
-def _together(texts: list[str], types: frozenset[str], read: Reader, known: dict[str, Sequence[Entity]]) -> None:
+def _together(texts: list[str], joined: str, types: frozenset[str], read: Reader, known: dict[str, Sequence[Entity]]) -> None:
     """Add the entities of `types` in brief texts to those that are known."""
-    joined = "\n".join(texts)
     raw = flat(joined)
     found = read(raw)
     if not found:
