@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from reducer.entities import scanner as built_in
 from reducer.entities.entity import GROUPS, TYPES, Entity
-from reducer.entities.many import compiled as many
 from reducer.entities.patterns import Pattern
 from reducer.entities.patterns import finder as pattern_finder
 from reducer.entities.words import FindWords
@@ -101,7 +100,9 @@ def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
 @lru_cache(maxsize=256)
 def _scanner_of_many(vocabulary: Vocabulary, types: frozenset[str]) -> Callable[[Iterable[str]], dict[str, Sequence[Entity]]]:
     if types.isdisjoint(vocabulary.own):
-        scan = many(types)
+        from reducer.entities.many import compiled
+
+        scan = compiled(types)
         ignored = _ignored(vocabulary, types)
         if not ignored:
             return scan
