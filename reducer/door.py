@@ -69,17 +69,25 @@ class Reducer:
         """
         return reduce_content(self.ruleset, tool, content, on_fault)
 
-    def reduce(self, messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-        """Reduce the tool returns of a history of PydanticAI objects; messages in which nothing changes are the same objects."""
-        from reducer.history import reduce_messages
+    def reduce(self, messages: Sequence[ModelMessage], references: bool = True) -> list[ModelMessage]:
+        """Reduce the tool returns of a history of PydanticAI objects; messages in which nothing changes are the same objects.
 
-        return reduce_messages(messages, partial(reduce_content, self.ruleset))
+        With `references`, items, keys and texts that hold a distinctive value which a later response mentions stay, whatever the rules say:
+        an id, an address, a name or a number that the agent wrote in a text or in the arguments of a tool call.
+        """
+        from reducer.history import Mentioned, reduce_messages
 
-    def reduce_json(self, data: bytes) -> bytes:
-        """Reduce the tool returns of a stored history, JSON as UTF-8 bytes; all other bytes stay. Raises `HistoryError`."""
+        return reduce_messages(messages, partial(reduce_content, self.ruleset), Mentioned(messages) if references else None)
+
+    def reduce_json(self, data: bytes, references: bool = True) -> bytes:
+        """Reduce the tool returns of a stored history, JSON as UTF-8 bytes; all other bytes stay. Raises `HistoryError`.
+
+        With `references`, what later responses mention stays, as `reduce` says.
+        """
         from reducer.stored import reduce_json
+        from reducer.stored.mentioned import Mentioned
 
-        return reduce_json(data, partial(reduce_content, self.ruleset))
+        return reduce_json(data, partial(reduce_content, self.ruleset), finding=Mentioned(data) if references else None)
 
     def instructions(self, tools: Iterable[str] | None = None) -> str:
         """Say for the model what the rules for `tools`, or all rules, leave out: static text, a line a rule, empty when there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,7 +17,9 @@ from reducer.agent.memory import Memory
 from reducer.agent.notices import Found, Log, Reduction, once, place, teller
 from reducer.archive import Archive
 from reducer.engine import Outcome, attempt
-from reducer.history import reduced_part, with_parts
+from reducer.history import Mentioned, reduced_part, with_parts
+
+Finder = Callable[[Any], Callable[[], frozenset[str]]]
 
 
 class Rules(Protocol):
@@ -27,7 +30,12 @@ class Rules(Protocol):
 
 
 def history_processor(
-    rules: str | Path | Rules, *, on_reduce: Callable[[Reduction], None] | None = None, telemetry: bool = True, archive: Archive | None = None
+    rules: str | Path | Rules,
+    *,
+    on_reduce: Callable[[Reduction], None] | None = None,
+    telemetry: bool = True,
+    archive: Archive | None = None,
+    references: bool = False,
 ) -> Callable[[list[ModelMessage]], list[ModelMessage]]:
     """Make a history processor from rule files, a folder of them, or a `Reducer`.
 
@@ -42,8 +50,15 @@ def history_processor(
     that is reduced; `recall_tools(archive)` lets the model read it; in a DBOS or Temporal workflow
     the first request raises `UserError` for it. Raises `RuleError` for rules that cannot be used, here and never
     later.
+
+    `references` is for an agent that goes on with raw histories of earlier runs: what later responses in them mention stays, as with
+    `Reducer.reduce`. It needs rules or a `Reducer`, else `UserError` is raised, and the reduced history must be what is stored, which it is
+    with this function: of a history that comes back raw, with more responses each time, another part would stay, and no prompt cache would
+    know it again. So `ReduceToolReturns`, which can leave the stored history as it is, has no such option.
     """
     loaded = Reducer.load(rules) if isinstance(rules, (str, Path)) else rules
+    if references and not isinstance(loaded, Reducer):
+        raise UserError("references=True needs rule files or a Reducer: what else reduces contents is not told what to protect")
     memory: Memory[ToolReturnPart] = Memory()
     seen = memory.seen
     log = once()
@@ -55,10 +70,14 @@ def history_processor(
             raise UserError(f"an archive is a file, and the code of a {engine} workflow does no I/O: leave out `archive` there")
         result = list(messages)
         found: list[Found] = []
+        # What no response follows, as with every return of a running agent, is mentioned by none.
+        last = max((number for number, message in enumerate(messages) if message.kind == "response"), default=0) if references else 0
+        mentioned = Mentioned(messages)
         for index, message in enumerate(result):
             for part in message.parts:
                 if type(part) is ToolReturnPart and id(part) not in seen:
-                    result[index] = with_parts(message, lambda part: look(part, found))
+                    finder = partial(mentioned.finder, index) if index < last else None
+                    result[index] = with_parts(message, partial(look, found, finder))
                     break
         if found:
             if file is not None:
@@ -66,12 +85,12 @@ def history_processor(
             tell(found)
         return result
 
-    def look(part: Any, found: list[Found]) -> Any:
+    def look(found: list[Found], finder: Finder | None, part: Any) -> Any:
         if type(part) is not ToolReturnPart or id(part) in seen:
             return part
         new = memory.instead(part)
         if new is None:
-            outcome, new = _attempted(part, loaded, log)
+            outcome, new = _attempted(part, loaded, log, finder)
             memory.note(part, new)
             if new is not part:
                 found.append(Found(part, new, outcome))
@@ -80,12 +99,15 @@ def history_processor(
     return reduce_tool_returns
 
 
-def _attempted(part: ToolReturnPart, rules: Rules, log: Log) -> tuple[Outcome, ToolReturnPart]:
+def _attempted(part: ToolReturnPart, rules: Rules, log: Log, finder: Finder | None) -> tuple[Outcome, ToolReturnPart]:
     outcome = Outcome(None, part.content)
 
     def reduce(tool: str, content: Any) -> Any:
         nonlocal outcome
-        outcome = attempt(rules.ruleset, tool, content) if isinstance(rules, Reducer) else Outcome(None, rules.reduce_content(tool, content))
+        if isinstance(rules, Reducer):
+            outcome = attempt(rules.ruleset, tool, content, None if finder is None else finder(content))
+        else:
+            outcome = Outcome(None, rules.reduce_content(tool, content))
         return outcome.content
 
     try:

@@ -43,6 +43,7 @@ class Options(NamedTuple):
     measured: bool = False
     floors: str | None = None
     prices: str | None = None
+    references: bool = True
 
 
 def run(options: Options, hears: Callable[[Report], None] | None = None) -> int:
@@ -70,7 +71,7 @@ def run(options: Options, hears: Callable[[Report], None] | None = None) -> int:
 
         usable(options.archive, options.output)
     selection = Selection(options.tool, options.call, {}, {})
-    plan = outputs(options.output, options.resume, sources, chosen, selection)
+    plan = outputs(options.output, options.resume, sources, chosen, selection, options.references)
     # With the reduced history on standard output the report must not run into it.
     stream = sys.stderr if options.output == "-" else sys.stdout
     show, begin = _shown(report(chosen.name, ruleset, [source.name for source in sources], (), selection.is_whole), stream)
@@ -78,8 +79,8 @@ def run(options: Options, hears: Callable[[Report], None] | None = None) -> int:
     # A bar and a diff on the same terminal would run into each other.
     with progress(() if is_diff and stream.isatty() else sources) as watching:
         detailed, shown = options.format in ("json", "diff"), show if is_diff else None
-        jobs, archive, form = options.jobs, options.archive, options.input_format
-        seen = walk(Walk(sources, ruleset, chosen.files, selection, plan, jobs, detailed, options.measured, shown, archive, form), watching)
+        jobs, archive, form, references = options.jobs, options.archive, options.input_format, options.references
+        seen = walk(Walk(sources, ruleset, chosen.files, selection, plan, jobs, detailed, options.measured, shown, archive, form, references), watching)
     plan.close()
     if not seen.histories:
         return 2

@@ -106,7 +106,7 @@ class Straight:
 Sink = Partial | Straight
 
 
-def outputs(output: str | None, resume: bool, sources: Sequence[Source], chosen: Chosen, selection: Selection) -> Outputs:
+def outputs(output: str | None, resume: bool, sources: Sequence[Source], chosen: Chosen, selection: Selection, references: bool) -> Outputs:
     """Plan the outputs. Nothing is written yet. Raises `Stop`."""
     if output is None or not sources:
         if resume:
@@ -122,7 +122,7 @@ def outputs(output: str | None, resume: bool, sources: Sequence[Source], chosen:
     shared = len(files) > 1 or any(source.folder for source in sources)
     if resume and (output == "-" or sources[0].path is None):
         raise Stop("--resume needs an input and an output that are files: what went through a pipe is gone")
-    stamps = _stamps(sources, files, chosen, selection)
+    stamps = _stamps(sources, files, chosen, selection, references)
     states: dict[int, State] = {}
     if resume:
         for number, now in stamps.items():
@@ -136,9 +136,9 @@ def outputs(output: str | None, resume: bool, sources: Sequence[Source], chosen:
     return Outputs(files, kinds, stamps, states, shared)
 
 
-def _stamps(sources: Sequence[Source], files: Sequence[Path | None], chosen: Chosen, selection: Selection) -> dict[int, Stamp]:
+def _stamps(sources: Sequence[Source], files: Sequence[Path | None], chosen: Chosen, selection: Selection, references: bool) -> dict[int, Stamp]:
     try:
-        settings = settings_of(read_by(chosen.files), _version(), selection.tool, selection.call)
+        settings = settings_of(read_by(chosen.files), _version(), selection.tool, selection.call, references)
     except OSError:
         return {}  # a rule file that can be read once only, such as a pipe
     stamps = {}

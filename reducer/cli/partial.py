@@ -90,7 +90,7 @@ def resumable(target: Path, source: Path, now: Stamp) -> State | None:
         return None
     if state.stamp != now:
         same_input = state.stamp.settings != now.settings
-        what = "the rules, --tool, --call or the version of reducer have" if same_input else f"{source} has"
+        what = "the rules, --tool, --call, --no-references or the version of reducer have" if same_input else f"{source} has"
         raise Stop(f"{target}: {what} changed since the interrupted run; without --resume it is written anew")
     with suppress(OSError):
         if target.exists() if state.done else _partial(target).stat().st_size >= state.written:

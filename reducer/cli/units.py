@@ -37,7 +37,8 @@ class Unit(NamedTuple):
 
 class Work(NamedTuple):
     """What is to be done with what is read: the tool and call that are asked for, how each source's output is packed (None for no output),
-    the names of the sources, whether to find out what the rules cost, and the archive that takes the originals of what is written.
+    the names of the sources, whether to find out what the rules cost, the archive that takes the originals of what is written, and whether
+    what later messages refer to stays.
     """
 
     tool: str | None
@@ -47,6 +48,7 @@ class Work(NamedTuple):
     measured: bool
     archive: str | None = None
     input_format: InputFormat = "auto"
+    references: bool = True
 
 
 class Done(NamedTuple):
@@ -102,7 +104,7 @@ def do(unit: Unit, work: Work, ruleset: Ruleset, watch: Callable[[int], None] | 
         return Done(Tally(), LineSum("", lines=int(unit.ends), long=int(unit.ends)), packed(unit.content, kind or "") if write else b"", selection)
     if unit.form == "lines":
         tally, lines, output = look_at_lines(
-            ruleset, unit.content, chosen, measured=work.measured, write=write, see=see, input_format=work.input_format
+            ruleset, unit.content, chosen, measured=work.measured, references=work.references, write=write, see=see, input_format=work.input_format
         )  # fmt: skip
         if work.archive is not None:
             from reducer.cli.filing import file_lines
@@ -113,7 +115,8 @@ def do(unit: Unit, work: Work, ruleset: Ruleset, watch: Callable[[int], None] | 
         return Done(tally, lines, packed(output, kind or ""), selection)
     try:
         tally, output = look_briefly(
-            ruleset, unit.content, chosen, history=work.names[unit.source], measured=work.measured, write=write, watch=watch, input_format=work.input_format
+            ruleset, unit.content, chosen, history=work.names[unit.source], measured=work.measured, references=work.references, write=write,
+            watch=watch, input_format=work.input_format,
         )  # fmt: skip
     except HistoryError as error:
         return Done(Tally(), LineSum(""), b"", selection, str(error))

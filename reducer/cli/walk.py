@@ -30,7 +30,7 @@ _Pairs = Iterator[tuple[Unit, Done | None]]
 class Walk(NamedTuple):
     """What there is to do: `detailed` finds out what each step took, and keeps it of whole histories; `show` shows it at once instead.
 
-    `measured` asks what the rules cost.
+    `measured` asks what the rules cost; with `references` stays what later messages refer to.
     """
 
     sources: Sequence[Source]
@@ -44,6 +44,7 @@ class Walk(NamedTuple):
     show: Show | None
     archive: str | None = None
     input_format: InputFormat = "auto"
+    references: bool = True
 
 
 class Seen(NamedTuple):
@@ -98,7 +99,7 @@ def _walk(plan: Walk, watching: Callable[[Source], _Watch | None]) -> Seen:
 
 def _work(plan: Walk) -> Work:
     names = tuple(source.name for source in plan.sources)
-    return Work(plan.selection.tool, plan.selection.call, plan.outputs.kinds, names, plan.measured, plan.archive, plan.input_format)
+    return Work(plan.selection.tool, plan.selection.call, plan.outputs.kinds, names, plan.measured, plan.archive, plan.input_format, plan.references)
 
 
 def _pairs(plan: Walk) -> _Pairs:
@@ -130,7 +131,10 @@ def _one(plan: Walk, seen: Seen, number: int, group: _Pairs, watch: _Watch | Non
     inside = watch if len(unit.content) <= source.size else None
     if plan.detailed:
         taken, form = plan.selection.takes, plan.input_format
-        found = look(plan.ruleset, source.name, unit.content, taken, detailed=True, measured=plan.measured, watch=inside, input_format=form)
+        measured, references = plan.measured, plan.references
+        found = look(
+            plan.ruleset, source.name, unit.content, taken, detailed=True, measured=measured, references=references, watch=inside, input_format=form
+        )  # fmt: skip
         tally = found.tally
         if plan.show is None:
             seen.returns.extend(found.returns)

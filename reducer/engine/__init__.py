@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from reducer.engine.arrival import Arrival, arrive
-from reducer.engine.protection import Protection, protect
+from reducer.engine.protection import Protected, Protection, protect
 from reducer.engine.record import Known
 from reducer.engine.run import StepTrace, passes, run
 from reducer.rule import Rule, Ruleset
 from reducer.values import MOST_CHARS, Unreducible
 
-__all__ = ["OnFault", "Outcome", "StepTrace", "attempt", "prepare", "reduce_content", "trace"]
+__all__ = ["OnFault", "Outcome", "Protected", "StepTrace", "attempt", "prepare", "reduce_content", "trace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,8 @@ class Outcome:
 
     `gated`: the rule's own gate kept it from running. `fault` says why the return stayed as it was although it should have been reduced;
     `blamed` is the step that would have changed the result again. `lost` are preserved entities beyond the bound that the rule sets,
-    `preserved` counts those that were put back or are mentioned in marks. `arrival` is the content as it was opened, `result` what was left of that.
+    `preserved` counts those that were put back or are mentioned in marks. `referred` are the protected values that the steps took and that stand
+    in the result all the same. `arrival` is the content as it was opened, `result` what was left of that.
     """
 
     rule: Rule | None
@@ -33,6 +34,7 @@ class Outcome:
     blamed: StepTrace | None = None
     lost: tuple[str, ...] = ()
     preserved: int = 0
+    referred: frozenset[str] = frozenset()
     arrival: Arrival | None = field(default=None, repr=False, compare=False)
     result: Any = field(default=None, repr=False, compare=False)
 
@@ -50,10 +52,11 @@ OnFault = Callable[[str, str], None]
 """Hears the tool, and why its return stayed as it was although a rule is for it."""
 
 
-def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None, protected: Collection[str] | None = None) -> Any:
+def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None, protected: Protected | None = None) -> Any:
     """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object, or anything that is stored as one of them.
 
-    Of the values in `protected`, written as `reducer.references` gives them, each that stands in the content stands in the result.
+    Of the values in `protected`, written as `reducer.references` gives them, each that stands in the content stands in the result. What finds
+    them there may be given in their place; it is called only if the rule takes something away.
     The same object comes back if no rule is for the tool or nothing changes. Never raises.
     """
     outcome = attempt(ruleset, tool, content, protected)
@@ -62,7 +65,7 @@ def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault 
     return outcome.content
 
 
-def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Collection[str] | None = None) -> Outcome:
+def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | None = None) -> Outcome:
     """Reduce one content as `reduce_content` does, and tell by which rule; without what its steps did."""
     rule = ruleset.rule_for(tool)
     return Outcome(None, content) if rule is None else _reduce(rule, content, None, protected)
@@ -77,7 +80,7 @@ def prepare(ruleset: Ruleset) -> None:
             rule.vocabulary.everything()
 
 
-def trace(ruleset: Ruleset, tool: str, content: Any, protected: Collection[str] | None = None) -> Outcome:
+def trace(ruleset: Ruleset, tool: str, content: Any, protected: Protected | None = None) -> Outcome:
     """Reduce one content as `reduce_content` does, and tell what every step did."""
     rule = ruleset.rule_for(tool)
     if rule is None:
@@ -86,7 +89,7 @@ def trace(ruleset: Ruleset, tool: str, content: Any, protected: Collection[str] 
     return _reduce(rule, content, steps, protected)
 
 
-def _reduce(rule: Rule, content: Any, steps: list[StepTrace] | None, protected: Collection[str] | None) -> Outcome:
+def _reduce(rule: Rule, content: Any, steps: list[StepTrace] | None, protected: Protected | None) -> Outcome:
     try:
         return _attempt(rule, content, steps, protected)
     except Unreducible as error:
@@ -95,7 +98,7 @@ def _reduce(rule: Rule, content: Any, steps: list[StepTrace] | None, protected: 
         return Outcome(rule, content, fault="deeper than the interpreter goes")
 
 
-def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None, protected: Collection[str] | None) -> Outcome:
+def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None, protected: Protected | None) -> Outcome:
     is_text = type(content) is str
     if is_text and rule.when and rule.when.min_chars and len(content) < rule.when.min_chars:
         return Outcome(rule, content, gated=True)
@@ -107,13 +110,13 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None, protected:
     if rule.when is not None and not passes(rule.when, arrival):
         return Outcome(rule, content, gated=True)
     known = Known()
-    protection = protect(protected, content, arrival.value) if protected else None
-    result, lost, preserved = run(rule, arrival, known, None if steps is None else steps.append, protection)
-    left = arrival.left(result, _writes_compactly(rule))
+    protection = protect(protected, content, arrival.value)
+    ran = run(rule, arrival, known, None if steps is None else steps.append, protection)
+    left = arrival.left(ran.result, _writes_compactly(rule))
     if left is content:
-        return Outcome(rule, content, tuple(steps or ()), arrival=arrival)
-    blamed = None if rule.proven and protection is None else _changed_again(rule, left, known, protection)
-    outcome = Outcome(rule, left, tuple(steps or ()), lost=lost, preserved=preserved, arrival=arrival, result=result)
+        return Outcome(rule, content, tuple(steps or ()), referred=ran.referred, arrival=arrival)
+    blamed = None if rule.proven and not ran.referred else _changed_again(rule, left, known, protection)
+    outcome = Outcome(rule, left, tuple(steps or ()), lost=ran.lost, preserved=ran.preserved, referred=ran.referred, arrival=arrival, result=ran.result)
     return _settled(outcome, content, blamed)
 
 
@@ -126,7 +129,7 @@ def _settled(outcome: Outcome, content: Any, blamed: StepTrace | None) -> Outcom
         return outcome
     name = blamed.step.name if blamed.step else "max_chars"
     fault = f"a second pass would change the result: `{name}` is to blame"
-    return Outcome(outcome.rule, content, outcome.steps, fault=fault, blamed=blamed, arrival=outcome.arrival)
+    return Outcome(outcome.rule, content, outcome.steps, fault=fault, blamed=blamed, referred=outcome.referred, arrival=outcome.arrival)
 
 
 def _changed_again(rule: Rule, result: Any, known: Known, protection: Protection | None) -> StepTrace | None:
@@ -134,7 +137,7 @@ def _changed_again(rule: Rule, result: Any, known: Known, protection: Protection
     arrival = arrive(rule, result)
     if arrival is None or (rule.when is not None and not passes(rule.when, arrival)):
         return None
-    again = arrival.left(run(rule, arrival, known, None, protection)[0], _writes_compactly(rule))
+    again = arrival.left(run(rule, arrival, known, None, protection).result, _writes_compactly(rule))
     if again is result or again == result:
         return None
     steps: list[StepTrace] = []

@@ -35,7 +35,7 @@ class Draft:
     # fmt: off
     __slots__ = (
         "_depth", "_known", "_opened", "_scan", "_scan_many", "_step", "_vocabulary", "all_keys", "heads",
-        "lists", "lost", "marked", "notation", "objects", "owed_at_all", "policies", "preserved", "protection", "root", "texts", "traced",
+        "lists", "lost", "marked", "notation", "objects", "owed_at_all", "policies", "preserved", "protection", "referred", "root", "texts", "traced",
     )
     # fmt: on
 
@@ -53,6 +53,7 @@ class Draft:
         self.texts: dict[int, Cut] = {}
         self.lost: tuple[str, ...] = ()
         self.preserved = 0
+        self.referred: frozenset[str] = NOTHING
         self.marked = False
         self.protection = protection
         self._scan = rule.vocabulary.scanner(rule.types)

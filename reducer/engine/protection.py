@@ -9,22 +9,35 @@ from reducer.engine.record import Cut
 from reducer.references import searched, searcher
 from reducer.values import MAX_DEPTH, Unreducible, is_media, plain
 
+Protected = Collection[str] | Callable[[], frozenset[str]]
+"""Values that are protected, or what finds those of them that stand in the content: it is asked only where rules take something away."""
+
 _NUMBERS = frozenset({int, float})
 
 
 class Protection:
     """The protected values that stand in one return; `held` remembers of every text and number which of them it holds."""
 
-    __slots__ = ("_held", "_search", "_whole", "values")
+    __slots__ = ("_find", "_held", "_search", "_values", "_whole")
 
-    def __init__(self, values: frozenset[str], search: Callable[[str], set[str]], whole: bool) -> None:
-        self.values = values
-        self._search = search
+    def __init__(self, find: Callable[[], frozenset[str]], whole: bool) -> None:
+        self._find = find
         self._whole = whole
+        self._values: frozenset[str] | None = None
+        self._search: Callable[[str], set[str]] | None = None
         self._held: dict[tuple[type, Any], frozenset[str]] = {}
+
+    @property
+    def values(self) -> frozenset[str]:
+        """Give the values, looked for when they are first asked for. Raises `Unreducible` for a content that is too deep."""
+        if self._values is None:
+            self._values = self._find()
+        return self._values
 
     def held(self, leaf: Any) -> frozenset[str]:
         """Give the values in one key, text, number or media item, which stand there as `reducer.references` reads it."""
+        if self._search is None:
+            self._search = searcher(self.values)
         if type(leaf) not in _NUMBERS and type(leaf) is not str:
             return frozenset(self._search(searched(leaf)))
         place = (type(leaf), leaf)
@@ -34,8 +47,12 @@ class Protection:
             found = self._held[place] = frozenset(self._search(searched(leaf if self._whole else [leaf])))
         return found
 
-    def shown(self, value: Any, opened: Callable[[Any], Any], cuts: dict[int, Cut]) -> set[str]:
-        """Give the values that stand in a value, marks left aside. Raises `Unreducible` where it is too deep."""
+    def lost(self, value: Any, opened: Callable[[Any], Any], cuts: dict[int, Cut]) -> frozenset[str]:
+        """Give the values that do not stand in what is left of the return. Raises `Unreducible` where it is too deep."""
+        return self.values - self._shown(value, opened, cuts) if self.values else self.values
+
+    def _shown(self, value: Any, opened: Callable[[Any], Any], cuts: dict[int, Cut]) -> set[str]:
+        """Give the values that stand in a value, marks left aside."""
         found: set[str] = set()
 
         def look(value: Any, depth: int) -> None:
@@ -60,9 +77,10 @@ class Protection:
         return found
 
 
-def protect(protected: Collection[str] | None, content: Any, value: Any) -> Protection | None:
-    """Make the protection of those of some values that stand in a content, which opened is `value`; None without any. Raises `Unreducible`."""
+def protect(protected: Protected | None, content: Any, value: Any) -> Protection | None:
+    """Make the protection of those of some values that stand in a content, which opened is `value`; None without any."""
     if not protected:
         return None
-    values = frozenset(searcher(protected)(searched(content if type(content) is str else plain(content))))
-    return Protection(values, searcher(values), type(value) is str) if values else None
+    if callable(protected):
+        return Protection(protected, type(value) is str)
+    return Protection(lambda: frozenset(searcher(protected)(searched(content if type(content) is str else plain(content)))), type(value) is str)

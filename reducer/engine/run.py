@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from reducer import marks
 from reducer.engine.arrival import Arrival
@@ -30,13 +30,23 @@ class StepTrace:
     after: Any
 
 
+class Ran(NamedTuple):
+    """What a pass leaves: the entities that were owed but had no room within the bounds, how many were put back or mentioned, and the
+    protected values that steps took and that are put back.
+    """
+
+    result: Any
+    lost: tuple[str, ...]
+    preserved: int
+    referred: frozenset[str]
+
+
 Watch = Callable[[StepTrace], None]
 
 
-def run(rule: Rule, arrival: Arrival, known: Known, watch: Watch | None = None, protection: Protection | None = None) -> tuple[Any, tuple[str, ...], int]:
+def run(rule: Rule, arrival: Arrival, known: Known, watch: Watch | None = None, protection: Protection | None = None) -> Ran:
     """Apply all steps of `rule` once to the value of an opened content; the same object if nothing changes. Raises `Unreducible`.
 
-    Gives besides the entities that were owed but had no room within the bounds, and how many were put back or mentioned.
     `known` collects what was read in texts. What `protection` protects stays.
     """
     value = arrival.value
@@ -53,13 +63,13 @@ def run(rule: Rule, arrival: Arrival, known: Known, watch: Watch | None = None, 
         if watch is not None:
             watch(StepTrace(step, True, places, before, current))
     if rule.max_chars is None:
-        return settle(draft, value, current, rule), draft.lost, draft.preserved
+        return Ran(settle(draft, value, current, rule), draft.lost, draft.preserved, draft.referred)
     draft.start(len(rule.steps) + 1, current)
     before = current
     result, current = _fitted(draft, arrival, current, rule, rule.max_chars)
     if watch is not None and current is not before:
         watch(StepTrace(None, True, 1, before, current))
-    return result, draft.lost, draft.preserved
+    return Ran(result, draft.lost, draft.preserved, draft.referred)
 
 
 def _fitted(draft: Draft, arrival: Arrival, current: Any, rule: Rule, most: int) -> tuple[Any, Any]:

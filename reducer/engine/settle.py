@@ -26,10 +26,15 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
     """
     draft.lost = ()
     draft.preserved = 0
+    draft.referred = frozenset()
     synonyms = rule.vocabulary.synonyms
-    if new is old or not (draft.marked or draft.traced or draft.protection):
+    if new is old:
         return new
-    lost = draft.protection.values - draft.protection.shown(new, draft.opened, draft.texts) if draft.protection else frozenset[str]()
+    if draft.protection is not None:
+        draft.referred = draft.protection.lost(new, draft.opened, draft.texts)
+    lost = draft.referred
+    if not (draft.marked or draft.traced or lost):
+        return new
     gone = removed(draft, old, new, bool(rule.bounds))
     pieces = gone.pieces
     known = draft.scanned(chain.from_iterable([piece.texts for piece in pieces]))

@@ -13,7 +13,8 @@ from reducer.measures.cost import NOTHING, Cost, add_costs, cost
 from reducer.measures.recall import LostEntity, Recall, recall
 from reducer.measures.retention import LostReference, Retention, retention
 from reducer.references import Event, Returned, Said, Written
-from reducer.stored.events import Key, events
+from reducer.stored import Key
+from reducer.stored.events import events
 from reducer.values import Unreducible, chars
 
 __all__ = ["AskedAgain", "Cost", "LostEntity", "LostReference", "Measures", "Reduced", "add", "measure"]

@@ -9,31 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from reducer.references.later import Call, Mentions, Written, values_in
 from reducer.references.search import searched, searcher
-from reducer.references.values import NUMBER, argued, written
+from reducer.references.values import NUMBER
 
-__all__ = ["NUMBER", "Call", "Event", "Reference", "Returned", "Said", "Written", "mentioned_later", "references", "searched", "searcher"]
+__all__ = ["NUMBER", "Call", "Event", "Mentions", "Reference", "Returned", "Said", "Written", "mentioned_later", "references", "searched", "searcher"]
 
 
 class Said(NamedTuple):
     """A text that the agent is sent and that is no tool return: a prompt, an instruction, an error."""
 
     text: str
-
-
-class Call(NamedTuple):
-    """A tool call: the arguments are JSON, or JSON text."""
-
-    tool: str
-    arguments: Any
-    id: str = ""
-
-
-class Written(NamedTuple):
-    """A response of the agent: its texts and its tool calls."""
-
-    texts: tuple[str, ...]
-    calls: tuple[Call, ...] = ()
 
 
 class Returned(NamedTuple):
@@ -95,23 +81,10 @@ def references(events: Sequence[Event]) -> list[Reference]:
 
 def mentioned_later(events: Sequence[Event]) -> list[frozenset[str]]:
     """Give for each tool return of a history the values in it that the agent writes afterwards, whatever else it had them from."""
-    uses = _uses(events)
-    search = searcher(frozenset[str]().union(*(text | arguments for text, arguments in uses.values())))
-    later: set[str] = set()
-    found: list[frozenset[str]] = []
-    for number in range(len(events) - 1, -1, -1):
-        event = events[number]
-        if isinstance(event, Written):
-            later.update(*uses[number])
-        elif isinstance(event, Returned):
-            found.append(frozenset(later & search(searched(event.content))) if later else frozenset())
-    return found[::-1]
+    mentions = Mentions([(number, event) for number, event in enumerate(events) if isinstance(event, Written)])
+    return [mentions.after(number, event.content) for number, event in enumerate(events) if isinstance(event, Returned)]
 
 
 def _uses(events: Iterable[Event]) -> dict[int, tuple[set[str], set[str]]]:
     """Give for each response, by its place among the events, the values in its texts and those in the arguments of its calls."""
-    return {
-        number: (set().union(*map(written, event.texts)), set().union(*(argued(call.arguments) for call in event.calls)))
-        for number, event in enumerate(events)
-        if isinstance(event, Written)
-    }
+    return {number: values_in(event) for number, event in enumerate(events) if isinstance(event, Written)}

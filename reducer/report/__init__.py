@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from reducer.engine import Outcome, reduce_content, trace
+from reducer.engine import Outcome
 from reducer.measures import Measures, Reduced
 from reducer.measures import measure as measure_history
 from reducer.report.changes import Change, characters
 from reducer.report.steps import StepReport, step_reports
 from reducer.report.tally import LineSum, Tally, add, tally_of
+from reducer.report.traced import Traced, traced_returns
 from reducer.rule import Rule, Ruleset
-from reducer.stored import Copy, InputFormat, Return, alike, returns, splice
-from reducer.stored.events import Key, keyed
+from reducer.stored import Copy, InputFormat, Key, Return, alike, splice
 
 __all__ = ["Change", "Look", "Report", "ReturnReport", "StepReport", "ToolReport", "look", "look_briefly", "report", "step_reports", "tokens"]
 
@@ -27,8 +26,8 @@ class ReturnReport:
     """What its rule did to one tool return; `message` and `part` count from 0, `nth` from 1 among the returns with this call id.
 
     `why` says why it stayed as it was, where it did. `before` and `after` are characters, `rewritten` those that writing JSON text
-    compactly saved, `put_back` those that preserve and marks added after the steps, `over` those above the rule's `max_chars`;
-    `lost` counts the entities that preserve would have kept without its bound.
+    compactly saved, `put_back` those that preserve and marks added after the steps, `referred` those that stay besides as later messages
+    refer to them, `over` those above the rule's `max_chars`; `lost` counts the entities that preserve would have kept without its bound.
     """
 
     history: str
@@ -45,6 +44,7 @@ class ReturnReport:
     rewritten: int
     steps: tuple[StepReport, ...]
     put_back: int
+    referred: int
     returned: tuple[Change, ...]
     over: int
     lost: int
@@ -122,12 +122,14 @@ def look(
     *,
     detailed: bool = False,
     measured: bool = False,
+    references: bool = True,
     watch: Callable[[int], None] | None = None,
     input_format: InputFormat = "auto",
 ) -> Look:
     """Reduce the chosen returns of a stored history (all by default) and tell what every step did.
 
-    `detailed` finds out what each step took, not only how much; `measured` what the rules cost. `watch` hears how far in
+    `detailed` finds out what each step took, not only how much; `measured` what the rules cost, always as if nothing stayed for later messages
+    that refer to it, which it does with `references`. `watch` hears how far in
     the text each return ends, in characters. A return of a session history counts once, with the characters of its first text; its copies
     are reduced alike.
     Raises `HistoryError`.
@@ -135,17 +137,13 @@ def look(
     reports: list[ReturnReport] = []
     changed: list[tuple[Return | Copy, Any]] = []
     reduced: dict[Key, Reduced] = {}
-    for key, found in keyed(returns(data, input_format)):
-        if chosen is None or chosen(found):
-            outcome = None if found.untouched else trace(ruleset, found.tool, found.content)
-            entry = _return(history, found, outcome, detailed)
-            reports.append(entry)
-            if measured:
-                reduced[key] = Reduced(entry.name, found.tool, found.content, outcome)
-            if outcome is not None:
-                changed += alike(found, outcome.content, partial(reduce_content, ruleset))
-        if watch is not None:
-            watch(found.end)
+    for key, found, traced in traced_returns(ruleset, data, chosen, references, watch, input_format):
+        entry = _return(history, found, traced, detailed)
+        reports.append(entry)
+        if measured:
+            reduced[key] = Reduced(entry.name, found.tool, found.content, None if traced is None else traced.alone)
+        if traced is not None:
+            changed += alike(found, traced.outcome.content, traced.reduce)
     return Look(tuple(reports), lambda: splice(data, changed), measure_history(history, data, reduced) if measured else None)
 
 
@@ -156,6 +154,7 @@ def look_briefly(
     *,
     history: str = "",
     measured: bool = False,
+    references: bool = True,
     write: bool = False,
     watch: Callable[[int], None] | None = None,
     input_format: InputFormat = "auto",
@@ -165,19 +164,15 @@ def look_briefly(
     What rules cost is `measured` on all returns together. Raises `HistoryError`.
     """
     if measured:
-        found = look(ruleset, history, data, chosen, measured=True, watch=watch, input_format=input_format)
+        found = look(ruleset, history, data, chosen, measured=True, references=references, watch=watch, input_format=input_format)
         return found.tally, found.reduced() if write else b""
     tally = Tally()
 
     def changed() -> Iterator[tuple[Return | Copy, Any]]:
-        for found in returns(data, input_format):
-            if chosen is None or chosen(found):
-                outcome = None if found.untouched else trace(ruleset, found.tool, found.content)
-                add(tally, _return("", found, outcome, False))
-                if outcome is not None:
-                    yield from alike(found, outcome.content, partial(reduce_content, ruleset))
-            if watch is not None:
-                watch(found.end)
+        for _, found, traced in traced_returns(ruleset, data, chosen, references, watch, input_format):
+            add(tally, _return("", found, traced, False))
+            if traced is not None:
+                yield from alike(found, traced.outcome.content, traced.reduce)
 
     if write:
         return tally, splice(data, changed())
@@ -210,27 +205,34 @@ def report(
     return Report(rules, ruleset, tuple(histories), found, tuple(tools), whole, tally, tuple(lines))
 
 
-def _return(history: str, found: Return, outcome: Outcome | None, detailed: bool) -> ReturnReport:
+def _return(history: str, found: Return, traced: Traced | None, detailed: bool) -> ReturnReport:
     before = characters(found.content, found.end - found.start)
-    status, why = _status(found, outcome)
+    outcome = None if traced is None else traced.outcome
+    status, why = _status(found, outcome, traced is not None and traced.alone.content is not found.content)
     rule = None if outcome is None else outcome.rule
     steps: tuple[StepReport, ...] = ()
-    rewritten = put_back = over = 0
+    rewritten = put_back = referred = over = 0
     returned: tuple[Change, ...] = ()
     after = before
-    if outcome is not None and outcome.rule is not None and not outcome.gated:
+    if traced is not None and outcome is not None and outcome.rule is not None and not outcome.gated:
+        alone = traced.alone
         if outcome.content is not found.content:
             after = characters(outcome.content, before)
-        if outcome.steps:
-            steps, put_back, returned = step_reports(outcome, before, detailed)
+        if alone is not outcome:
+            referred = max(0, after - characters(alone.content, before))
+        if alone.steps:
+            steps, put_back, returned = step_reports(alone, before, detailed)
+            if detailed and alone is not outcome and not outcome.fault:
+                returned = step_reports(outcome, before, True)[2]
             if status == "reduced" and type(found.content) is str:
                 rewritten = before - steps[0].before
         over = max(0, after - outcome.rule.max_chars) if outcome.rule.max_chars is not None else 0
     place = (found.message, found.part, found.tool, found.call_id, found.nth)
-    return ReturnReport(history, *place, rule, status, why, before, after, rewritten, steps, put_back, returned, over, len(outcome.lost) if outcome else 0)
+    lost = len(outcome.lost) if outcome else 0
+    return ReturnReport(history, *place, rule, status, why, before, after, rewritten, steps, put_back, referred, returned, over, lost)
 
 
-def _status(found: Return, outcome: Outcome | None) -> tuple[Status, str]:
+def _status(found: Return, outcome: Outcome | None, referred: bool) -> tuple[Status, str]:
     if outcome is None:
         return "untouched", found.untouched
     if outcome.rule is None:
@@ -239,4 +241,6 @@ def _status(found: Return, outcome: Outcome | None) -> tuple[Status, str]:
         return "fault", outcome.fault
     if outcome.gated:
         return "gated", "the rule's `when` does not hold"
-    return ("unchanged", "nothing in it to take") if outcome.content is found.content else ("reduced", "")
+    if outcome.content is not found.content:
+        return "reduced", ""
+    return "unchanged", "later messages refer to all that the rule would take" if referred else "nothing in it to take"

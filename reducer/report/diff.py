@@ -56,7 +56,7 @@ def print_end(report: Report, needs: Sequence[Attention], screen: Console) -> No
 
 
 def _is_quiet(entry: ReturnReport) -> bool:
-    return entry.status in ("unchanged", "gated") and not entry.over and not entry.put_back
+    return entry.status in ("unchanged", "gated") and not entry.over and not entry.put_back and not entry.referred
 
 
 def _print_quiet(entries: Sequence[ReturnReport], screen: Console) -> None:
@@ -85,6 +85,9 @@ def _print_return(entry: ReturnReport, screen: Console) -> None:
         _print_step(step, screen)
     if entry.put_back:
         screen.print(Text(f"  preserve and marks: {entry.put_back:,} characters more"))
+    if entry.referred:
+        screen.print(Text(f"  what later messages refer to: {entry.referred:,} characters more"))
+    if entry.put_back or entry.referred:
         _print_changes(entry.returned, screen)
     if entry.over:
         limit = entry.rule.max_chars if entry.rule else 0

@@ -12,7 +12,7 @@ from reducer.measures.cost import Prices
 from reducer.report import Report, ToolReport, tokens
 from reducer.report.attention import TITLES, Attention, by_kind, plural
 from reducer.report.measured import cost_lines, share
-from reducer.report.table import saved
+from reducer.report.table import referred, saved
 from reducer.screen import visible
 
 STYLE = """\
@@ -36,6 +36,8 @@ def print_html(report: Report, needs: Sequence[Attention], stream: TextIO, price
         _tools(report),
         f"<p>About {tokens(report.before):,} tokens before, {tokens(report.after):,} after: an estimate, characters / 4.</p>",
     ]
+    if report.tally.referred:
+        pieces.append(f"<p>{referred(report)}.</p>")
     if report.tally.measures is not None:
         pieces += _measures(report.tally.measures, prices)
     pieces += ["<h2>What needs attention</h2>", *_attention(needs)]

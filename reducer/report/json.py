@@ -21,11 +21,13 @@ def print_json(report: Report, needs: Sequence[Attention], stream: TextIO, price
     - `version`: 1 · `rules`: `{from, files}` · `histories`: the names of the histories that were read
     - `totals`: `{calls, reduced, characters: {before, after, saved}, tokens: {before, after, estimated}}`; `saved` is a share from 0 to 1
       (null when there was nothing), `estimated` says how: characters / 4
+    - `references`: `{returns, characters}`, how much stays as later messages refer to it
     - `tools`: per tool, the largest first: `{tool, rule, untouched, …}` with the keys of `totals`; `rule` is `{file, tools}` or null
     - `returns`: per tool return in order: `{history, message, part, tool, call_id, nth, rule, status, why, characters, json_blanks,
-      put_back, over_max_chars, lost, steps, returned}`. `message` and `part` count from 0, `nth` from 1 among returns with that call id.
+      put_back, references, over_max_chars, lost, steps, returned}`. `message` and `part` count from 0, `nth` from 1 among returns with that call id.
       `rule` is a file or null. `status` is one of `reduced`, `unchanged`, `gated`, `fault`, `no rule`, `untouched`; `why` is empty when reduced.
-      `json_blanks`: characters saved by writing JSON text without blanks; `put_back`: characters that preserve and marks added
+      `json_blanks`: characters saved by writing JSON text without blanks; `put_back`: characters that preserve and marks added,
+      `references`: characters that stay besides, as later messages refer to them
     - `steps` of a return: `{number, name, line, ran, places, characters, put_back, always_kept, missing, changes}`; `number` and `line` are null for
       the ladder of `max_chars`. `missing`: `{what, text, nearest, help}`, what the step names and the return has not
     - `changes` of a step, and `returned`: `{kind, path, places, items, of_items, before, after, keys, sample}`; `kind` is one of `removed`, `emptied`,
@@ -53,6 +55,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
         "rules": {"from": report.rules, "files": files},
         "histories": list(report.histories),
         "totals": _totals(calls, reduced, report.before, report.after),
+        "references": {"returns": report.tally.referring, "characters": report.tally.referred},
         "tools": [_tool(tool) for tool in report.tools],
         "returns": [_return(entry) for entry in report.returns],
         "lines": [
@@ -127,6 +130,7 @@ def _return(entry: ReturnReport) -> dict[str, Any]:
         "characters": _characters(entry.before, entry.after),
         "json_blanks": entry.rewritten,
         "put_back": entry.put_back,
+        "references": entry.referred,
         "over_max_chars": entry.over,
         "lost": entry.lost,
         "steps": [_step(step) for step in entry.steps],

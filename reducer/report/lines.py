@@ -22,6 +22,7 @@ def look_at_lines(
     chosen: Callable[[Return], bool] | None = None,
     *,
     measured: bool = False,
+    references: bool = True,
     write: bool = False,
     see: Callable[[int, tuple[ReturnReport, ...]], None] | None = None,
     input_format: InputFormat = "auto",
@@ -29,7 +30,7 @@ def look_at_lines(
     """Reduce the history on each line of `piece` and sum up what the rules did; the reduced lines are made if asked to `write`.
 
     Blank lines, line ends and lines that hold no history or take too much memory stay as they are. Numbers of lines count from 1 in the piece.
-    `see` hears of each line what was done to its returns, in detail; what the rules cost is `measured` if asked for.
+    `see` hears of each line what was done to its returns, in detail; what the rules cost is `measured` if asked for. `references` as for `look`.
     """
     tally, lines = Tally(), LineSum("")
     pieces: list[bytes] = []
@@ -45,9 +46,9 @@ def look_at_lines(
             continue
         try:
             if see is None:
-                sums, reduced = look_briefly(ruleset, line, chosen, measured=measured, write=write, input_format=input_format)
+                sums, reduced = look_briefly(ruleset, line, chosen, measured=measured, references=references, write=write, input_format=input_format)
             else:
-                seen = look(ruleset, "", line, chosen, detailed=True, measured=measured, input_format=input_format)
+                seen = look(ruleset, "", line, chosen, detailed=True, measured=measured, references=references, input_format=input_format)
                 see(lines.lines, seen.returns)
                 sums, reduced = seen.tally, seen.reduced() if write else b""
         except HistoryError as error:

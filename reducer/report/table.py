@@ -41,6 +41,8 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
         screen.print(table)
         before, after = tokens(report.before), tokens(report.after)
         screen.print(Text(f"About {before:,} tokens before, {after:,} after: an estimate, characters / 4.", "dim"))
+        if report.tally.referred:
+            screen.print(Text(f"{referred(report)}: --no-references lets them go.", "dim"))
     if report.tally.measures is not None and report.tools:
         print_measures(report, report.tally.measures, prices, screen)
     print_attention(needs, screen)
@@ -126,6 +128,13 @@ def _rule_name(tool: ToolReport) -> tuple[str, str]:
     if tool.rule is not None:
         return visible(PurePath(tool.rule.file).name), ""
     return ("never touched", "dim") if tool.untouched == tool.calls else ("no rule", "yellow")
+
+
+def referred(report: Report) -> str:
+    """Say how much stays for later messages."""
+    count = report.tally.referring
+    characters = report.tally.referred
+    return f"{characters:,} {plural(characters, 'character')} in {count:,} {plural(count, 'return')} stay, as later messages refer to what is in them"
 
 
 def saved(before: int, after: int) -> str:

@@ -102,11 +102,16 @@ class LineSum:
 
 @dataclass(slots=True)
 class Tally:
-    """All of it: tools by name and rules by file, in the order in which they came, and what the rules cost if that was measured."""
+    """All of it: tools by name and rules by file, in the order in which they came, and what the rules cost if that was measured.
+
+    `referred` are the characters that stay as later messages refer to them, in `referring` returns.
+    """
 
     tools: dict[str, ToolSum] = field(default_factory=dict)
     rules: dict[str, RuleSum] = field(default_factory=dict)
     measures: Measures | None = None
+    referred: int = 0
+    referring: int = 0
 
 
 def tally_of(entries: Iterable[ReturnReport]) -> Tally:
@@ -132,6 +137,8 @@ def add(tally: Tally, entry: ReturnReport) -> None:
         if fault is not None:
             fault.calls += 1
             fault.characters += entry.before
+    tally.referred += entry.referred
+    tally.referring += entry.referred > 0
     if entry.rule is None:
         return
     tool.rule = tool.rule or entry.rule.file
@@ -178,6 +185,8 @@ def merge(tally: Tally, other: Tally) -> None:
     """Count all that another tally has, as if it had come after what is in this one."""
     if other.measures is not None:
         tally.measures = other.measures if tally.measures is None else add_measures((tally.measures, other.measures))
+    tally.referred += other.referred
+    tally.referring += other.referring
     for name, tool in other.tools.items():
         total = _tool(tally, name)
         total.rule = total.rule or tool.rule

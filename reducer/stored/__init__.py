@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -15,7 +15,17 @@ from reducer.stored.messages import Found
 from reducer.stored.reader import InputFormat, read
 from reducer.untouched import untouched
 
-__all__ = ["Copy", "InputFormat", "Return", "alike", "reduce_json", "returns", "splice"]
+__all__ = ["Copy", "InputFormat", "Key", "Return", "alike", "protecting", "reduce_json", "returns", "splice"]
+
+Key = tuple[int, int, int]
+"""Where a tool return stands: its message, its part, and which of that part's returns it is."""
+
+
+class Finding(Protocol):
+    """Finds what is protected in the tool returns of a history."""
+
+    def finder(self, key: Key, content: Any, /) -> Callable[[], frozenset[str]]:
+        """Give what finds the protected values in a content of the return at `key`."""
 
 
 class Copy(NamedTuple):
@@ -50,14 +60,15 @@ class Return(NamedTuple):
         return self, *self.copies
 
 
-def reduce_json(data: bytes, reduce: Callable[[str, Any], Any], input_format: InputFormat = "auto") -> bytes:
+def reduce_json(data: bytes, reduce: Callable[..., Any], input_format: InputFormat = "auto", finding: Finding | None = None) -> bytes:
     """Reduce the tool returns of a stored history; all bytes outside the contents that changed stay as they are.
 
     `data`: UTF-8 JSON: a list of PydanticAI's messages or one message, a session history, or a wrapper of such. `reduce(tool_name, content)`
-    gives the same object for a content that stays. Gives `data` itself when nothing changed. Raises `HistoryError` for what is no history.
+    gives the same object for a content that stays; with `finding` it is called with what finds the values to protect besides, as
+    `protected`. Gives `data` itself when nothing changed. Raises `HistoryError` for what is no history.
     """
     text = _decoded(data)
-    return _spliced(data, text, _changes(text, reduce, input_format))
+    return _spliced(data, text, _changes(text, reduce, input_format, finding))
 
 
 def returns(data: bytes, input_format: InputFormat = "auto") -> Iterator[Return]:
@@ -118,17 +129,27 @@ def _decoded(data: bytes) -> str:
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at line {line}, byte {column}") from None
 
 
-def _changes(text: str, reduce: Callable[[str, Any], Any], input_format: InputFormat) -> Iterator[tuple[int, int, Any]]:
+def _changes(text: str, reduce: Callable[..., Any], input_format: InputFormat, finding: Finding | None) -> Iterator[tuple[int, int, Any]]:
+    key: Key = (-1, -1, 0)
+    one: Callable[[str, Any], Any] = reduce
     for found in read(text, input_format):
+        key = (found[0], found[1], key[2] + 1 if key[:2] == found[:2] else 0)
         if not _untouched(found):
             tool, content = found[2]["tool_name"], found[3]
-            new = reduce(tool, content)
+            if finding is not None:
+                one = protecting(reduce, finding, key)
+            new = one(tool, content)
             if new is not content:
                 yield found[4], found[5], new
             for start, end, copied, _ in found[7]:
-                other = _renewed(tool, content, new, copied, reduce)
+                other = _renewed(tool, content, new, copied, one)
                 if other is not copied:
                     yield start, end, other
+
+
+def protecting(reduce: Callable[..., Any], finding: Finding, key: Key) -> Callable[[str, Any], Any]:
+    """Give `reduce(tool_name, content)` for the contents of the return at `key`, in which the values that are found are protected."""
+    return lambda tool, content: reduce(tool, content, protected=finding.finder(key, content))
 
 
 def _untouched(found: Found) -> str:

@@ -7,11 +7,9 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from reducer.references import Call, Event, Returned, Said, Written, searched
-from reducer.stored import Return, messages, session
+from reducer.stored import InputFormat, Key, Return, messages, session
 
 _WRAPPERS = 16
-Key = tuple[int, int, int]
-"""Where a tool return stands: its message, its part, and which of that part's returns it is."""
 
 
 class Placed(NamedTuple):
@@ -37,25 +35,25 @@ def keyed(found: Iterable[Return]) -> Iterator[tuple[Key, Return]]:
         yield (one.message, one.part, nth), one
 
 
-def events(history: Any) -> Iterator[Placed]:
+def events(history: Any, input_format: InputFormat = "auto") -> Iterator[Placed]:
     """Give what happened in a history, read from JSON; parts of unknown kinds are passed over.
 
     `history`: a list of PydanticAI's messages or one message, a session history, or a wrapper of such. Messages, parts and returns are
     counted as `stored.returns` does. Thinking is not counted: it is not sent back as a text.
     """
-    for number, message in enumerate(_messages(history, _WRAPPERS)):
+    for number, message in enumerate(_messages(history, _WRAPPERS, input_format)):
         if messages.is_message(message):
             yield from _model_message(message, number)
         else:
             yield from _session_message(message, number)
 
 
-def _messages(value: Any, levels: int) -> Iterator[dict[str, Any]]:
-    if messages.is_message(value) or session.is_message(value, asked_for=False):
+def _messages(value: Any, levels: int, form: InputFormat) -> Iterator[dict[str, Any]]:
+    if (form != "session" and messages.is_message(value)) or (form != "model-messages" and session.is_message(value, form == "session")):
         yield value
     elif levels and isinstance(value, (list, dict)):
         for inner in value if isinstance(value, list) else value.values():
-            yield from _messages(inner, levels - 1)
+            yield from _messages(inner, levels - 1, form)
 
 
 def _model_message(message: dict[str, Any], number: int) -> Iterator[Placed]:

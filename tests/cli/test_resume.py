@@ -118,7 +118,7 @@ def test_it_goes_on_only_with_the_same(begun: Path, cli: Cli) -> None:
         assert result.err == f"reducer: error: out.jsonl.gz: {what} since the interrupted run; without --resume it is written anew\n"
         assert {path: path.stat().st_size for path in begun.iterdir()} == before
 
-    settings = "the rules, --tool, --call or the version of reducer have changed"
+    settings = "the rules, --tool, --call, --no-references or the version of reducer have changed"
     refused(settings, "--tool", "lookup")
     (begun / "lookup.yaml").write_text(RULE.replace("5", "6"))
     refused(settings)

@@ -54,6 +54,10 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument(
         "--measures", action=BooleanOptionalAction, help="measure what the rules cost: references, entities, requests (default: unless --output is given)"
     )
+    reader.add_argument(
+        "--no-references", dest="references", action="store_false",
+        help="let the rules take what later messages refer to as well (default: it stays, as nobody asks for it again)",
+    )  # fmt: skip
     reader.add_argument("--fail-under", metavar="…", help="exit with 1 below these shares, such as references=98%%,entities=100%%,saved=60%%")
     reader.add_argument("--cache-prices", metavar="…", help="input read from a prompt cache, written to it, and without (default: 0.1,1.25,1)")
     reader.add_argument("--strict", action="store_true", help="exit with 1 if something needs attention")
@@ -79,7 +83,7 @@ def main(arguments: Sequence[str]) -> int:
     asked = Options(
         tuple(options.histories), tuple(options.rules or ()), options.tool, options.call, options.format, options.strict, options.output,
         options.jobs, options.resume, options.archive, options.input_format,
-        options.output is None if options.measures is None else options.measures, options.fail_under, options.cache_prices,
+        options.output is None if options.measures is None else options.measures, options.fail_under, options.cache_prices, options.references,
     )  # fmt: skip
     if options.watch:
         watch(watched(asked))
