@@ -142,7 +142,10 @@ def test_what_some_returns_have_is_no_mistake() -> None:
 
 def test_a_step_whose_place_an_earlier_one_took() -> None:
     text = HEAD + "steps:\n  - path: whois\n    drop: raw\n  - path: whois.raw\n    truncate: 10\n"
-    assert needs(text, DATA) == [("no place", "`truncate whois.raw`: `whois.raw` found nothing; an earlier step took it")]
+    assert needs(text, DATA) == [
+        ("no place", "`truncate whois.raw`: `whois.raw` found nothing; an earlier step took it"),
+        ("warning", "`whois.raw` is gone: step 1 (`drop`) takes it away"),
+    ]
 
 
 def test_a_text_that_holds_no_json() -> None:
