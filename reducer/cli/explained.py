@@ -9,14 +9,14 @@ from difflib import get_close_matches
 
 from reducer.cli import VERBS
 from reducer.cli.histories import find
-from reducer.cli.rules import choose_rules
+from reducer.cli.rules import choose_rules, load
 from reducer.cli.selection import Selection
 from reducer.cli.stop import Stop
-from reducer.errors import HistoryError, RuleError
+from reducer.errors import HistoryError
 from reducer.lines import ENDINGS
 from reducer.report import ReturnReport, look
 from reducer.report.attention import plural
-from reducer.rule import Rule, Ruleset, plain_words, read_rules
+from reducer.rule import Rule, Ruleset, plain_words
 from reducer.rule.choose import Match, matches
 from reducer.screen import console, visible
 
@@ -29,7 +29,7 @@ def explain_rules(given: Sequence[str]) -> int:
     for name in given:
         if name == "-" or name.lower().endswith(ENDINGS):
             raise Stop(f"{name}: a history is explained one return at a time: add --call ID")
-    ruleset = _read(given)
+    ruleset = load(choose_rules(given), "explained")
     for number, rule in enumerate(ruleset.rules):
         if number:
             print()
@@ -42,7 +42,7 @@ def explain_rules(given: Sequence[str]) -> int:
 
 def explain_call(history: str, call: str, rules: tuple[str, ...]) -> int:
     """Print which rule one return of a history has and why, what it does, and what it did. Raises `Stop`."""
-    ruleset = _read(rules)
+    ruleset = load(choose_rules(rules), "explained")
     sources = list(find([history], tuple(VERBS)))
     source = sources[0]
     if isinstance(source, Stop):
@@ -66,19 +66,6 @@ def explain_call(history: str, call: str, rules: tuple[str, ...]) -> int:
         print("\nWhat it did" if entry.rule else "\nWhat happened", flush=True)
         _print_done(entry)
     return 0
-
-
-def _read(given: Sequence[str]) -> Ruleset:
-    chosen = choose_rules(given)
-    try:
-        return read_rules(*chosen.files)
-    except RuleError as error:
-        for problem in error.problems:
-            print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
-        count = len(error.problems)
-        raise Stop(f"{chosen.name}: {count:,} {plural(count, 'error')} in the rules; nothing was explained") from None
-    except OSError as error:
-        raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
 
 
 def _tools(rule: Rule) -> str:

@@ -43,8 +43,8 @@ def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
     return Chosen(tuple(map(short, _in_folder(folder))), "the rules bundled with reducer")
 
 
-def load(chosen: Chosen) -> Ruleset:
-    """Read rule files. Raises `Stop` when they have mistakes, after telling all of them on standard error."""
+def load(chosen: Chosen, done: str = "run") -> Ruleset:
+    """Read rule files. Raises `Stop`, as nothing was `done`, when they have mistakes, after telling all of them on standard error."""
     from reducer.errors import RuleError
     from reducer.rule import read_rules
     from reducer.screen import visible
@@ -55,7 +55,7 @@ def load(chosen: Chosen) -> Ruleset:
         for problem in error.problems:
             print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
         count = len(error.problems)
-        raise Stop(f"{chosen.name}: {count:,} {'error' if count == 1 else 'errors'} in the rules; nothing was run") from None
+        raise Stop(f"{chosen.name}: {count:,} {'error' if count == 1 else 'errors'} in the rules; nothing was {done}") from None
     except OSError as error:
         raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reducer.cli.parser import parser
-from reducer.cli.rules import choose_rules
+from reducer.cli.rules import choose_rules, load
 from reducer.cli.stop import Stop
 from reducer.codecs import decode
 from reducer.entities import Entity
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--refang", action="store_true", help="show values refanged in the table (JSON lines have both)")
     reader.add_argument("--format", choices=("table", "jsonl"), default="table", help="what is printed (default: table)")
     options = reader.parse_intermixed_args(arguments)
-    vocabulary = _vocabulary(options.rules) if options.rules else BUILT_IN
+    vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
     return entities(options.files, _scan(vocabulary, options.type or ()), options.format, options.refang)
 
 
@@ -66,23 +66,6 @@ def entities(files: Sequence[str], scan: Scan, format: str, refang: bool) -> int
     else:
         _table(spots, refang, len(files) > 1)
     return 0
-
-
-def _vocabulary(given: Sequence[str]) -> Vocabulary:
-    """Give the entity types of rule files. Raises `Stop` where there are none, or errors in them."""
-    from reducer.errors import RuleError
-    from reducer.rule import read_rules
-
-    chosen = choose_rules(given)
-    try:
-        return read_rules(*chosen.files).vocabulary
-    except RuleError as error:
-        for problem in error.problems:
-            print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
-        count = len(error.problems)
-        raise Stop(f"{chosen.name}: {count:,} {'error' if count == 1 else 'errors'} in the rules; nothing was read") from None
-    except OSError as error:
-        raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
 
 
 def _scan(vocabulary: Vocabulary, types: Sequence[str]) -> Scan:
