@@ -13,8 +13,7 @@ from reducer.engine.ladder import RUNGS, descend
 from reducer.engine.protection import Protection
 from reducer.engine.record import Known
 from reducer.engine.settle import settle
-from reducer.op import names_of
-from reducer.path import Chain
+from reducer.path import Chain, names_of
 from reducer.rule import Rule, Step, When
 from reducer.values import is_media
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from reducer.op import Condition, Draft, Example, Op, items_of, worded
+from reducer.op import Draft, Example, Op
+from reducer.op.fields import Condition
+from reducer.op.words import items_of, worded
 from reducer.path import Chain
 from reducer.values import dump, plain
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from reducer.op import Draft, Example, Op, Target, Targets, enumerated, listed, names_of
-from reducer.path import Chain
+from reducer.op import Draft, Example, Op
+from reducer.op.fields import Target, Targets
+from reducer.op.words import enumerated, listed
+from reducer.path import Chain, names_of
 from reducer.values import is_media, shown
 
 

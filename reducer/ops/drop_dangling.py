@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from reducer.op import Draft, Example, Op, Place, enumerated, items_of, names_of
-from reducer.path import Chain
+from reducer.op import Draft, Example, Op
+from reducer.op.fields import Place
+from reducer.op.words import enumerated, items_of
+from reducer.path import Chain, names_of
 from reducer.values import shown
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reducer.op import Draft, EntityTypes, Example, Op, enumerated
+from reducer.op import Draft, Example, Op
+from reducer.op.fields import EntityTypes
+from reducer.op.words import enumerated
 from reducer.path import Chain
 
 

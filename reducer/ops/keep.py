@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from reducer.op import Draft, Example, Keys, Op, enumerated, listed
+from reducer.op import Draft, Example, Op
+from reducer.op.fields import Keys
+from reducer.op.words import enumerated, listed
 from reducer.path import Chain
 from reducer.values import is_media, shown
 

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reducer.op import Amount, Condition, Draft, Example, Op, enumerated, items_of, worded
+from reducer.op import Draft, Example, Op
+from reducer.op.fields import Amount, Condition
+from reducer.op.words import enumerated, items_of, worded
 from reducer.path import Chain
 from reducer.values import shown
 

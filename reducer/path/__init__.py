@@ -13,12 +13,12 @@ from typing import Any
 from .conditions import Expression, compile_expression, expression_of
 from .lenses import Inner, Lens, Note, found_by
 from .mistakes import mended
-from .places import HERE, Places, Shape, Test, lens_of, shape_of
+from .places import HERE, Places, Shape, Test, lens_of, names_of, shape_of
 from .reads import Chain
 from .syntax import MAX_NESTING, Node, parse, step_count
 from .tokens import PathError, Token, compared_keys, filter_texts, new_value
 
-__all__ = ["Chain", "Expression", "Path", "PathError", "Shape", "compile_expression", "compile_path", "mended"]
+__all__ = ["Chain", "Expression", "Path", "PathError", "Shape", "compile_expression", "compile_path", "mended", "names_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from . import lenses
 from .lenses import Lens, Step, found_by, joined
+from .reads import Chain
 from .syntax import Node
 from .tokens import PathError
 
@@ -51,6 +52,11 @@ def _nothing(then: Lens) -> Lens:
 
 
 HERE = One(())
+
+
+def names_of(shape: Shape) -> Chain:
+    """Give the field names on the way of a path's shape; `*` stands for every key."""
+    return tuple("*" if token[0] == "values" else str(token[1]) for token in shape if token[0] in ("field", "values"))
 
 
 def lens_of(focus: Focus) -> Lens:

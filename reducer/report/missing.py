@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
-from reducer.op import Key, Target, names_of
-from reducer.path import Chain, Path, PathError, compile_path
+from reducer.op.fields import Key, Target
+from reducer.path import Chain, Path, PathError, compile_path, names_of
 from reducer.path.written import path_text
 from reducer.rule import Step
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from reducer.op import names_of
 from reducer.ops.drop import Drop
 from reducer.ops.keep import Keep
-from reducer.path import Chain
+from reducer.path import Chain, names_of
 from reducer.rule.model import Step
 
 _PARTIAL = frozenset({"filter", "index", "slice", "pick"})

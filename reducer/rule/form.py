@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reducer.op import Op, names_of
-from reducer.path import Chain
+from reducer.op import Op
+from reducer.path import Chain, names_of
 from reducer.rule.model import Step
 
 

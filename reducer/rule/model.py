@@ -12,7 +12,8 @@ from pydantic_core import PydanticCustomError
 
 from reducer.entities.own import BUILT_IN, Vocabulary
 from reducer.errors import Location, Problem
-from reducer.op import Condition, EntityTypes, Names, Op, Place, Preserved
+from reducer.op import Op
+from reducer.op.fields import Condition, EntityTypes, Names, Place, Preserved
 from reducer.path import Path
 from reducer.rule.opening import Opening
 

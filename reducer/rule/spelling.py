@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from reducer.op import Amount, Op
+from reducer.op import Op
+from reducer.op.fields import Amount
 from reducer.rule.model import SHARED_KEYS, Expect, Given, RuleFile, SharedFile, StepKeys, Test, When
 from reducer.rule.problems import Report
 from reducer.rule.sayings import DIRECTIONS, is_sure, meant

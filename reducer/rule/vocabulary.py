@@ -18,7 +18,7 @@ from reducer.entities.patterns import Pattern, compile_pattern
 from reducer.entities.syntax import PatternError
 from reducer.entities.words import MAX_WORDS, WordsError, fault, finder, read_words
 from reducer.errors import Location
-from reducer.op import Names
+from reducer.op.fields import Names
 from reducer.rule.model import Model
 from reducer.rule.problems import Report, report_all
 from reducer.source import Mapping as MappingNode

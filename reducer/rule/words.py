@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from reducer.entities.entity import GROUPS, TYPES
-from reducer.op import enumerated
+from reducer.op.words import enumerated
 from reducer.rule.model import Rule, Ruleset, Step, When
 
 _OPENING = "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out."

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from reducer.op import ENTITY
+from reducer.op.fields import ENTITY
 
 Schema = dict[str, Any]
 _COPIED = ("type", "enum", "const", "pattern", "description", "minLength", "minimum", "minItems", "minProperties")
