@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from reducer.cli import VERBS
-from reducer.cli.histories import Source, find
+from reducer.cli.histories import Source, each
 from reducer.cli.selection import Selection
 from reducer.cli.stop import Stop
 from reducer.codecs.json_text import read_json, read_quoted
@@ -65,9 +64,7 @@ def each_answer(names: Sequence[str], tool: str | None = None, call: str | None 
     """Give the answers in histories and samples that `--tool` and `--call` choose, in order. Raises `Stop`, for no such answer too."""
     selection = Selection(tool, call, {}, {})
     found = False
-    for source in find(names, tuple(VERBS)):
-        if isinstance(source, Stop):
-            raise source
+    for source in each(names):
         data = source.read()
         is_history = False
         for entry in _of_history(source.name, data):
@@ -91,9 +88,7 @@ def answers(names: Sequence[str], tool: str | None) -> tuple[dict[str, Answers],
     found: dict[str, Answers] = {}
     seen: dict[str, None] = {}
     is_history = False
-    for source in find(names, tuple(VERBS)):
-        if isinstance(source, Stop):
-            raise source
+    for source in each(names):
         data = source.read()
         stored = [(entry.tool, entry.content) for entry in _of_history(source.name, data)]
         is_history = is_history or bool(stored)

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from reducer.cli import VERBS
 from reducer.cli.floors import prices
-from reducer.cli.histories import SAMPLE, Source, find, sample_history
+from reducer.cli.histories import SAMPLE, Source, gathered, sample_history
 from reducer.cli.output import refuse, write
 from reducer.cli.progress import progress
 from reducer.cli.rules import choose_rules, load
@@ -46,14 +45,7 @@ def contest(options: Contest) -> int:
         raise Stop(str(error)) from None
     alone = not options.histories
     contenders = [*_rule_sets(options.rules, here=not alone), *baselines]
-    faults = 0
-    sources: list[Source] = []
-    for found in [Source(SAMPLE, sample_history())] if alone else find(options.histories, tuple(VERBS)):
-        if isinstance(found, Stop):
-            say(f"error: {found}")
-            faults += 1
-        else:
-            sources.append(found)
+    sources, faults = ([Source(SAMPLE, sample_history())], 0) if alone else gathered(options.histories)
     if options.picture is not None:
         if not options.picture.endswith((".svg", ".html")):
             raise Stop(f"{options.picture}: expected a name that ends in .svg or .html")

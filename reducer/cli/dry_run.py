@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from reducer.cli import VERBS
 from reducer.cli.floors import floors, prices
-from reducer.cli.histories import SAMPLE, Source, find, sample_history
+from reducer.cli.histories import SAMPLE, Source, find, gathered, sample_history
 from reducer.cli.outputs import Outputs, outputs
 from reducer.cli.progress import progress
 from reducer.cli.rules import choose_rules, load, read_besides
@@ -56,14 +55,7 @@ def run(options: Options, hears: Callable[[Report], None] | None = None) -> int:
         raise Stop(str(error)) from None
     chosen = choose_rules(options.rules, here=not alone)
     ruleset = load(chosen)
-    faults = 0
-    sources: list[Source] = []
-    for found in [Source(SAMPLE, sample_history())] if alone else find(options.histories, tuple(VERBS)):
-        if isinstance(found, Stop):
-            say(f"error: {found}")
-            faults += 1
-        else:
-            sources.append(found)
+    sources, faults = ([Source(SAMPLE, sample_history())], 0) if alone else gathered(options.histories)
     if options.format == "diff" and options.jobs > 1:
         raise Stop("--format diff is printed by one process as it reads: leave out --jobs")
     if options.archive is not None:
@@ -123,16 +115,14 @@ def watched(options: Options) -> Watched:
     alone = not options.histories
 
     def run_once() -> dict[str, str]:
-        found: list[Report] = []
-        if run(options, found.append) == 2 and not found:
+        reports: list[Report] = []
+        if run(options, reports.append) == 2 and not reports:
             raise Stop("no history could be read")
-        return {name: fact for report in found for name, fact in _facts(report)}
+        return {name: fact for report in reports for name, fact in _facts(report)}
 
     def read() -> Iterator[Path]:
         yield from choose_rules(options.rules, here=not alone).files
-        for found in find(options.histories, tuple(VERBS)):
-            if not isinstance(found, Stop) and found.path is not None:
-                yield found.path
+        yield from (one.path for one in find(options.histories) if isinstance(one, Source) and one.path is not None)
 
     return Watched(run_once, read, lambda: read_besides(choose_rules(options.rules, here=not alone).files))
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from reducer.cli import VERBS
-from reducer.cli.histories import find
+from reducer.cli.histories import each
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.selection import Selection
 from reducer.cli.stop import Stop
@@ -43,10 +42,8 @@ def explain_rules(given: Sequence[str]) -> int:
 def explain_call(history: str, call: str, rules: tuple[str, ...]) -> int:
     """Print which rule one return of a history has and why, what it does, and what it did. Raises `Stop`."""
     ruleset = load(choose_rules(rules), "explained")
-    sources = list(find([history], tuple(VERBS)))
+    sources = list(each([history]))
     source = sources[0]
-    if isinstance(source, Stop):
-        raise source
     if len(sources) > 1:
         raise Stop(f"{history}: {len(sources):,} histories are here: name the one that the return is in")
     selection = Selection(None, call, {}, {})

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from reducer.cli.stop import Stop
+from reducer.cli import VERBS
+from reducer.cli.stop import Stop, say
 from reducer.lines import ENDINGS, ArchiveError, Stream, open_archive
 
 SAMPLE = "the sample bundled with reducer"
@@ -63,14 +64,31 @@ def sample_history() -> Path:
     return Path(__file__).parents[1] / "samples" / "threat_intelligence.json"
 
 
-def find(names: Sequence[str], verbs: Sequence[str]) -> Iterator[Source | Stop]:
+def gathered(names: Sequence[str]) -> tuple[list[Source], int]:
+    """Find every history that `names` stand for; say which names stand for none, and count these."""
+    every = list(find(names))
+    faults = [one for one in every if isinstance(one, Stop)]
+    for fault in faults:
+        say(f"error: {fault}")
+    return [one for one in every if isinstance(one, Source)], len(faults)
+
+
+def each(names: Sequence[str]) -> Iterator[Source]:
+    """Give every history that `names` stand for. Raises `Stop` at a name that stands for none."""
+    for one in find(names):
+        if isinstance(one, Stop):
+            raise one
+        yield one
+
+
+def find(names: Sequence[str]) -> Iterator[Source | Stop]:
     """Give every history that `names` stand for (files, folders, `-`), each once, and for a name that stands for none why."""
     from difflib import get_close_matches
 
     seen: set[str] = set()
     for name in names:
         if name == "-":
-            found: list[Source] = [Source("standard input", None)]
+            sources = [Source("standard input", None)]
         else:
             path = Path(name)
             try:
@@ -79,18 +97,18 @@ def find(names: Sequence[str], verbs: Sequence[str]) -> Iterator[Source | Stop]:
                     continue
                 if path.is_dir():
                     files = sorted(file for file in path.rglob("*") if _is_named(file) and file.is_file() and not _is_hidden(file.relative_to(path)))
-                    found = [Source(str(file), file, name) for file in files]
-                    if not found:
+                    sources = [Source(str(file), file, name) for file in files]
+                    if not sources:
                         yield Stop(f"{name}: no history here: expected files that end in .json, .jsonl or .ndjson (also with .gz or .zst)")
                 else:
                     path.stat()
-                    found = [Source(name, path)]
+                    sources = [Source(name, path)]
             except (OSError, ValueError) as error:
-                nearest = get_close_matches(name, verbs, 1)
+                nearest = get_close_matches(name, VERBS, 1)
                 meant = f"; did you mean the verb `{nearest[0]}`?" if nearest and isinstance(error, FileNotFoundError) else ""
                 yield Stop(f"{name}: {getattr(error, 'strerror', None) or error}{meant}")
                 continue
-        for source in found:
+        for source in sources:
             key = os.path.realpath(source.path) if source.path else "-"
             if key not in seen:
                 seen.add(key)

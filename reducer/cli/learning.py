@@ -11,9 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from reducer.cli import VERBS
 from reducer.cli.contest import each_history
-from reducer.cli.histories import Source, find
+from reducer.cli.histories import Source, gathered
 from reducer.cli.progress import progress
 from reducer.cli.stop import Stop, say
 from reducer.cli.verbs.check import found
@@ -38,14 +37,7 @@ class Learning(NamedTuple):
 
 def learning(options: Learning) -> int:
     """Print what was learned, write the drafts if asked to, and give the exit code. Raises `Stop`."""
-    faults = 0
-    sources: list[Source] = []
-    for one in find(options.histories, tuple(VERBS)):
-        if isinstance(one, Stop):
-            say(f"error: {one}")
-            faults += 1
-        else:
-            sources.append(one)
+    sources, faults = gathered(options.histories)
     histories, skipped = _read(sources)
     for name, why in skipped[:_TOLD]:
         say(f"skipped {name}: {why}")

@@ -9,7 +9,7 @@ from reducer.errors import Problem
 from reducer.proof import Proof
 from reducer.proof.coverage import Coverage
 from reducer.proof.located import At, failures_of, gaps_at, test_at
-from reducer.report import StepReport
+from reducer.report.json import step_as_json
 
 
 def as_json(proofs: Iterable[Proof], found: Coverage | None, untested: Iterable[Problem], read: Callable[[str], At]) -> dict[str, Any]:
@@ -41,21 +41,9 @@ def _test(proof: Proof, read: Callable[[str], At]) -> dict[str, Any]:
             {"what": failure.what, **_place(problem), "expected": failure.expected, "seen": failure.seen, "help": problem.help}
             for failure, problem in failures_of(proof, read)
         ],
-        "steps": [_step(step) for step in proof.steps],
+        "steps": [step_as_json(step) for step in proof.steps],
     }
 
 
 def _place(problem: Problem) -> dict[str, Any]:
     return {"message": problem.message, "file": problem.location.file, "line": problem.location.line, "column": problem.location.column}
-
-
-def _step(step: StepReport) -> dict[str, Any]:
-    return {
-        "number": step.step.number if step.step else None,
-        "name": step.step.name if step.step else "max_chars",
-        "line": step.step.location.line if step.step else None,
-        "ran": step.ran,
-        "places": step.places,
-        "characters": {"before": step.before, "after": step.after},
-        "missing": [str(item) for item in step.missing],
-    }

@@ -133,12 +133,13 @@ def _return(entry: ReturnReport) -> dict[str, Any]:
         "references": entry.referred,
         "over_max_chars": entry.over,
         "lost": entry.lost,
-        "steps": [_step(step) for step in entry.steps],
+        "steps": [step_as_json(step) for step in entry.steps],
         "returned": [_change(change) for change in entry.returned],
     }
 
 
-def _step(step: StepReport) -> dict[str, Any]:
+def step_as_json(step: StepReport) -> dict[str, Any]:
+    """Give what one step did to one return: one of the `steps` of `print_json`."""
     return {
         "number": step.step.number if step.step else None,
         "name": step.step.name if step.step else "max_chars",

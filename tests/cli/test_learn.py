@@ -40,25 +40,22 @@ def test_without_output_nothing_is_written(recorded: Path, cli: Cli) -> None:
     assert [path.name for path in Path().iterdir()] == ["histories"]
 
 
-def test_what_is_there_is_never_replaced(recorded: Path, cli: Cli) -> None:
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("list_hosts.yaml", "mine", ["list_hosts.yaml", "files are never replaced"]),
+        ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", ["list_hosts", "nothing was written"]),
+    ],
+    ids=["a file of that name", "a rule for the same tool"],
+)
+def test_what_is_there_is_never_replaced(recorded: Path, cli: Cli, file: str, text: str, said: list[str]) -> None:
     Path("drafts").mkdir()
-    Path("drafts/list_hosts.yaml").write_text("mine")
+    Path("drafts", file).write_text(text)
     result = cli("learn", "histories", "-o", "drafts")
     assert result.code == 2
-    assert "list_hosts.yaml" in result.err
-    assert "files are never replaced" in result.err
-    assert names(Path("drafts")) == ["list_hosts.yaml"]
-    assert Path("drafts/list_hosts.yaml").read_text() == "mine"
-
-
-def test_a_rule_that_is_there_for_the_same_tool_is_told(recorded: Path, cli: Cli) -> None:
-    Path("drafts").mkdir()
-    Path("drafts/hosts.yaml").write_text("version: 1\ntool: list_hosts\nmax_chars: 900\n")
-    result = cli("learn", "histories", "-o", "drafts")
-    assert result.code == 2
-    assert "list_hosts" in result.err
-    assert "nothing was written" in result.err
-    assert names(Path("drafts")) == ["hosts.yaml"]
+    assert [words for words in said if words not in result.err] == []
+    assert names(Path("drafts")) == [file]
+    assert Path("drafts", file).read_text() == text
 
 
 def test_rules_for_other_tools_are_no_hindrance(recorded: Path, cli: Cli) -> None:

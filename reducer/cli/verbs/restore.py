@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from reducer.archive.file import reading
 from reducer.archive.restore import Restored, restore
-from reducer.cli.histories import Source, find
+from reducer.cli.histories import Source, each
 from reducer.cli.output import write
 from reducer.cli.parser import parser
 from reducer.cli.stop import Stop, say
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
         help="what is read: PydanticAI's messages, session histories, or what it is recognised as (default: auto)",
     )  # fmt: skip
     options = reader.parse_intermixed_args(arguments)
-    sources = list(_found(options.histories))
+    sources = list(each(options.histories))
     files = targets(options.output, sources, [Path(options.archive)])
     faults = left = 0
     try:
@@ -73,13 +73,6 @@ def main(arguments: Sequence[str]) -> int:
     except ArchiveError as error:
         raise Stop(str(error)) from None
     return 2 if faults else 1 if left else 0
-
-
-def _found(names: Sequence[str]) -> Iterator[Source]:
-    for source in find(names, ()):
-        if isinstance(source, Stop):
-            raise source
-        yield source
 
 
 def _one(source: Source, file: Path | None, connection: Connection, options: _Options, named: bool) -> int:

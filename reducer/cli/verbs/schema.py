@@ -62,14 +62,12 @@ def _tools(names: Sequence[str]) -> Iterator[str]:
     """Give the tools of the returns in histories that rules may apply to. Raises `Stop` for what is no history."""
     if not names:
         return
-    from reducer.cli.histories import find
+    from reducer.cli.histories import each
     from reducer.cli.units import read_units
     from reducer.errors import HistoryError
     from reducer.stored import returns
 
-    for source in find(names, ()):
-        if isinstance(source, Stop):
-            raise source
+    for source in each(names):
         for unit in read_units([source], {}, frozenset()):
             if unit.form == "fault":
                 raise Stop(unit.message)

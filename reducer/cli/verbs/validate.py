@@ -57,20 +57,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def validate(names: Sequence[str], original: str | None, format: str, most: int, strict: bool) -> int:
     """Print what is found in the histories that `names` stand for and give the exit code. Raises `Stop`."""
-    from reducer.cli import VERBS
     from reducer.cli.checking import check
-    from reducer.cli.histories import find
+    from reducer.cli.histories import gathered
     from reducer.cli.progress import progress
     from reducer.validate.views import Checked, print_json, print_text, severities
 
-    faults = 0
-    sources: list[Source] = []
-    for named in find(names, tuple(VERBS)):
-        if isinstance(named, Stop):
-            say(f"error: {named}")
-            faults += 1
-        else:
-            sources.append(named)
+    sources, faults = gathered(names)
     if original is not None and len(sources) > 1 and not Path(original).is_dir():
         raise Stop(f"--against {original}: {len(sources):,} histories were given; expected a folder with the same files")
     kept = most if format == "text" and most else sys.maxsize
