@@ -8,7 +8,7 @@ from typing import Any
 
 from reducer.engine.arrival import Arrival, arrive
 from reducer.engine.protection import Protected, Protection, protect
-from reducer.engine.record import Known
+from reducer.engine.reading import Reading
 from reducer.engine.run import StepTrace, passes, run
 from reducer.rule import Rule, Ruleset
 from reducer.values import MOST_CHARS, Unreducible
@@ -109,13 +109,13 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None, protected:
         return Outcome(rule, content)
     if rule.when is not None and not passes(rule.when, arrival):
         return Outcome(rule, content, gated=True)
-    known = Known()
+    reading = Reading(rule)
     protection = protect(protected, content, arrival.value)
-    ran = run(rule, arrival, known, None if steps is None else steps.append, protection)
+    ran = run(rule, arrival, reading, None if steps is None else steps.append, protection)
     left = arrival.left(ran.result, _writes_compactly(rule))
     if left is content:
         return Outcome(rule, content, tuple(steps or ()), referred=ran.referred, arrival=arrival)
-    blamed = None if rule.proven and not ran.referred else _changed_again(rule, left, known, protection)
+    blamed = None if rule.proven and not ran.referred else _changed_again(rule, left, reading, protection)
     outcome = Outcome(rule, left, tuple(steps or ()), lost=ran.lost, preserved=ran.preserved, referred=ran.referred, arrival=arrival, result=ran.result)
     return _settled(outcome, content, blamed)
 
@@ -132,15 +132,15 @@ def _settled(outcome: Outcome, content: Any, blamed: StepTrace | None) -> Outcom
     return Outcome(outcome.rule, content, outcome.steps, fault=fault, blamed=blamed, referred=outcome.referred, arrival=outcome.arrival)
 
 
-def _changed_again(rule: Rule, result: Any, known: Known, protection: Protection | None) -> StepTrace | None:
+def _changed_again(rule: Rule, result: Any, reading: Reading, protection: Protection | None) -> StepTrace | None:
     """Give the step of a second pass that would change a result; None for a fixed point."""
     arrival = arrive(rule, result)
     if arrival is None or (rule.when is not None and not passes(rule.when, arrival)):
         return None
-    again = arrival.left(run(rule, arrival, known, None, protection).result, _writes_compactly(rule))
+    again = arrival.left(run(rule, arrival, reading, None, protection).result, _writes_compactly(rule))
     if again is result or again == result:
         return None
     steps: list[StepTrace] = []
-    run(rule, arrival, known, steps.append, protection)
+    run(rule, arrival, reading, steps.append, protection)
     # A step may take what is put back in the end, as it did in the first pass: the last that changed something has not.
     return next((step for step in steps if step.after is not step.before), steps[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import filterfalse, repeat
+from itertools import repeat
 from typing import Any
 
 from reducer import marks
@@ -14,11 +14,11 @@ from reducer.engine.leaves import LEAVES
 from reducer.engine.nested import unwrapped
 from reducer.engine.notation import Notation
 from reducer.engine.protection import Protection
-from reducer.engine.record import NOTHING, Cut, Kept, Known, versions
+from reducer.engine.reading import Reading
+from reducer.engine.record import NOTHING, Cut, Kept, versions
 from reducer.engine.thin import GONE, emptied
-from reducer.entities import Entity
 from reducer.rule import Rule
-from reducer.values import MAX_DEPTH, MOST_CHARS, PLAIN, Unreducible, is_media, shown
+from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media, shown
 
 _SIMPLE = LEAVES | {str, list}
 _TEXT = frozenset({str})
@@ -28,18 +28,18 @@ _is = operator.is_
 class Draft:
     """One return between arrival and result. Made anew for each pass and used by one thread.
 
-    `policies` says for each step which entity types in what it takes away are owed; `known` is what was
+    `policies` says for each step which entity types in what it takes away are owed; `reading` is what was
     read in texts, kept from the first pass to the check after it, which else takes as long as the scan itself.
     """
 
     # fmt: off
     __slots__ = (
-        "_depth", "_known", "_opened", "_scan", "_scan_many", "_step", "_vocabulary", "all_keys", "heads",
-        "lists", "lost", "marked", "notation", "objects", "owed_at_all", "policies", "preserved", "protection", "referred", "root", "texts", "traced",
+        "_depth", "_opened", "_step", "_vocabulary", "all_keys", "heads", "lists", "lost", "marked", "notation",
+        "objects", "owed_at_all", "policies", "preserved", "protection", "reading", "referred", "root", "texts", "traced",
     )
     # fmt: on
 
-    def __init__(self, root: Any, rule: Rule, known: Known, notation: Notation | None = None, protection: Protection | None = None) -> None:
+    def __init__(self, root: Any, rule: Rule, reading: Reading, notation: Notation | None = None, protection: Protection | None = None) -> None:
         self.root = root
         # None where all of it is written as JSON, as most returns are: nothing is looked up then.
         self.notation = notation or None
@@ -56,9 +56,7 @@ class Draft:
         self.referred: frozenset[str] = NOTHING
         self.marked = False
         self.protection = protection
-        self._scan = rule.vocabulary.scanner(rule.types)
-        self._scan_many = rule.vocabulary.scanner_of_many(rule.types)
-        self._known = known
+        self.reading = reading
         self._vocabulary = rule.vocabulary
         self._step = 0
         self._opened: dict[int, tuple[Any, Any]] = {}
@@ -211,10 +209,10 @@ class Draft:
         """Keep at most `head` characters at the start and `tail` at the end with a mark between; the same text if that would not be shorter."""
         made = self.texts.get(id(text))
         if made is None:
-            if marks.read(text, head, tail, self.reads) is not None:
+            if marks.read(text, head, tail, self.reading.reads) is not None:
                 return text
             # Cut before by larger numbers, as an older form of the rule may have had: its mark counts on.
-            found = marks.read(text, len(text), tail, self.reads)
+            found = marks.read(text, len(text), tail, self.reading.reads)
             earlier = (found.head, found.tail, found.mark.count) if found else None
         else:
             earlier = (made.head, made.tail, made.count)
@@ -240,37 +238,6 @@ class Draft:
         return len(text) if made is None else made.head + made.count + made.tail
 
     # --- what the engine asks for
-
-    def entities(self, text: str) -> Sequence[Entity]:
-        """Scan a text once."""
-        found = self._known.entities.get(text)
-        return self.scanned((text,))[text] if found is None else found
-
-    def scanned(self, texts: Iterable[str]) -> dict[str, Sequence[Entity]]:
-        """Scan all of `texts` that were not yet, and give the entities of every text that was."""
-        known = self._known.entities
-        fresh = list(filterfalse(known.__contains__, dict.fromkeys(texts)))
-        if not fresh:
-            return known
-        if max(map(len, fresh)) > MOST_CHARS:
-            raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
-        known.update(dict.fromkeys(fresh, ()))
-        found = self._scan_many(fresh)
-        if found:
-            known.update(found)
-            self._known.bearing.update(found)
-            self._known.values.update([entity.value for entities in found.values() for entity in entities])
-        return known
-
-    @property
-    def bearing(self) -> dict[str, Sequence[Entity]]:
-        """The entities of every text that was scanned and holds any."""
-        return self._known.bearing
-
-    def reads(self, value: str) -> bool:
-        """Tell whether a whole text reads as one entity. What was found somewhere does: scanners promise it."""
-        size = len(value)
-        return value in self._known.values or any(entity.start == 0 and entity.end == size for entity in self._scan(value))
 
     def aligned_items(self, old: list[Any], new: list[Any]) -> Iterator[tuple[Any, Any, frozenset[str]]]:
         """Give for every item of `old`, the list that arrived, what stands for it in `new` (`GONE` where nothing does) and what is owed for it."""

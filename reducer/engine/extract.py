@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 from reducer import marks
+from reducer.engine.reading import Reading
 from reducer.engine.thin import GONE, Taker, thin
-from reducer.entities import Entity
 
 
 class _Cutter(Taker, Protocol):
-    def entities(self, text: str) -> Sequence[Entity]: ...
-    def reads(self, value: str) -> bool: ...
+    reading: Reading
+
     def length(self, text: str) -> int: ...
     def cut_to(self, new: str, head: int, tail: int, count: int, always: frozenset[str]) -> str: ...
 
@@ -21,13 +20,13 @@ def extracted(value: Any, types: frozenset[str], draft: _Cutter) -> Any:
     """Keep only what holds entities of `types`; of a text without any a mark, if that is shorter."""
 
     def pick(text: str) -> Any:
-        if marks.read_alone(text, draft.reads) is not None:
+        if marks.read_alone(text, draft.reading.reads) is not None:
             return text
-        mentions = tuple(dict.fromkeys(entity.value for entity in draft.entities(text) if entity.type in types))
+        mentions = tuple(dict.fromkeys(entity.value for entity in draft.reading.entities(text) if entity.type in types))
         return _alone(text, mentions, types, draft) if mentions else GONE
 
     def holds(key: str) -> bool:
-        return any(entity.type in types for entity in draft.entities(key))
+        return any(entity.type in types for entity in draft.reading.entities(key))
 
     left = thin(value, pick, holds, draft)
     if left is not GONE:

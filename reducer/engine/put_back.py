@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,7 +170,7 @@ class _Walk:
             return value if self._regains(opened) else GONE
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        found = self._found_keys(opened, types, depth - 1) if kind is dict else self._found_items(opened, types, depth - 1)
+        found = self._found(opened.items() if kind is dict else enumerate(opened), kind is dict, types, depth - 1)
         if not found:
             return GONE
         left = self._thin_list(opened, value, found) if kind is list else self._thin_object(opened, found)
@@ -195,10 +196,11 @@ class _Walk:
             keys = {key: found.get(key, item) for key, item in value.items() if key in found or (type(item) not in _SIMPLE and is_media(item))}
         return None if len(keys) == len(value) and all(item is keys[key] for key, item in value.items()) else keys
 
-    def _found_keys(self, value: dict[str, Any], types: frozenset[str], depth: int) -> dict[Any, Any]:
+    def _found(self, pairs: Iterable[tuple[Any, Any]], keyed: bool, types: frozenset[str], depth: int) -> dict[Any, Any]:
+        """Give by key or index what is left of values that lead to needed ones; with `keyed` the keys may be needed too."""
         bearers, lost, found = self._bearers, self._lost, {}
-        for key, item in value.items():
-            named = (key in bearers or lost) and self._takes(key, types)
+        for key, item in pairs:
+            named = keyed and (key in bearers or lost) and self._takes(key, types)
             if type(item) is str:
                 left = self._pick(item, types) if item in bearers or lost else GONE
             elif type(item) in LEAVES:
@@ -211,19 +213,6 @@ class _Walk:
                 found[key] = self._draft.emptied(item)
         return found
 
-    def _found_items(self, items: list[Any], types: frozenset[str], depth: int) -> dict[Any, Any]:
-        bearers, lost, found = self._bearers, self._lost, {}
-        for index, item in enumerate(items):
-            if type(item) is str:
-                left = self._pick(item, types) if item in bearers or lost else GONE
-            elif type(item) in LEAVES:
-                left = item if lost and self._regains(item) else GONE
-            else:
-                left = self._thin(item, types, depth)
-            if left is not GONE:
-                found[index] = left
-        return found
-
     def _pick(self, text: str, types: frozenset[str]) -> Any:
         values = self._claim(text, types)
         if self._lost and self._regains(text):
@@ -233,7 +222,7 @@ class _Walk:
         if len(text) <= _SHORTEST + sum(map(len, values)):
             return text
         mark = str(marks.Mark(len(text), "characters", values))
-        return text if len(mark) >= len(text) or marks.read_alone(text, self._draft.reads) else mark
+        return text if len(mark) >= len(text) or marks.read_alone(text, self._draft.reading.reads) else mark
 
     def _takes(self, key: str, types: frozenset[str]) -> bool:
         claimed = self._claim(key, types)
@@ -251,7 +240,7 @@ class _Walk:
         """Give the needed values in a text; they are needed no more."""
         if text not in self._bearers or not self._needed:
             return ()
-        needed, found = self._needed, self._draft.bearing[text]
+        needed, found = self._needed, self._draft.reading.bearing[text]
         if len(found) == 1:  # as most have: a fifth of the time of what follows
             kind, value, *_ = found[0]
             stays = value in needed

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from reducer import marks
-from reducer.entities import Entity
 
 NOTHING: frozenset[str] = frozenset()
 """No entity types: nothing is owed."""
-
-
-@dataclass(slots=True)
-class Known:
-    """The entities of every text that was scanned, of those that hold any, and their values."""
-
-    entities: dict[str, Sequence[Entity]] = field(default_factory=dict)
-    bearing: dict[str, Sequence[Entity]] = field(default_factory=dict)
-    values: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from reducer.engine.arrival import Arrival
 from reducer.engine.draft import Draft
 from reducer.engine.ladder import RUNGS, descend
 from reducer.engine.protection import Protection
-from reducer.engine.record import Known
+from reducer.engine.reading import Reading
 from reducer.engine.settle import settle
 from reducer.path import Chain, names_of
 from reducer.rule import Rule, Step, When
@@ -43,13 +43,13 @@ class Ran(NamedTuple):
 Watch = Callable[[StepTrace], None]
 
 
-def run(rule: Rule, arrival: Arrival, known: Known, watch: Watch | None = None, protection: Protection | None = None) -> Ran:
+def run(rule: Rule, arrival: Arrival, reading: Reading, watch: Watch | None = None, protection: Protection | None = None) -> Ran:
     """Apply all steps of `rule` once to the value of an opened content; the same object if nothing changes. Raises `Unreducible`.
 
-    `known` collects what was read in texts. What `protection` protects stays.
+    `reading` collects what was read in texts. What `protection` protects stays.
     """
     value = arrival.value
-    draft = Draft(value, rule, known, arrival.notation, protection)
+    draft = Draft(value, rule, reading, arrival.notation, protection)
     arrived = current = _without_marks(rule, draft, value)
     for step in rule.steps:
         if step.when is not None and not _holds(step.when, arrived, arrival):
@@ -126,7 +126,7 @@ def _without_marks(rule: Rule, draft: Draft, value: Any) -> Any:
 
     def bare(place: Any) -> Any:
         if type(place) is list and len(place) > 1 and type(place[-1]) is str and place[-1].startswith(marks.OPENING):
-            mark = marks.read_item(place[-1], draft.reads)
+            mark = marks.read_item(place[-1], draft.reading.reads)
             if mark is not None and all(type(draft.opened(item)) is str for item in place):
                 return draft.taken(place, range(len(place) - 1), mark)
         return place

@@ -37,7 +37,7 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
         return new
     gone = removed(draft, old, new, bool(rule.bounds))
     pieces = gone.pieces
-    known = draft.scanned(chain.from_iterable([piece.texts for piece in pieces]))
+    known = draft.reading.scanned(chain.from_iterable([piece.texts for piece in pieces]))
     owed = [entity for piece in pieces for entity in _owed(draft, piece, bool(rule.bounds))]
     needed, named = _needed(owed, synonyms) if synonyms else ({entity.value: None for entity in owed}, None)
     if needed:
@@ -60,7 +60,7 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
             for value in values:
                 needed.pop(value, None)
     draft.preserved = len(needed.keys() | {value for values in mentions.values() for value in values})
-    bearers = {text for text, found in draft.bearing.items() if not needed.keys().isdisjoint([e.value for e in found])} if needed else set()
+    bearers = {text for text, found in draft.reading.bearing.items() if not needed.keys().isdisjoint([e.value for e in found])} if needed else set()
     spans = {} if lost or not bearers.isdisjoint(gone.keys) else gone.spans
     return put_back(draft, old, new, Owed(needed, mentions, bearers, set(lost), spans))
 
@@ -68,7 +68,7 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
 def _owed(draft: Draft, piece: Piece, twice: bool) -> list[Entity]:
     """Give the entities that are owed for a piece; those of equal texts again only if `twice`."""
     cut = piece.cut
-    bearing = draft.bearing
+    bearing = draft.reading.bearing
     if cut is None:
         types = piece.types
         texts = filter(bearing.__contains__, piece.texts if twice else dict.fromkeys(piece.texts))
@@ -105,8 +105,8 @@ def _strike_out(draft: Draft, needed: dict[str, None], named: dict[tuple[str, st
         joined = "\0".join(texts)
         near = [value for value in needed if value in joined]
         texts = {text: None for text in texts if any(value in text for value in near)} if near else {}
-    known = draft.scanned(texts)
-    bearing = draft.bearing
+    known = draft.reading.scanned(texts)
+    bearing = draft.reading.bearing
     shown = [entity for text in filter(bearing.__contains__, texts) for entity in bearing[text]]
     # What a cut left is not scanned again: a fifth of the time of a rule that only cuts.
     for text in left if origins else ():

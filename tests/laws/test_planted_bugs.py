@@ -54,7 +54,7 @@ def never_reads_marks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def always_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     def cut(self: Draft, text: str, head: int, tail: int) -> str:
-        return text if marks.read(text, head, tail, self.reads) else marks.write(text[:head], marks.Mark(len(text) - head, "characters"))
+        return text if marks.read(text, head, tail, self.reading.reads) else marks.write(text[:head], marks.Mark(len(text) - head, "characters"))
 
     monkeypatch.setattr(Draft, "cut", cut)
 
