@@ -26,6 +26,8 @@ def targets(output: str, sources: Sequence[Source], rules: Sequence[Path]) -> tu
     if output == "-":
         return (None,) * count
     if not into_folder:
+        if output.lower().endswith((".html", ".htm")):
+            raise Stop(f"--output {output}: writes the reduced history, not the report; for that: --format html > {output}")
         refuse(output, [*(source.path for source in sources), *rules])
         return (Path(output),)
     return _in_folder(output, sources, rules)

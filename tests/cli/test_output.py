@@ -75,6 +75,13 @@ def test_an_output_that_cannot_be_written(folder: Path, cli: Cli) -> None:
     assert not any(path.name.endswith(".tmp") for path in folder.iterdir())
 
 
+def test_a_report_is_not_what_output_writes(folder: Path, cli: Cli) -> None:
+    result = cli("h.json", "--rules", "lookup.yaml", "--format", "html", "-o", "report.html")
+    told = "--output report.html: writes the reduced history, not the report; for that: --format html > report.html"
+    assert (result.code, result.out, result.err) == (2, "", f"reducer: error: {told}\n")
+    assert not (folder / "report.html").exists()
+
+
 def test_a_fault_while_writing_leaves_the_old_file(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "out.json").write_text("old")
 

@@ -19,6 +19,19 @@ def test_the_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in lines[lines.index("verbs (`python -m reducer VERB --help` tells more):") + 1 :][: len(VERBS)]] == list(VERBS)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["h.json", "--tol=x"], "reducer: error: unrecognized arguments: --tol=x; did you mean --tool?"),
+        (["check", "--fxi", "rules"], "reducer check: error: unrecognized arguments: --fxi; did you mean --fix?"),
+        (["check", "--nothing-like-it"], "reducer check: error: unrecognized arguments: --nothing-like-it"),
+    ],
+)
+def test_an_unknown_option_names_the_nearest(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == said
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_explains_itself(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([verb, "--help"]) == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from reducer.archive.bounds import Bounds, read_age, read_bytes, shorten, used
 from reducer.archive.file import open_file, reading, reason
 from reducer.archive.stats import Stats, stats
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.stop import Stop
 from reducer.errors import ArchiveError
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--format", choices=("table", "json"), default="table", help="what is printed (default: table)")
     reader.add_argument("--older-than", metavar="AGE", help="prune: drop what was last filed longer ago")
     reader.add_argument("--max-bytes", metavar="SIZE", help="prune: drop the oldest until the file is within this size")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     path = Path(options.file)
     try:
         if options.action == "prune":

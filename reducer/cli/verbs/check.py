@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reducer.cli.output import write
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.problems import FORMATS, print_problems
 from reducer.cli.rules import Chosen, bundled_rules, choose_rules, read_besides
 from reducer.cli.stop import Stop, say
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--diff", action="store_true", help="print what --fix would change, and write nothing")
     reader.add_argument("--format", choices=FORMATS, default="text", help="how problems are written; text is the default")
     reader.add_argument("--watch", action="store_true", help="check again when a rule or a sample is saved, and tell what changed")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     if options.watch:
         if options.fix or options.diff or options.format != "text":
             raise Stop("--watch is for people, and writes nothing: leave out --fix, --diff and --format")

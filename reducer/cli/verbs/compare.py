@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 
 _ABOUT = """\
 Put rule sets and blunt baselines side by side on recorded histories: what each saves, which values that the agent used later it keeps,
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--cache-prices", metavar="…", help="input read from a prompt cache, written to it, and without (default: 0.1,1.25,1)")
     reader.add_argument("--format", choices=("table", "json"), default="table", help="what is printed (default: table)")
     reader.add_argument("--picture", metavar="FILE", help="draw saved against kept there: .svg, or .html with the table")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     from reducer.cli.contest import Contest, contest
 
     return contest(

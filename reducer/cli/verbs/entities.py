@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.stop import Stop
 from reducer.codecs import decode
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--rules", action="append", metavar="RULES", help="also the types of these rule files, or folders of them, as these have them")
     reader.add_argument("--refang", action="store_true", help="show values refanged in the table (JSON lines have both)")
     reader.add_argument("--format", choices=("table", "jsonl"), default="table", help="what is printed (default: table)")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
     return entities(options.files, _scan(vocabulary, options.type or ()), options.format, options.refang)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.stop import Stop
 
 _ABOUT = """\
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     reader.add_argument("--call", metavar="ID", help="the return of the history, by its call id; ID#2 is the second return that has it")
     reader.add_argument("--rules", action="append", metavar="DIR|FILE", help="rule files, or a folder of them, that the history is reduced by")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     what: list[str] = options.what
     if options.call is not None:
         from reducer.cli.explained import explain_call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 
 _ABOUT = """\
 Draft a rule for each tool that has none: from a stored history, or from a sample, a file with one answer of a tool.
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("files", nargs="+", metavar="HISTORY|SAMPLE", help="a stored history, a folder of them, one answer of a tool, or - for standard input")
     reader.add_argument("-o", "--output", default="rules", metavar="DIR", help="the folder of rules that drafts go into (default: rules)")
     reader.add_argument("--tool", metavar="NAME", help="the one tool to draft for; of a sample, the tool that gave it")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     from reducer.cli.drafts import init
 
     return init(options.files, options.output, options.tool)

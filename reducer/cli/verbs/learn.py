@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 
 _ABOUT = """\
 Draft rules from recorded histories. What the agents wrote after a tool return, and could only have from there, shows what a rule must keep:
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--keep", type=_share, default=0.95, metavar="SHARE", help="share of the values used later that is still seen (default: 95%%)")
     reader.add_argument("--holdout", type=_part, default=0.5, metavar="SHARE", help="share of the tasks that is not learned from (default: 0.5)")
     reader.add_argument("--format", choices=("table", "json"), default="table", help="what is printed (default: table)")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     from reducer.cli.learning import Learning, learning
 
     return learning(Learning(tuple(options.histories), options.output, options.keep, options.holdout, options.format))

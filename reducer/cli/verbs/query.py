@@ -8,7 +8,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.stop import Stop
 from reducer.screen import visible
 
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return that has it")
     reader.add_argument("--most", type=_count, default=20, metavar="N", help="places that are shown of one answer; all are counted (default: 20)")
     reader.add_argument("--format", choices=("text", "json"), default="text", help="what is printed; JSON has all places and whole values (default: text)")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     from reducer.cli.answers import each_answer
     from reducer.path import PathError
     from reducer.report.query import Query

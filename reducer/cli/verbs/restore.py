@@ -12,7 +12,7 @@ from reducer.archive.file import reading
 from reducer.archive.restore import Restored, restore
 from reducer.cli.histories import Source, each
 from reducer.cli.output import write
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.stop import Stop, say
 from reducer.cli.targets import targets
 from reducer.errors import ArchiveError, HistoryError
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
         "--input-format", choices=("auto", "model-messages", "session"), default="auto",
         help="what is read: PydanticAI's messages, session histories, or what it is recognised as (default: auto)",
     )  # fmt: skip
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     sources = list(each(options.histories))
     files = targets(options.output, sources, [Path(options.archive)])
     faults = left = 0

@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError, BooleanOptionalAction
 from collections.abc import Sequence
 
 from reducer.cli import VERBS
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.watch import watch
 
 _ABOUT = """\
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--resume", action="store_true", help="go on with a run that was interrupted while it wrote to --output")
     reader.add_argument("--watch", action="store_true", help="run again when a history or a rule is saved, and tell what changed")
     reader.add_argument("--version", action="store_true", help="print the version and exit")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     if options.version:
         print(f"reducer {_version()}")
         return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reducer.cli.output import refuse, write
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.rules import choose_rules
 from reducer.cli.stop import Stop
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--history", action="append", metavar="FILE", help="suggest the tools of a stored history; a folder, or - for standard input too")
     reader.add_argument("--rules", action="append", metavar="DIR|FILE", help="know the entity types and conditions of these rule files")
     reader.add_argument("-o", "--output", default="-", metavar="FILE", help="write it there (default: standard output)")
-    options = reader.parse_args(arguments)
+    options = parsed(reader, arguments)
     return schema(options.history or (), options.rules or (), options.output)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.watch import watch
 
 _ABOUT = """\
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--update", action="store_true", help="write snapshots anew where they differ from what the rules give")
     reader.add_argument("--format", choices=("text", "junit", "json"), default="text", help="what is printed (default: text)")
     reader.add_argument("--watch", action="store_true", help="run again when a rule, a sample or a snapshot is saved, and tell what changed")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     from reducer.cli.testing import Options, run_tests, watched
 
     asked = Options(tuple(options.rules), options.chosen, options.verbose, options.coverage, options.require_tests, options.update, options.format)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reducer.cli.parser import parser
+from reducer.cli.parser import parsed, parser
 from reducer.cli.stop import Stop, say
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     reader.add_argument("--most", type=int, default=20, metavar="N", help="print at most N findings of a code and file as text, 0 for all (default: 20)")
     reader.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
     reader.add_argument("--codes", action="store_true", help="print the table of codes and exit")
-    options = reader.parse_intermixed_args(arguments)
+    options = parsed(reader, arguments)
     if options.codes:
         from reducer.validate.views import print_codes
 
