@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from reducer.cli.stop import Stop
 from reducer.codecs.json_text import read_json, read_quoted
 from reducer.errors import HistoryError
 from reducer.lines import ENDINGS
+from reducer.reading import loads
 from reducer.report.changes import characters
 from reducer.stored import Return, returns
 
@@ -121,7 +121,7 @@ def _of_history(name: str, data: bytes) -> Iterator[Return]:
 def _begins_as_one(data: bytes) -> bool:
     """Tell whether something is probably a history, so that what is wrong with it should be told: its first message has parts."""
     try:
-        value = json.loads(data)
+        value = loads(data)
     except (ValueError, RecursionError):
         return False
     first = value[0] if type(value) is list and value else None

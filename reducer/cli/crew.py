@@ -72,16 +72,14 @@ def _crew(work: Work, files: Sequence[Path], jobs: int) -> Iterator[Callable[[Un
     def exchange(unit: Unit) -> Done:
         worker = idle.get()
         try:
-            worker.connection.send(unit)
-            answer = worker.connection.recv()
-        except (EOFError, OSError):
-            worker.process.join(5)
-            raise Stop(_ended(worker.process.exitcode)) from None
+            answer = _asked(worker.connection, unit)
         finally:
             idle.put(worker)  # one that has ended fails at once: nobody waits for it
+        if answer is None:
+            worker.process.join(5)
+            raise Stop(_ended(worker.process.exitcode))
         if isinstance(answer, str):
             raise Stop(f"a worker process cannot go on: {answer}")
-        assert isinstance(answer, Done)
         return answer
 
     threads = ThreadPoolExecutor(jobs)  # one for each process, to wait for it
@@ -97,6 +95,16 @@ def _crew(work: Work, files: Sequence[Path], jobs: int) -> Iterator[Callable[[Un
             worker.connection.close()
         for worker in workers:
             worker.process.join()
+
+
+def _asked(connection: Connection, unit: Unit) -> Done | str | None:
+    # What is raised here ends here: its frames hold the buffer of what was sent, and Python 3.13 complains at exit where a cycle does.
+    try:
+        connection.send(unit)
+        answer: Done | str = connection.recv()
+    except (EOFError, OSError):
+        return None
+    return answer
 
 
 def _start(work: Work, files: Sequence[Path], jobs: int) -> list[_Worker]:

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any, NoReturn
 
+from reducer.reading import is_deep
+
 _TOO_LARGE = re.compile(r"[0-9]{309}|[eE]\+?0*[1-9][0-9]{2}")
 _BLANK = " \t\r\n"
 
@@ -13,15 +15,16 @@ _BLANK = " \t\r\n"
 def read_json(text: str) -> Any:
     """Read a text that as a whole is a JSON object or list; any other text comes back as it is.
 
-    Other is also what could not be written back without loss: duplicate keys, NaN, numbers out of range, deeper than the interpreter reads.
+    Other is also what could not be written back without loss: duplicate keys, NaN, numbers out of range, deeper than `reading.DEEPEST`.
     """
     stripped = text.strip(_BLANK)
     if stripped[:1] not in ("{", "[") or stripped[-1:] not in ("}", "]"):
         return text
     try:
-        return (_EXACT if _TOO_LARGE.search(stripped) else _PLAIN).decode(stripped)
+        value = (_EXACT if _TOO_LARGE.search(stripped) else _PLAIN).decode(stripped)
     except (ValueError, RecursionError):
         return text
+    return text if is_deep(value, len(stripped)) else value
 
 
 def read_quoted(text: str) -> str:

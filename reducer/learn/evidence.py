@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -10,6 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from reducer.measures import size
+from reducer.reading import loads
 from reducer.references import Event, Returned, Said, Written, references, searched
 from reducer.references.search import stands
 from reducer.stored import returns
@@ -61,7 +61,7 @@ def recorded(source: str, stored: bytes) -> Recorded:
     """Read a stored history. Raises `HistoryError` for what is none, `ValueError` for one too deep to be read as a whole."""
     known = dict(keyed(returns(stored)))
     try:
-        placed = list(events(json.loads(stored)))
+        placed = list(events(loads(stored)))
     except RecursionError:
         raise ValueError("deeper than can be read as a whole") from None
     happened = [place.event for place in placed]

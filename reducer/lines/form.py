@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from reducer.lines.pieces import MAX_LINE
 from reducer.lines.stream import Stream
+from reducer.reading import loads
 
 _BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+")
 _LINES = (".jsonl", ".ndjson")
@@ -51,7 +51,7 @@ def _is_value(line: bytearray) -> bool:
     if not line.startswith((b"{", b"[")):
         return False
     try:
-        json.loads(line)
+        loads(line)
     except (ValueError, RecursionError):
         return False
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from reducer.measures.asked_again import AskedAgain, asked_again
 from reducer.measures.cost import NOTHING, Cost, add_costs, cost
 from reducer.measures.recall import LostEntity, Recall, recall
 from reducer.measures.retention import LostReference, Retention, retention
+from reducer.reading import loads
 from reducer.references import Event, Returned, Said, Written
 from reducer.stored import Key
 from reducer.stored.events import events
@@ -66,7 +66,7 @@ class Measures:
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced]) -> Measures:
     """Measure what rules cost in a stored history: `reduced` has its tool returns by their places; others count as they are."""
     try:
-        messages = json.loads(data)
+        messages = loads(data)
     except (ValueError, RecursionError):
         return Measures()  # too deep: what cannot be read as a whole is not measured
     placed = list(events(messages))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reducer import marks
+from reducer.reading import loads
 from reducer.references import Event, Returned, Written
 
 if TYPE_CHECKING:
@@ -57,6 +58,6 @@ def _cut(content: Any) -> bool:
 
 def _arguments(arguments: Any) -> str:
     try:
-        return json.dumps(json.loads(arguments) if isinstance(arguments, str) else arguments, sort_keys=True)
+        return json.dumps(loads(arguments) if isinstance(arguments, str) else arguments, sort_keys=True)
     except (ValueError, RecursionError):
         return str(arguments) if isinstance(arguments, str) else "?"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from reducer.measures import requests, size, sizes
 from reducer.measures.baselines import CLEARED, Baseline
 from reducer.measures.cost import NOTHING, Cost, add_costs, cost
 from reducer.measures.recall import entities_of
+from reducer.reading import loads
 from reducer.references import Event, Reference, Returned, Written, references, searched, searcher
 from reducer.rule import Ruleset
 from reducer.stored import returns
@@ -82,7 +82,7 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     """Score each contender on one stored history; returns that rules never apply to stay with all of them. Raises `HistoryError`."""
     tools = {key: found.tool for key, found in keyed(returns(data)) if not found.untouched}
     try:
-        placed = list(events(json.loads(data)))
+        placed = list(events(loads(data)))
     except (ValueError, RecursionError):
         placed = []
     happened = [place.event for place in placed]

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from reducer.errors import HistoryError
+from reducer.reading import first_fault, loads
 from reducer.rule import Rule, Test
 from reducer.rule.choose import rule_chooser
 from reducer.stored import Return, returns
 from reducer.values import dump
 
 _NAMED = 6
+_TOO_DEEP = "it is nested deeper than can be read"
 
 
 class SampleError(ValueError):
@@ -46,7 +48,7 @@ def sample(rule: Rule, test: Test) -> Any:
     except ValueError:
         raise SampleError(key, "NaN and infinity are no JSON, and no tool return is stored with them") from None
     except RecursionError:
-        raise SampleError(key, "it is nested deeper than can be read") from None
+        raise SampleError(key, _TOO_DEEP) from None
     return content
 
 
@@ -55,17 +57,20 @@ def read_sample(file: Path, key: str) -> Any:
     try:
         if file.suffix == ".txt":
             return file.read_bytes().decode("utf-8")
-        return json.loads(file.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
+        return loads(file.read_bytes().decode("utf-8-sig"), parse_constant=_no_number)
     except OSError as error:
         raise SampleError(key, f"{file}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise SampleError(key, f"{file}: not UTF-8 text: byte 0x{error.object[error.start]:02x} at byte {error.start + 1:,}") from None
     except json.JSONDecodeError as error:
-        raise SampleError(key, f"{file}:{error.lineno}:{error.colno}: not JSON: {error.msg}; a text is a file whose name ends in .txt") from None
+        fault = first_fault(error)
+        if fault is None:
+            raise SampleError(key, f"{file}: {_TOO_DEEP}") from None
+        raise SampleError(key, f"{file}:{fault.lineno}:{fault.colno}: not JSON: {fault.msg}; a text is a file whose name ends in .txt") from None
     except ValueError as error:
         raise SampleError(key, f"{file}: {error}") from None
     except RecursionError:
-        raise SampleError(key, f"{file}: it is nested deeper than can be read") from None
+        raise SampleError(key, f"{file}: {_TOO_DEEP}") from None
 
 
 def _no_number(word: str) -> NoReturn:
@@ -80,7 +85,7 @@ def _returned(rule: Rule, name: str, call: str | None) -> Any:
     except (OSError, HistoryError) as error:
         raise SampleError("history", f"{file}: {getattr(error, 'strerror', None) or error}") from None
     except RecursionError:
-        raise SampleError("history", f"{file}: it is nested deeper than can be read") from None
+        raise SampleError("history", f"{file}: {_TOO_DEEP}") from None
     is_for = rule_chooser((rule,))
     of_tool = [one for one in found if is_for(one.tool) is not None]
     chosen = [one for one in of_tool if call is None or call in (one.call_id if one.nth == 1 else "", f"{one.call_id}#{one.nth}")]

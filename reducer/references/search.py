@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from ahocorasick_rs import AhoCorasick
 
 from reducer.codecs.literal import read_literal
+from reducer.reading import loads
 from reducer.references.values import NUMBER
 
 _LEVELS = 12  # of structure in texts in structure
@@ -78,7 +78,7 @@ def _opened(text: str) -> Any:
         return None
     if bare[0] != "(":
         try:
-            return json.loads(bare)
+            return loads(bare)
         except (ValueError, RecursionError):
             pass
     value = read_literal(bare, {})

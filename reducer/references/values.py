@@ -6,11 +6,12 @@ names of several words, quoted values, and whole arguments of tool calls; not wh
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
+
+from reducer.reading import loads
 
 NUMBER = "№"
 """Stands before a value that is a number: 1234, 1,234 and 1234.0 are one value."""
@@ -78,7 +79,7 @@ def argued(arguments: Any) -> set[str]:
     """Give the distinctive values in the arguments of a tool call: JSON, or JSON text; whole texts of up to 200 characters are values too."""
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments)
+            arguments = loads(arguments)
         except (ValueError, RecursionError):
             return written(arguments)
     found: set[str] = set()
@@ -116,7 +117,7 @@ def _structure(text: str) -> Any:
     if bare[:1] not in ("[", "{") or bare[-1:] not in ("]", "}"):
         return None
     try:
-        return json.loads(bare)
+        return loads(bare)
     except (ValueError, RecursionError):
         return None
 

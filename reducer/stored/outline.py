@@ -10,6 +10,7 @@ from json.decoder import JSONDecodeError
 from operator import length_hint
 from typing import Any
 
+from reducer.reading import is_deep, worded
 from reducer.stored.text import JsonText, follow, scan, scanner
 
 Kept = tuple[int, int, Any, str]
@@ -105,16 +106,18 @@ class Outline:
             try:
                 value, self._end = self._scan(self._text, self._at)
             except JSONDecodeError as error:
-                message, at = error.msg, error.pos
+                at = error.pos
             except StopIteration as error:
-                message, at = "Expecting value", error.value
+                at = error.value
             except (ValueError, RecursionError):  # a number too long, or nesting too deep
                 break
             else:
+                if is_deep(value, self._end - self._at):
+                    break
                 self.made = len(self._values) - self._used - length_hint(self._left)
                 return value
             if at < len(self._text) or self._done == len(self._source.text):
-                raise JSONDecodeError(message, self._source.text, self._origin(at)) from None
+                break  # reading piece by piece tells what is wrong
             self._more()
         self.made = self._end = -1
         value, self._behind = careful(self._source, self._origin(self._at))
@@ -221,10 +224,14 @@ def kept(source: JsonText, start: int) -> tuple[Any, int, str]:
         # it is the other way round.
         dense = text.count('":', start, start + _SAMPLE) >= _DENSE
         value, end, distinct = source.counted(start) if dense else source.paired(start)
-        return value, end, "" if distinct else "an object in it has the same key twice"
-    except JSONDecodeError:
-        raise
+        if not is_deep(value, end - start):
+            return value, end, "" if distinct else "an object in it has the same key twice"
+    except JSONDecodeError as error:
+        raise worded(error) from None
     except RecursionError:
-        return *source.value(start), "it is nested too deep to be read"
+        pass
     except (ValueError, StopIteration):
-        return *source.value(start), "a number in it has more digits than can be read"
+        value, end = source.value(start)
+        if value is not None:
+            return value, end, "a number in it has more digits than can be read"
+    return *source.value(start), "it is nested too deep to be read"

@@ -9,9 +9,10 @@ from json.decoder import JSONDecodeError
 from typing import Any
 
 from reducer.errors import HistoryError
+from reducer.reading import is_deep, worded
 
 MAX_NESTING = 10_000
-"""Levels of nesting past which a text is refused. What the interpreter cannot read up to here is passed over."""
+"""Levels of nesting past which a text is refused. What is nested deeper than `reading.DEEPEST` up to here is passed over."""
 
 _Scan = Callable[[str, int], tuple[Any, int]]
 
@@ -34,7 +35,6 @@ scan = scanner(json.JSONDecoder())
 
 _lenient_scan = scanner(json.JSONDecoder(parse_int=_integer))
 _WHITE = re.compile(r"[ \t\n\r]*+")
-_TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 
 
 class JsonText:
@@ -93,13 +93,8 @@ class JsonText:
         if not more:
             at += 1
         while more:
-            if text[at : at + 1] != '"':
-                raise JSONDecodeError("Expecting property name enclosed in double quotes", text, at)
-            key, at = self.value(at)
-            at = self.white(at)
-            if text[at : at + 1] != ":":
-                raise JSONDecodeError("Expecting ':' delimiter", text, at)
-            yield key, self.white(at + 1)
+            member = self._member(at)
+            yield member
             at, more = follow(text, self.at, "}")
         self.at = at
 
@@ -114,35 +109,64 @@ class JsonText:
             at, more = follow(self.text, self.at)
         self.at = at
 
+    def _member(self, start: int) -> tuple[str, int]:
+        """Read a key: itself, and where its value starts."""
+        text = self.text
+        if text[start : start + 1] != '"':
+            raise JSONDecodeError("Expecting property name enclosed in double quotes", text, start)
+        key, at = self.value(start)
+        at = self.white(at)
+        if text[at : at + 1] != ":":
+            raise JSONDecodeError("Expecting ':' delimiter", text, at)
+        return key, self.white(at + 1)
+
     def value(self, start: int) -> tuple[Any, int]:
         """Read any value; one that is nested too deep is passed over and given as None, a number of too many digits as 0."""
         text = self.text
         try:
             try:
-                return scan(text, start)
+                value, end = scan(text, start)
             except JSONDecodeError:
                 raise
             except ValueError:
-                return _lenient_scan(text, start)
+                value, end = _lenient_scan(text, start)
+        except JSONDecodeError as error:
+            raise worded(error) from None
         except StopIteration as error:
             raise JSONDecodeError("Expecting value", text, error.value) from None
         except RecursionError:
             return None, self.skip(start)
+        return (None, self.skip(start)) if is_deep(value, end - start) else (value, end)
 
     def skip(self, start: int) -> int:
-        """Find the end of a list or object without reading it. Raises `HistoryError` past `MAX_NESTING` levels."""
-        depth = 0
-        for token in _TOKENS.finditer(self.text, start):
-            mark = token[0]
-            if mark in "[{":
-                depth += 1
-                if depth > MAX_NESTING:
-                    raise HistoryError(f"nested deeper than {MAX_NESTING:,} levels at {place(self.text, token.start())}")
-            elif mark in "]}":
-                depth -= 1
-                if depth == 0:
-                    return token.end()
-        raise JSONDecodeError("Unterminated list or object starting at", self.text, start)
+        """Find the end of a value without reading it. Raises `HistoryError` past `MAX_NESTING` levels."""
+        text = self.text
+        closings: list[str] = []
+        at = start
+        while True:
+            mark = text[at : at + 1]
+            if mark not in ("[", "{"):
+                _, at = self.value(at)
+            else:
+                if len(closings) == MAX_NESTING:
+                    raise HistoryError(f"nested deeper than {MAX_NESTING:,} levels at {place(text, at)}")
+                close = "]" if mark == "[" else "}"
+                at = self.white(at + 1)
+                if text[at : at + 1] != close:
+                    closings.append(close)
+                    if close == "}":
+                        _, at = self._member(at)
+                    continue
+                at += 1
+            while closings:
+                at, more = follow(text, at, closings[-1])
+                if more:
+                    if closings[-1] == "}":
+                        _, at = self._member(at)
+                    break
+                closings.pop()
+            else:
+                return at
 
     def white(self, at: int) -> int:
         """Skip blanks."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
+from reducer.reading import first_fault, is_deep
 from reducer.stored.text import JsonText
 from reducer.validate.finding import Finding, Path
 
@@ -74,13 +75,16 @@ def document(stored: bytes, line: int) -> Document:
     starts: list[int] = []
     value: Any = _NOT_READ
     try:
-        value = _read(text, repeated, constants, starts)
+        read = _read(text, repeated, constants, starts)
+        value = _NOT_READ if is_deep(read, len(text)) else read
     except JSONDecodeError as error:
-        here, column = place(text, error.pos)
-        reason = error.msg.removesuffix(" at").removesuffix(" starting")
-        cut = reason.startswith("Unterminated") or not text[error.pos :].strip()
-        what = "cut off: the text ends in the middle" if cut else f"not JSON: {reason}"
-        return _unread(text, line, Finding("V002", (), what, line + here - 1, column), *findings)
+        fault = first_fault(error)
+        if fault is not None:
+            here, column = place(text, fault.pos)
+            reason = fault.msg.removesuffix(" at").removesuffix(" starting")
+            cut = reason.startswith("Unterminated") or not text[fault.pos :].strip()
+            what = "cut off: the text ends in the middle" if cut else f"not JSON: {reason}"
+            return _unread(text, line, Finding("V002", (), what, line + here - 1, column), *findings)
     except RecursionError:
         pass
     refused = _refused(stored, line)

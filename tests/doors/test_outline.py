@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from json.decoder import JSONDecodeError
 from typing import Any
 
@@ -87,8 +86,7 @@ def test_a_fault_is_found_where_reading_piece_by_piece_finds_it(text: str, at: i
         try:
             read()
         except JSONDecodeError as error:
-            # From 3.13 on Python tells a comma too many by where it stands, not by what follows.
-            return (error.msg, error.pos) if sys.version_info < (3, 13) else ("", 0)
+            return error.msg, error.pos
         return None
 
     def by_outline() -> None:

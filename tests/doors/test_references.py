@@ -177,7 +177,7 @@ def test_arguments_that_are_nested_too_deep_are_all_that_is_passed_over(tmp_path
     messages = json.loads(dumped([request(part(ROWS)), wrote("It is case-4."), asked({"id": "case-5"})]))
     messages[2]["parts"][0]["args"] = "HERE"
     deep = json.dumps(messages).replace('"HERE"', "[" * 9_000 + '"case-5"' + "]" * 9_000).encode()
-    assert next(returns(Reducer.load(tmp_path).reduce_json(deep))).content[:2] == [ROWS[0], {"id": "case-4"}]  # some Pythons read so deep
+    assert next(returns(Reducer.load(tmp_path).reduce_json(deep))).content == [ROWS[0], {"id": "case-4"}]
 
 
 def test_of_many_values_those_written_last_count(tmp_path: Path) -> None:
