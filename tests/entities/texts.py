@@ -39,6 +39,8 @@ FAMILIES: dict[str, Callable[[int], str]] = {
             "abcd:", "cve-", "CVE-2021-1234", "t1059", "T1059.001 ", "apt", "apt1 ", " panda", "A Panda ", "lazarus ", "lazarus", "0", "a\u200b", "a．", "xn--",
             "_", "_.", "a1b2c3d4" * 8 + " ", '{"a":', '\\"', "version 1.2.3.4 ", "www.", "/", "//a.co", ".com/",
             "\x01\x02\x03", "\ud800a.co", "hxxp[:]//a[.]co/",
+            "http://1/", "http://a.co/1,", "http://a.co/)", "http://a.co/[", "http://a.co/'", "http://a.co/**", "http://a.co/;", "*http://a.co/",
+            ",http://a.co/x", "(http://a.co/x)", "http://a.1/", "http://a.co/x'),", "http://a.co/&lt;", "+http://a.co/+", "x://a.co/",
             "ü", "ü.", "ü.рф ", "рф.", "ü@", "%", "%x.co", "_a.co_", "_", "a.co_", "http:\\\\a.co ", ":\\\\", "u('", "x.id = ", " is None",
             "before 1.2.3.4 ", "<= 1.1.1.1", "u\u0308", "ü[.]", "[.ü]", "ü．", "aa:", "abc ", "Trident/4.0 ", "<a@b.co>", "1.1.1.", "0.", "2001:db8::",
         ]
