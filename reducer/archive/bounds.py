@@ -11,6 +11,8 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "
 _DAYS = {"m": 1 / 1440, "h": 1 / 24, "d": 1.0, "w": 7.0}
 _ROW = 150
 """Bytes that a row of `returns` takes, with its indexes; about."""
+_LAST = 8192
+"""Excess in bytes, two pages, from which on one return goes at a time."""
 
 
 class Bounds(NamedTuple):
@@ -68,7 +70,7 @@ def shorten(connection: sqlite3.Connection, bounds: Bounds, now: int) -> Gone:
             originals = _orphans(connection)
         if bounds.bytes is not None:
             while (excess := used(connection) - bounds.bytes) > 0:
-                gone = _oldest(connection, excess)
+                gone = _oldest(connection, (excess - _LAST) // 2)  # what goes frees up to twice what it holds, as pages do
                 if not gone.returns:
                     break
                 returns, originals = returns + gone.returns, originals + gone.originals
@@ -89,21 +91,24 @@ def used(connection: sqlite3.Connection) -> int:
     return int((pages - free) * size)
 
 
-def _oldest(connection: sqlite3.Connection, excess: int) -> Gone:
-    """Take the oldest returns that hold about `excess` bytes."""
+def _oldest(connection: sqlite3.Connection, size: int) -> Gone:
+    """Take the oldest returns that hold about `size` bytes, at least one where there are any."""
     ids: list[tuple[int]] = []
-    seen: set[int] = set()
+    seen: set[tuple[int]] = set()
     rows = connection.execute("SELECT returns.id, original, length(form) FROM returns JOIN originals ON originals.id = original ORDER BY filed, returns.id")
-    for id, original, size in rows:
+    for id, original, length in rows:
         ids.append((id,))
-        excess -= _ROW + (0 if original in seen else size)
-        seen.add(original)
-        if excess <= 0:
+        size -= _ROW + (0 if (original,) in seen else length)
+        seen.add((original,))
+        if size <= 0:
             break
     rows.close()
     connection.executemany("DELETE FROM returns WHERE id = ?", ids)
-    return Gone(len(ids), _orphans(connection))
+    return Gone(len(ids), connection.executemany(f"{_ORPHANS} AND id = ?", sorted(seen)).rowcount if seen else 0)
+
+
+_ORPHANS = "DELETE FROM originals WHERE NOT EXISTS (SELECT 1 FROM returns WHERE original = originals.id)"
 
 
 def _orphans(connection: sqlite3.Connection) -> int:
-    return connection.execute("DELETE FROM originals WHERE NOT EXISTS (SELECT 1 FROM returns WHERE original = originals.id)").rowcount
+    return connection.execute(_ORPHANS).rowcount

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reducer.archive import Archive
@@ -72,18 +72,25 @@ def filled(path: Path, sizes: list[int], shared: bool = False) -> Any:
     return connection
 
 
-@given(st.lists(st.integers(1, 20_000), max_size=8), st.integers(20_000, 150_000))
+@given(st.lists(st.integers(1, 20_000) | st.integers(1, 200), max_size=12), st.integers(20_000, 150_000))
+@example([18_961, 85, 42, 43, 2403, 13_928], 53_257)
+@example([2_000] * 40, 60_000)
 def test_the_oldest_go_until_the_bytes_are_within(tmp_path_factory: pytest.TempPathFactory, sizes: list[int], most: int) -> None:
-    connection = filled(tmp_path_factory.mktemp("bounds") / "returns.db", sizes)
+    folder = tmp_path_factory.mktemp("bounds")
+    connection = filled(folder / "returns.db", sizes)
     empty_file = 40_000
     gone = shorten(connection, Bounds(bytes=most), 0)
     left = [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")]
     assert left == list(range(gone.returns + 1, len(sizes) + 1))
     assert used(connection) <= max(most, empty_file)
     assert gone.returns == gone.originals
-    if gone.returns and used(connection) > empty_file:
-        # No more went than had to: the last that went would not have fitted.
-        assert used(connection) + sizes[gone.returns - 1] * 2 + 20_000 > most
+    if gone.returns:
+        # No more went than had to: with the last that went it would not have fitted.
+        before = filled(folder / "before.db", sizes)
+        before.execute("DELETE FROM returns WHERE nth < ?", (gone.returns,))
+        before.execute("DELETE FROM originals WHERE id NOT IN (SELECT original FROM returns)")
+        assert used(before) > most
+        before.close()
     assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
     assert connection.execute("SELECT count(*) FROM originals").fetchone() == (len(left),)
     connection.close()

@@ -226,4 +226,4 @@ def test_real_histories_come_back(data: Path, tmp_path: Path) -> None:
             assert result.put_back >= len(entries)
             filed += len(entries)
         assert archive.failures == 0
-    assert filed > 80
+    assert filed > 100

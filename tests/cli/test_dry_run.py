@@ -39,15 +39,23 @@ def test_without_arguments_it_shows_the_sample(tmp_path: Path, monkeypatch: pyte
 def test_the_sample_is_reduced_by_most(folder: Path, cli: Cli) -> None:
     (folder / "rules").mkdir()
     (folder / "rules" / "own.yaml").write_text(RULE)
-    found = numbers(cli("--format", "json"))
+    found = numbers(cli("--format", "json", "--no-references"))
     tools = {tool["tool"]: tool for tool in found["tools"]}
     assert found["rules"]["from"] == "the rules bundled with reducer"  # not those of this folder: it is a demonstration
     assert found["histories"] == ["the sample bundled with reducer"]
     for name in ("deep_research", "explore", "get_indicator_details"):
-        assert tools[name]["characters"]["saved"] > 0.55
+        assert tools[name]["characters"]["saved"] > 0.6
         assert tools[name]["reduced"] == tools[name]["calls"]
     assert tools["get_case_notes"]["rule"] is None
     assert not {entry["kind"] for entry in found["attention"]} & {"no place", "fault"}
+
+
+def test_what_the_sample_mentions_later_is_all_that_stays_besides(folder: Path, cli: Cli) -> None:
+    kept, plain = (numbers(cli("--format", "json", *more)) for more in ((), ("--no-references",)))
+    more = [entry["characters"]["after"] - other["characters"]["after"] for entry, other in zip(kept["returns"], plain["returns"], strict=True)]
+    assert [entry["references"] for entry in kept["returns"]] == more
+    assert kept["references"]["characters"] == sum(more) > 0
+    assert kept["totals"]["characters"]["saved"] > 0.6
 
 
 def test_the_table(folder: Path, cli: Cli) -> None:

@@ -97,7 +97,7 @@ def test_on_real_histories_nothing_that_the_agent_used_is_lost(harsh: list[Reduc
             wanted += len(whole) - len(without)
             kept += len(whole) - len(once)
     assert lost > 50  # the rules are harsh
-    assert kept > 0.3 * wanted  # much of what they save is saved all the same
+    assert kept > 0.5 * wanted  # most of what they save is saved all the same
 
 
 @pytest.mark.parametrize(
