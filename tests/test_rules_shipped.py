@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 
 from reducer.engine import reduce_content, trace
+from reducer.entities import expand
 from reducer.proof import prove, sample
+from reducer.rule import compile_rules
 from reducer.values import chars, dump
-from tests.shipped import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, forced
+from tests.contents import texts
+from tests.shipped import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, entities, forced, stands
+
+PRESERVED = expand(("ioc", "cve", "threat_actor"))
 
 # --- they load, and their own tests pass
 
@@ -94,6 +99,28 @@ def test_a_product_is_reduced_by_seventy_percent(name: str, data: Path) -> None:
         after += chars(outcome.content)
     assert files
     assert 1 - after / before >= 0.70
+
+
+def test_with_preserve_every_indicator_stays_and_seventy_percent_go(data: Path) -> None:
+    contents = {
+        name: [json.loads(file.read_bytes()) for glob in globs for file in (data / "tool_outputs").glob(f"{glob}.json")] for name, globs in PRODUCTS.items()
+    }
+    for name in ("deep_research", "explore", "get_indicator_details"):
+        contents[name] = [json.loads((RULES / "samples" / f"{name}.json").read_bytes())]
+    before = after = 0
+    for name, answers in contents.items():
+        text = (RULES / f"{name}.yaml").read_text(encoding="utf-8").partition("\ntests:")[0]
+        kept = [line for line in text.splitlines() if not line.lstrip().startswith("preserve:")]
+        ruleset, problems = compile_rules([(name, "\n".join([*kept, "preserve: [ioc, cve, threat_actor]", ""]))])
+        assert ruleset is not None, problems
+        for content in answers:
+            outcome = trace(forced(ruleset.rules[0]), "any", content)
+            assert outcome.fault == "", name
+            left = "\n".join(texts(outcome.content))
+            assert [value for value in entities(content, PRESERVED) if not stands(value, left)] == [], name
+            before += chars(content)
+            after += chars(outcome.content)
+    assert 1 - after / before >= 0.80
 
 
 def test_sql_answers_are_reduced_and_keep_what_agents_used_later(data: Path) -> None:

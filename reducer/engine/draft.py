@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from reducer import marks
@@ -15,8 +14,8 @@ from reducer.engine.nested import unwrapped
 from reducer.engine.notation import Notation
 from reducer.engine.protection import Protection
 from reducer.engine.reading import Reading
-from reducer.engine.record import NOTHING, Cut, Kept, versions
-from reducer.engine.thin import GONE, emptied
+from reducer.engine.record import NOTHING, Cut, Kept
+from reducer.engine.thin import emptied
 from reducer.rule import Rule
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media, shown
 
@@ -238,44 +237,6 @@ class Draft:
         return len(text) if made is None else made.head + made.count + made.tail
 
     # --- what the engine asks for
-
-    def aligned_items(self, old: list[Any], new: list[Any]) -> Iterator[tuple[Any, Any, frozenset[str]]]:
-        """Give for every item of `old`, the list that arrived, what stands for it in `new` (`GONE` where nothing does) and what is owed for it."""
-        kept = self.lists.get(id(new))
-        if kept is None:
-            left = new if len(new) == len(old) else repeat(GONE)
-            yield from zip(old, left, repeat(self.owed_at_all))
-            return
-        takers: dict[int, frozenset[str]] = {}
-        if self.traced:
-            standing: Iterable[int] = range(len(old))
-            for version in versions(kept):
-                indexes = set(version.indexes)
-                takers.update((index, self.policies[version.step]) for index in standing if index not in indexes)
-                standing = version.indexes
-        numbers = iter(kept.indexes)
-        following, number = next(numbers, -1), 0
-        last = len(old) - 1 if kept.prior is not None else -1  # the mark item of an earlier pass
-        for index, item in enumerate(old):
-            if index == following:
-                yield item, new[number], self.owed_at_all
-                following, number = next(numbers, -1), number + 1
-            elif index != last:
-                yield item, GONE, takers.get(index, NOTHING)
-
-    def owed_key(self, old: Any, new: Any, key: str) -> frozenset[str]:
-        """Give what is owed for what stood at a key of `old`, the object that arrived, and does not in `new`."""
-        if not self.traced:
-            return NOTHING
-        version = self.objects.get(id(new))
-        while version is not None:
-            current, before, step = version
-            opened = self.opened(before)
-            # A value that arrived as a model or tuple is opened anew each time: only its presence can be compared.
-            if opened is old or opened.get(key, GONE) is not current.get(key, GONE):
-                return self.policies[step]
-            version = self.objects.get(id(before))
-        return self.owed_at_all
 
     def stands_for(self, new: Any, old: Any) -> None:
         """Hear that `new` stands where `old` stood: it is written alike, and is the root if that was."""

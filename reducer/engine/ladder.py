@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from reducer.engine.draft import Draft
+from reducer.rule import Step
 
 RUNGS = ((4000, 100), (2000, 50), (1000, 25), (500, 12), (250, 6), (120, 3))
 """Characters of a text and items of a list that stay, rung by rung. Each about halves what the one before left; at the last a return can still be read."""
 
 
-def descend(draft: Draft, value: Any, rung: tuple[int, int]) -> Any:
-    """Cut every text and shorten every list in `value` to what `rung` says; the same object if all are short enough."""
+def descend(draft: Draft, value: Any, rung: tuple[int, int], steps: Iterable[Step]) -> Any:
+    """Cut every text and shorten every list in `value` to what `rung` says; the same object if all are short enough.
+
+    A list that one of the `steps` orders keeps its best items, others keep their first. (What is put back of the others is thin and comes
+    last in such an order, so a second pass chooses alike.)
+    """
     longest, most = rung
+    for step in steps:
+        value = step.path.update(value, partial(_best, draft, step.op.best, most), draft.note)
 
     def walk(value: Any) -> Any:
         if type(value) is str:
@@ -22,3 +31,15 @@ def descend(draft: Draft, value: Any, rung: tuple[int, int]) -> Any:
         return draft.replace(value, walk)
 
     return walk(value)
+
+
+def _best(draft: Draft, best: Callable[[list[Any], int], Sequence[int] | None], most: int, place: Any) -> Any:
+    opened = draft.opened(place)
+    if type(opened) is not list or len(opened) <= most:
+        return place
+    chosen = best(opened, most)
+    if chosen is None:
+        return place
+    if opened is not place:
+        draft.note(opened, place)
+    return draft.take_items(opened, chosen)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reducer import marks
+from reducer.engine.aligned import aligned_items, left_of, owed_key, was_changed
 from reducer.engine.draft import Draft
 from reducer.engine.leaves import LEAVES
 from reducer.engine.record import Cut
@@ -42,7 +43,7 @@ def put_back(draft: Draft, old: Any, new: Any, owed: Owed) -> Any:
 
     Raises `Unreducible` where it is too deep.
     """
-    return _Walk(draft, owed).value(old, new, frozenset())
+    return _Walk(draft, owed).value(old, new, frozenset(), old)
 
 
 class _Walk:
@@ -57,7 +58,8 @@ class _Walk:
         self._lost = owed.lost
         self._spans = owed.spans
 
-    def value(self, old: Any, new: Any, types: frozenset[str], depth: int = MAX_DEPTH) -> Any:
+    def value(self, old: Any, new: Any, types: frozenset[str], last: Any, depth: int = MAX_DEPTH) -> Any:
+        """Give `new` with what is owed of `old`; where `new` is `GONE`, `last` was left of it before."""
         if new is old:
             return new
         if new is GONE:
@@ -66,7 +68,7 @@ class _Walk:
             span = self._spans.get(id(old))
             if span is not None and self._bearers.isdisjoint(span[0][span[1] : span[2]]):
                 return GONE
-            return self._thin(old, types)
+            return self._thin(old, types, last, depth)
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         old = self._opened(old)
@@ -75,7 +77,7 @@ class _Walk:
         if type(old) not in (dict, list):
             return new
         if type(new) is str:  # what stood in a text that was emptied
-            left = self._thin(old, types)
+            left = self._thin(old, types, old, depth)
             return new if left is GONE else left
         result = self._object(old, new, depth - 1) if type(old) is dict else self._list(old, new, depth - 1)
         if result is not new:
@@ -106,36 +108,36 @@ class _Walk:
                 continue
             if left is GONE and type(item) is str and not (item in bearers or key in bearers or self._lost):
                 continue
-            types = self._draft.owed_key(old, new, key)
+            types, last = owed_key(self._draft, old, new, key)
             named = left is GONE and self._takes(key, types)
-            value = self.value(item, left, types, depth)
+            value = self.value(item, left, types, last, depth)
             if value is not GONE:
                 result[key] = value
             elif named:
-                result[key] = self._draft.emptied(item)
+                result[key] = self._beside(item)
         if result and self._draft.all_keys and len(result) < len(old):
             result = {key: result.get(key, self._draft.emptied(item)) for key, item in old.items()}
         same = len(result) == len(new) and all(value is new[key] for key, value in result.items())
         return new if same else result
 
     def _list(self, old: list[Any], new: list[Any], depth: int) -> Any:
-        rows = list(self._draft.aligned_items(old, new))
+        rows = list(aligned_items(self._draft, old, new))
         kept = self._draft.lists.get(id(new))
         prior = kept.prior if kept else None
-        if prior is not None or (len(rows) > len(new) and all(type(item) is str or type(self._opened(item)) is str for item, _, _ in rows)):
+        if prior is not None or (len(rows) > len(new) and all(type(item) is str or type(self._opened(item)) is str for item, *_ in rows)):
             return self._texts_of_list(rows, prior, depth)
         result = []
-        for item, left, types in rows:
-            value = self.value(item, left, types, depth)
+        for item, left, types, last in rows:
+            value = self.value(item, left, types, last, depth)
             if value is not GONE:
                 result.append(value)
         same = len(result) == len(new) and all(a is b for a, b in zip(result, new, strict=True))
         return new if same else result
 
-    def _texts_of_list(self, rows: list[tuple[Any, Any, frozenset[str]]], prior: marks.Mark | None, depth: int) -> list[Any]:
+    def _texts_of_list(self, rows: list[tuple[Any, Any, frozenset[str], Any]], prior: marks.Mark | None, depth: int) -> list[Any]:
         opened = self._opened  # an enum is a text too
-        gone = [(opened(item), types) for item, left, types in rows if left is GONE]
-        kept = [self.value(item, left, types, depth) for item, left, types in rows if left is not GONE]
+        gone = [(opened(item), types) for item, left, types, _ in rows if left is GONE]
+        kept = [self.value(item, left, types, last, depth) for item, left, types, last in rows if left is not GONE]
         owed = {number: values for number, (item, types) in enumerate(gone) if (values := self._claim(item, types))}
         stay = {number for number, (item, _) in enumerate(gone) if self._regains(item)} if self._lost else set()
         mentions = tuple(
@@ -151,7 +153,7 @@ class _Walk:
             return [*kept, mark] if mark else kept
         left_texts, number = [], -1
         standing = iter(kept)
-        for item, left, _ in rows:
+        for item, left, *_ in rows:
             if left is not GONE:
                 left_texts.append(next(standing))
             else:
@@ -160,8 +162,9 @@ class _Walk:
                     left_texts.append(item)
         return [*left_texts, mark] if mark else left_texts
 
-    def _thin(self, value: Any, types: frozenset[str], depth: int = MAX_DEPTH) -> Any:
-        """Keep of `value`, which was taken away, what leads to needed values, and media beside it; `GONE` if there is nothing."""
+    def _thin(self, value: Any, types: frozenset[str], last: Any, depth: int) -> Any:
+        """Keep of `value`, of which `last` was left when it was taken away, what leads to needed values, and media beside it; `GONE` if
+        there is nothing."""
         opened = self._opened(value)
         kind = type(opened)
         if kind is str:
@@ -170,7 +173,10 @@ class _Walk:
             return value if self._regains(opened) else GONE
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        found = self._found(opened.items() if kind is dict else enumerate(opened), kind is dict, types, depth - 1)
+        if last is not value and was_changed(self._draft, opened, last):
+            found = self._found_of(opened, self._opened(last), types, depth - 1)
+        else:
+            found = self._found(opened.items() if kind is dict else enumerate(opened), kind is dict, types, depth - 1)
         if not found:
             return GONE
         left = self._thin_list(opened, value, found) if kind is list else self._thin_object(opened, found)
@@ -206,11 +212,23 @@ class _Walk:
             elif type(item) in LEAVES:
                 left = item if lost and self._regains(item) else GONE
             else:
-                left = self._thin(item, types, depth)
+                left = self._thin(item, types, item, depth)
             if left is not GONE:
                 found[key] = left
             elif named:
-                found[key] = self._draft.emptied(item)
+                found[key] = self._beside(item)
+        return found
+
+    def _found_of(self, value: Any, last: Any, types: frozenset[str], depth: int) -> dict[Any, Any]:
+        """Give the same of a value of which `last` was left when it was taken: what had gone before is owed by both steps or not at all."""
+        found = {}
+        for key, item, owed, before in left_of(self._draft, value, last, types):
+            named = type(value) is dict and self._takes(key, owed)
+            left = self._thin(item, owed, before, depth)
+            if left is not GONE:
+                found[key] = left
+            elif named:
+                found[key] = self._beside(item)
         return found
 
     def _pick(self, text: str, types: frozenset[str]) -> Any:
@@ -223,6 +241,11 @@ class _Walk:
             return text
         mark = str(marks.Mark(len(text), "characters", values))
         return text if len(mark) >= len(text) or marks.read_alone(text, self._draft.reading.reads) else mark
+
+    def _beside(self, item: Any) -> Any:
+        """Give what stands at a key that is put back for its own sake: a short text as it is (`compact` would take a key without one), of others
+        the empty value."""
+        return item if type(item) is str and len(item) <= _SHORTEST else self._draft.emptied(item)
 
     def _takes(self, key: str, types: frozenset[str]) -> bool:
         claimed = self._claim(key, types)

@@ -33,13 +33,3 @@ class Cut:
     count: int
     step: int
     always: frozenset[str]
-
-
-def versions(kept: Kept) -> list[Kept]:
-    """Give the versions of a list from its arrival on."""
-    versions = []
-    version: Kept | None = kept
-    while version is not None:
-        versions.append(version)
-        version = version.parent
-    return versions[::-1]

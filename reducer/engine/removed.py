@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from reducer.engine.aligned import aligned_items, left_of, owed_key, was_changed
 from reducer.engine.draft import Draft
 from reducer.engine.leaves import LEAVES, Shapes, leaves
 from reducer.engine.record import Cut
 from reducer.engine.thin import GONE
-from reducer.values import MAX_DEPTH, is_media
+from reducer.values import MAX_DEPTH, Unreducible, is_media
 
 
 @dataclass(slots=True)
@@ -59,7 +60,7 @@ class _Walk:
         if new is old or depth < 0:
             return
         if new is GONE:
-            self._gone(old, types)
+            self._gone(old, types, old, depth)
             return
         old = self._draft.opened(old)
         kind = type(old)
@@ -71,7 +72,7 @@ class _Walk:
                 elif types:
                     self._piece(types).texts.append(old)
         elif type(new) is str:  # what stood in a text that was emptied
-            self._gone(old, types)
+            self._gone(old, types, old, depth)
         elif kind is dict:
             if not is_media(old):
                 self._object(old, new, depth - 1)
@@ -84,32 +85,41 @@ class _Walk:
             self.shapes.append({})
         return self._pieces[-1]
 
-    def _gone(self, value: Any, types: frozenset[str]) -> None:
-        if types:
+    def _gone(self, value: Any, types: frozenset[str], last: Any, depth: int) -> None:
+        if not types:
+            return
+        if type(value) is str:
+            self._piece(types).texts.append(value)
+        elif last is not value and was_changed(self._draft, opened := self._draft.opened(value), last):
+            if depth < 0:
+                raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+            for key, item, owed, before in left_of(self._draft, opened, self._draft.opened(last), types):
+                if owed:
+                    if type(opened) is dict:
+                        self._piece(owed).texts.append(key)
+                    self._gone(item, owed, before, depth - 1)
+        elif type(value) not in LEAVES:
             texts = self._piece(types).texts
-            if type(value) is str:
-                texts.append(value)
-            elif type(value) not in LEAVES:
-                start = len(texts)
-                leaves(value, self._draft.opened, texts, None if self._repeated else self.shapes[-1])
-                self.removed.spans[id(value)] = texts, start, len(texts)
+            start = len(texts)
+            leaves(value, self._draft.opened, texts, None if self._repeated else self.shapes[-1])
+            self.removed.spans[id(value)] = texts, start, len(texts)
 
     def _object(self, old: dict[str, Any], new: dict[str, Any], depth: int) -> None:
-        owed = self._draft.owed_key
+        draft = self._draft
         for key, item in old.items():
             left = new.get(key, GONE)
             if left is item:
                 continue
-            types = owed(old, new, key)
+            types, last = owed_key(draft, old, new, key)
             if left is not GONE:
                 self.between(item, left, types, depth)
             elif types:
                 self._piece(types).texts.append(key)
-                self._gone(item, types)
+                self._gone(item, types, last, depth)
 
     def _list(self, old: list[Any], new: list[Any], depth: int) -> None:
-        for item, left, types in self._draft.aligned_items(old, new):
+        for item, left, types, last in aligned_items(self._draft, old, new):
             if left is GONE:
-                self._gone(item, types)
+                self._gone(item, types, last, depth)
             else:
                 self.between(item, left, types, depth)

@@ -79,7 +79,7 @@ def _fitted(draft: Draft, arrival: Arrival, current: Any, rule: Rule, most: int)
     for rung in RUNGS:
         if result is not None and chars(result, most) <= most:
             return result, current
-        after = descend(draft, current, rung)
+        after = descend(draft, current, rung, rule.steps)
         if after is not current:
             size = chars(after, most)
             # Settling scans and puts back, so it only makes longer: of no use before the draft itself is short enough, and of none

@@ -112,6 +112,10 @@ class Op(BaseModel):
         """Name what else decides, relative to the whole return."""
         return ()
 
+    def best(self, items: list[Any], most: int) -> Sequence[int] | None:
+        """Choose the `most` items of a list at its place that matter most to it, in order, for `max_chars`; None if it prefers none."""
+        return None
+
     def always_kept(self, value: Any) -> int:
         """Count the items of a value at its place that stay because of a condition alone."""
         return 0

@@ -60,6 +60,15 @@ class Limit(Op):
         ranked = self._ranked(value)
         return (*ranked[:head], *ranked[count - tail :])
 
+    def best(self, items: list[Any], most: int) -> Sequence[int] | None:
+        if self.sort_by is None and self.always_keep is None:
+            return None
+        ranked = range(len(items)) if self.sort_by is None else self._ranked(items)
+        if self.always_keep is not None:
+            holds = self.always_keep.holds
+            ranked = sorted(ranked, key=lambda index: not holds(items[index]))
+        return sorted(ranked[:most])
+
     def spared(self) -> str:
         return self.always_keep.text if self.always_keep is not None else ""
 
