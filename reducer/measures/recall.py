@@ -45,12 +45,13 @@ def recall(history: str, returns: Sequence[Reduced]) -> tuple[dict[str, Recall],
             for entity in scan(text):
                 before.setdefault((entity.type, entity.canonical), entity.value)
         after = {(entity.type, entity.canonical) for text in _texts(entry.left) for entity in scan(text)}
+        steps = taken_by(entry.outcome, [value for entity, value in before.items() if entity not in after])
         for (type, canonical), value in before.items():
             kept = (type, canonical) in after
             known = found.get(type, Recall(0, 0))
             found[type] = Recall(known.total + 1, known.kept + kept)
             if not kept:
-                lost.append(LostEntity(history, type, value, entry.tool, entry.name, taken_by(entry.outcome, value)))
+                lost.append(LostEntity(history, type, value, entry.tool, entry.name, steps[value]))
     return dict(sorted(found.items())), tuple(lost)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,27 +52,41 @@ def retention(history: str, happened: Sequence[Event], where: Sequence[int], ret
         entry = returns[source]
         changed = entry is not None and entry.left is not entry.content
         still[source] = searcher(values)(searched(entry.left)) if entry is not None and changed else set(values)
+    gone = [reference for reference in own if not any(reference.value in still[source] for source in reference.sources)]
+    missing: dict[int, list[str]] = {}
+    for reference in gone:
+        missing.setdefault(reference.sources[0], []).append(reference.value)
     lost = []
-    for reference in own:
-        if not any(reference.value in still[source] for source in reference.sources):
-            entry = returns[reference.sources[0]]
-            assert entry is not None
-            assert entry.outcome is not None
-            place = _place(reference.value, entry.content)
-            step = taken_by(entry.outcome, reference.value)
-            lost.append(LostReference(history, reference.shown, entry.tool, entry.name, place, where[reference.event], reference.kind, step))
+    steps: dict[int, dict[str, str]] = {}
+    for reference in gone:
+        source = reference.sources[0]
+        entry = returns[source]
+        assert entry is not None
+        assert entry.outcome is not None
+        if source not in steps:
+            steps[source] = taken_by(entry.outcome, missing[source])
+        place, step = _place(reference.value, entry.content), steps[source][reference.value]
+        lost.append(LostReference(history, reference.shown, entry.tool, entry.name, place, where[reference.event], reference.kind, step))
     return Retention(len(own), len(own) - len(lost), tuple(lost))
 
 
-def taken_by(outcome: Outcome, value: str) -> str:
-    """Name the step after which a value is gone from a return, by its file, line and own name; empty where no step took all of it."""
-    search = searcher([value])
+def taken_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
+    """Name for each of some values the step after which it is gone from a return, by its file, line and own name; empty where no step took all of it.
+
+    All at once: what each step left is read once, and not for every value.
+    """
+    steps = dict.fromkeys(values, "")
+    waiting = set(steps)
     for trace in outcome.steps:
-        if trace.after is not trace.before and not search(searched(trace.after)):
+        if waiting and trace.after is not trace.before:
+            still = searcher(sorted(waiting))(searched(trace.after))
             if trace.step is None:
-                return f"{PurePath(outcome.rule.file).name} max_chars" if outcome.rule else "max_chars"
-            return f"{PurePath(trace.step.location.file).name}:{trace.step.location.line} {trace.step.name}"
-    return ""
+                name = f"{PurePath(outcome.rule.file).name} max_chars" if outcome.rule else "max_chars"
+            else:
+                name = f"{PurePath(trace.step.location.file).name}:{trace.step.location.line} {trace.step.name}"
+            steps.update(dict.fromkeys(waiting - still, name))
+            waiting = still
+    return steps
 
 
 def _place(value: str, content: Any) -> str:
