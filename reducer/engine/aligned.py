@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -11,33 +11,40 @@ from reducer.engine.record import NOTHING, Kept
 from reducer.engine.thin import GONE
 
 
-def aligned_items(draft: Draft, old: list[Any], new: list[Any]) -> Iterator[tuple[Any, Any, frozenset[str], Any]]:
+def aligned_items(draft: Draft, old: list[Any], new: list[Any]) -> Iterable[tuple[Any, Any, frozenset[str], Any]]:
     """Give for every item of `old`, the list that arrived, what stands for it in `new` (`GONE` where nothing does), what is owed for it,
     and what was left of it when it was taken."""
     kept = draft.lists.get(id(new))
     if kept is None:
-        left = new if len(new) == len(old) else repeat(GONE)
-        yield from zip(old, left, repeat(draft.owed_at_all), old)
-        return
-    takers: dict[int, tuple[frozenset[str], Any]] = {}
+        return zip(old, new if len(new) == len(old) else repeat(GONE), repeat(draft.owed_at_all), old)
+    # The mark item of an earlier pass is left out.
+    size = len(old) if kept.prior is None else len(old) - 1
+    owed, last = [NOTHING] * size, old[:size]
     if draft.traced:
-        standing: Iterable[int] = range(len(old))
-        before = old
+        standing: Sequence[int] = range(size)
+        before = last
         for version in _versions(kept):
-            indexes = set(version.indexes)
-            if len(indexes) < len(before):
-                owed = draft.policies[version.step]
-                takers.update((index, (owed, item)) for index, item in zip(standing, before, strict=False) if index not in indexes)
+            types = draft.policies[version.step]
+            if len(standing) == size:
+                owed, last = [types] * size, before[:size]
+            else:  # what is owed for all that an earlier one left
+                for index, item in zip(standing, before, strict=False):
+                    owed[index], last[index] = types, item
             standing, before = version.indexes, version.new
-    numbers = iter(kept.indexes)
-    following, number = next(numbers, -1), 0
-    last = len(old) - 1 if kept.prior is not None else -1  # the mark item of an earlier pass
-    for index, item in enumerate(old):
-        if index == following:
-            yield item, new[number], draft.owed_at_all, item
-            following, number = next(numbers, -1), number + 1
-        elif index != last:
-            yield item, GONE, *takers.get(index, (NOTHING, item))
+    left = [GONE] * size
+    for index, item in zip(kept.indexes, new, strict=False):
+        left[index], owed[index], last[index] = item, draft.owed_at_all, old[index]
+    return zip(old, left, owed, last, strict=False)
+
+
+def owed_keys(draft: Draft, old: Any, new: Any) -> frozenset[str] | None:
+    """Give what is owed for what stood at any key of `old`, the object that arrived, if nothing of it had gone before; None where each is asked about."""
+    if not draft.traced:
+        return NOTHING
+    version = draft.objects.get(id(new))
+    if version is None:
+        return draft.owed_at_all
+    return draft.policies[version[2]] if draft.opened(version[1]) is old else None
 
 
 def owed_key(draft: Draft, old: Any, new: Any, key: str) -> tuple[frozenset[str], Any]:
@@ -73,7 +80,7 @@ def left_of(draft: Draft, old: Any, last: Any, types: frozenset[str]) -> Iterato
 
 def was_changed(draft: Draft, old: Any, last: Any) -> bool:
     """Tell whether `last`, which was left of an opened object or list, is another one, so that `left_of` has something to tell."""
-    return last is not old and type(opened := draft.opened(last)) is type(old) and opened is not old
+    return not draft.alike and last is not old and type(opened := draft.opened(last)) is type(old) and opened is not old
 
 
 def _versions(kept: Kept) -> list[Kept]:

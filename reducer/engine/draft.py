@@ -33,7 +33,7 @@ class Draft:
 
     # fmt: off
     __slots__ = (
-        "_depth", "_opened", "_step", "_vocabulary", "all_keys", "heads", "lists", "lost", "marked", "notation",
+        "_depth", "_opened", "_step", "_vocabulary", "alike", "all_keys", "heads", "lists", "lost", "marked", "notation",
         "objects", "owed_at_all", "policies", "preserved", "protection", "reading", "referred", "root", "texts", "traced",
     )
     # fmt: on
@@ -46,6 +46,8 @@ class Draft:
         self.all_keys = rule.all_keys
         self.policies = rule.policies
         self.traced = rule.traced
+        # Where all steps owe the same it does not matter which of them took something first.
+        self.alike = len({*rule.policies[1 : -1 if rule.max_chars is None else None]}) == 1
         self.owed_at_all = NOTHING.union(*rule.policies) if rule.traced else NOTHING
         self.lists: dict[int, Kept] = {}
         self.objects: dict[int, tuple[Any, Any, int]] = {}
@@ -99,6 +101,8 @@ class Draft:
     def taken(self, items: Any, indexes: Sequence[int], prior: marks.Mark | None = None) -> list[Any]:
         """Make the list of the items at `indexes` and remember which they are."""
         opened = self.opened(items)
+        if prior is not None:
+            self.alike = False  # what its mark mentions is owed by it alone
         new = [opened[index] for index in indexes]
         parent = self.lists.get(id(items))
         composed = indexes if parent is None else [parent.indexes[index] for index in indexes]
@@ -237,6 +241,11 @@ class Draft:
         return len(text) if made is None else made.head + made.count + made.tail
 
     # --- what the engine asks for
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether all that was opened so far is as it is stored, and what is put back is not written in other ways than JSON or with other keys."""
+        return not self._opened and self.notation is None and not self.all_keys
 
     def stands_for(self, new: Any, old: Any) -> None:
         """Hear that `new` stands where `old` stood: it is written alike, and is the root if that was."""

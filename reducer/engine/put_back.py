@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 from reducer import marks
-from reducer.engine.aligned import aligned_items, left_of, owed_key, was_changed
+from reducer.engine.aligned import aligned_items, left_of, owed_key, owed_keys, was_changed
 from reducer.engine.draft import Draft
 from reducer.engine.leaves import LEAVES
 from reducer.engine.record import Cut
 from reducer.engine.thin import GONE
+from reducer.engine.thin_plain import thin_plain
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, chars, is_media
 
 _LONG = 200
 """Average characters of the texts that a list kept, above which a mark says how many went."""
 _SHORTEST = len(str(marks.Mark(1, "characters", ("",))))
 """Characters of a mark besides what it mentions."""
+_CONTAINERS = frozenset({dict, list})
 _SIMPLE = LEAVES | {str, list}
 _PLAIN_ITEMS = PLAIN - {dict}
 
@@ -28,7 +31,8 @@ class Owed:
 
     `needed`: the values of preserved entities; `mentions`: by id of a cut text those that its mark mentions; `bearers`: the texts that
     hold needed values; `lost`: protected values, which stand in whole texts and never in marks; `spans`: by id of an object or list that
-    went as a whole the list in which its texts stand and where, so that one without bearers is not entered.
+    went as a whole the list in which its texts stand and where, so that one without bearers is not entered; `keyed`: keys within what went
+    as a whole may be bearers or hold protected values.
     """
 
     needed: dict[str, None]
@@ -36,6 +40,7 @@ class Owed:
     bearers: set[str]
     lost: set[str]
     spans: dict[int, tuple[list[str], int, int]]
+    keyed: bool
 
 
 def put_back(draft: Draft, old: Any, new: Any, owed: Owed) -> Any:
@@ -47,7 +52,7 @@ def put_back(draft: Draft, old: Any, new: Any, owed: Owed) -> Any:
 
 
 class _Walk:
-    __slots__ = ("_bearers", "_draft", "_lost", "_mentions", "_needed", "_opened", "_spans")
+    __slots__ = ("_bearers", "_draft", "_lost", "_mentions", "_needed", "_opened", "_plain", "_spans")
 
     def __init__(self, draft: Draft, owed: Owed) -> None:
         self._draft = draft
@@ -57,6 +62,7 @@ class _Walk:
         self._bearers = owed.bearers
         self._lost = owed.lost
         self._spans = owed.spans
+        self._plain = draft.is_plain and not owed.keyed
 
     def value(self, old: Any, new: Any, types: frozenset[str], last: Any, depth: int = MAX_DEPTH) -> Any:
         """Give `new` with what is owed of `old`; where `new` is `GONE`, `last` was left of it before."""
@@ -68,7 +74,9 @@ class _Walk:
             span = self._spans.get(id(old))
             if span is not None and self._bearers.isdisjoint(span[0][span[1] : span[2]]):
                 return GONE
-            return self._thin(old, types, last, depth)
+            if not self._plain or type(old) not in _CONTAINERS or (last is not old and was_changed(self._draft, old, last)):
+                return self._thin(old, types, last, depth)
+            return GONE if span is None and self._is_bare(old) else thin_plain(old, self._bearers, self._pick, types, depth)
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         old = self._opened(old)
@@ -83,6 +91,13 @@ class _Walk:
         if result is not new:
             self._draft.stands_for(result, new)
         return result
+
+    def _is_bare(self, value: Any) -> bool:
+        """Tell whether a plain object has no bearer and nothing further in."""
+        try:
+            return type(value) is dict and self._bearers.isdisjoint(value.values())
+        except TypeError:  # lists and objects are no members of sets
+            return False
 
     def _text(self, old: str, new: str, types: frozenset[str]) -> str:
         cut = self._draft.texts.get(id(new))
@@ -101,6 +116,7 @@ class _Walk:
 
     def _object(self, old: dict[str, Any], new: dict[str, Any], depth: int) -> Any:
         result, bearers = {}, self._bearers
+        owed = owed_keys(self._draft, old, new)
         for key, item in old.items():
             left = new.get(key, GONE)
             if left is item:
@@ -108,7 +124,7 @@ class _Walk:
                 continue
             if left is GONE and type(item) is str and not (item in bearers or key in bearers or self._lost):
                 continue
-            types, last = owed_key(self._draft, old, new, key)
+            types, last = owed_key(self._draft, old, new, key) if owed is None else (owed, item)
             named = left is GONE and self._takes(key, types)
             value = self.value(item, left, types, last, depth)
             if value is not GONE:
@@ -128,11 +144,10 @@ class _Walk:
             return self._texts_of_list(rows, prior, depth)
         result = []
         for item, left, types, last in rows:
-            value = self.value(item, left, types, last, depth)
+            value = left if left is item else self.value(item, left, types, last, depth)
             if value is not GONE:
                 result.append(value)
-        same = len(result) == len(new) and all(a is b for a, b in zip(result, new, strict=True))
-        return new if same else result
+        return new if len(result) == len(new) and all(map(is_, result, new)) else result
 
     def _texts_of_list(self, rows: list[tuple[Any, Any, frozenset[str], Any]], prior: marks.Mark | None, depth: int) -> list[Any]:
         opened = self._opened  # an enum is a text too
@@ -237,7 +252,7 @@ class _Walk:
             return text
         if not values:
             return GONE
-        if len(text) <= _SHORTEST + sum(map(len, values)):
+        if len(text) <= _SHORTEST or len(text) <= _SHORTEST + sum(map(len, values)):
             return text
         mark = str(marks.Mark(len(text), "characters", values))
         return text if len(mark) >= len(text) or marks.read_alone(text, self._draft.reading.reads) else mark

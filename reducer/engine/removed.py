@@ -1,16 +1,21 @@
-"""What a finished draft has taken away: its texts, in the order of the content, with the entity types that are owed for them."""
+"""What a finished draft has taken away: its texts, with the entity types that are owed for them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
-from reducer.engine.aligned import aligned_items, left_of, owed_key, was_changed
+from reducer.engine.aligned import aligned_items, left_of, owed_key, owed_keys, was_changed
 from reducer.engine.draft import Draft
 from reducer.engine.leaves import LEAVES, Shapes, leaves
-from reducer.engine.record import Cut
+from reducer.engine.record import NOTHING, Cut
 from reducer.engine.thin import GONE
 from reducer.values import MAX_DEPTH, Unreducible, is_media
+
+_SCALARS = LEAVES | {str}
+_SEVERAL = 4
+"""Items from which on they are read together."""
 
 
 @dataclass(slots=True)
@@ -24,7 +29,8 @@ class Piece:
 
 @dataclass(slots=True)
 class Removed:
-    """All that was taken away: its pieces, and by id of an object or list that went as a whole where its texts stand among those of a piece.
+    """All that was taken away: its pieces, and by id of an object or list that went as a whole where its texts stand among those of a piece,
+    unless it is a plain object without objects and lists in it.
 
     `keys`: those of all objects that went as a whole; in pieces they may stand once for many objects with the same keys.
     """
@@ -34,12 +40,13 @@ class Removed:
     keys: set[str] = field(default_factory=set)
 
 
-def removed(draft: Draft, old: Any, new: Any, repeated: bool) -> Removed:
-    """Give every text that was taken away in full or in part on the way from `old` to `new`, keys of equal objects again only if `repeated`.
+def removed(draft: Draft, old: Any, new: Any, in_order: bool) -> Removed:
+    """Give every text that was taken away in full or in part on the way from `old` to `new`: as often as it stands there and in the
+    order of the content if `in_order`, else at least once.
 
     Raises `Unreducible` where it is too deep.
     """
-    walk = _Walk(draft, repeated)
+    walk = _Walk(draft, in_order)
     walk.between(old, new, frozenset(), MAX_DEPTH)
     for shapes in walk.shapes:
         walk.removed.keys.update(*shapes)
@@ -47,11 +54,11 @@ def removed(draft: Draft, old: Any, new: Any, repeated: bool) -> Removed:
 
 
 class _Walk:
-    __slots__ = ("_draft", "_pieces", "_repeated", "removed", "shapes")
+    __slots__ = ("_draft", "_in_order", "_pieces", "removed", "shapes")
 
-    def __init__(self, draft: Draft, repeated: bool) -> None:
+    def __init__(self, draft: Draft, in_order: bool) -> None:
         self._draft = draft
-        self._repeated = repeated
+        self._in_order = in_order
         self.removed = Removed()
         self._pieces = self.removed.pieces
         self.shapes: list[Shapes] = []
@@ -101,16 +108,17 @@ class _Walk:
         elif type(value) not in LEAVES:
             texts = self._piece(types).texts
             start = len(texts)
-            leaves(value, self._draft.opened, texts, None if self._repeated else self.shapes[-1])
+            leaves(value, self._draft.opened, texts, None if self._in_order else self.shapes[-1])
             self.removed.spans[id(value)] = texts, start, len(texts)
 
     def _object(self, old: dict[str, Any], new: dict[str, Any], depth: int) -> None:
         draft = self._draft
+        same = owed_keys(draft, old, new)
         for key, item in old.items():
             left = new.get(key, GONE)
             if left is item:
                 continue
-            types, last = owed_key(draft, old, new, key)
+            types, last = owed_key(draft, old, new, key) if same is None else (same, item)
             if left is not GONE:
                 self.between(item, left, types, depth)
             elif types:
@@ -118,8 +126,45 @@ class _Walk:
                 self._gone(item, types, last, depth)
 
     def _list(self, old: list[Any], new: list[Any], depth: int) -> None:
+        run: list[Any] = []
+        owed = NOTHING
         for item, left, types, last in aligned_items(self._draft, old, new):
-            if left is GONE:
+            if left is item:
+                continue
+            if left is GONE and not self._in_order and (last is item or not was_changed(self._draft, item, last)):
+                if types != owed:
+                    self._all_gone(run, owed, depth)
+                    run, owed = [], types
+                run.append(item)
+            elif left is GONE:
                 self._gone(item, types, last, depth)
             else:
                 self.between(item, left, types, depth)
+        self._all_gone(run, owed, depth)
+
+    def _all_gone(self, items: list[Any], types: frozenset[str], depth: int) -> None:
+        """Add the texts of items of a list of which nothing had gone before."""
+        if types and (len(items) < _SEVERAL or not self._flat(items, types)):
+            for item in items:
+                self._gone(item, types, item, depth)
+
+    def _flat(self, items: list[Any], types: frozenset[str]) -> bool:
+        """Add the texts of items that are all plain objects without lists and objects in them; tell whether they are.
+
+        Records of a log, as such items mostly are, are read at C speed: in a third of the time.
+        """
+        if not {dict}.issuperset(map(type, items)):
+            return False
+        values = [*chain.from_iterable(map(dict.values, items))]
+        kinds = set(map(type, values))
+        if not _SCALARS.issuperset(kinds):
+            return False
+        keys = dict.fromkeys(chain.from_iterable(set(map(tuple, items))))
+        if "kind" in keys or not {str}.issuperset(map(type, keys)):
+            return False
+        texts = dict.fromkeys(values)
+        found = self._piece(types).texts
+        found += keys
+        found += texts if kinds == {str} else [text for text in texts if type(text) is str]
+        self.removed.keys.update(keys)
+        return True

@@ -35,10 +35,12 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
     lost = draft.referred
     if not (draft.marked or draft.traced or lost):
         return new
-    gone = removed(draft, old, new, bool(rule.bounds))
+    # Which values bounds have room for, and which synonym is needed, is a matter of what comes first.
+    in_order = bool(rule.bounds or synonyms)
+    gone = removed(draft, old, new, in_order)
     pieces = gone.pieces
     known = draft.reading.scanned(chain.from_iterable([piece.texts for piece in pieces]))
-    owed = [entity for piece in pieces for entity in _owed(draft, piece, bool(rule.bounds))]
+    owed = [entity for piece in pieces for entity in _owed(draft, piece, in_order)]
     needed, named = _needed(owed, synonyms) if synonyms else ({entity.value: None for entity in owed}, None)
     if needed:
         _strike_out(draft, needed, named, new, {id(piece.cut.new): piece.texts[0] for piece in pieces if piece.cut is not None})
@@ -61,8 +63,8 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
                 needed.pop(value, None)
     draft.preserved = len(needed.keys() | {value for values in mentions.values() for value in values})
     bearers = {text for text, found in draft.reading.bearing.items() if not needed.keys().isdisjoint([e.value for e in found])} if needed else set()
-    spans = {} if lost or not bearers.isdisjoint(gone.keys) else gone.spans
-    return put_back(draft, old, new, Owed(needed, mentions, bearers, set(lost), spans))
+    hidden = bool(lost) or not bearers.isdisjoint(gone.keys)
+    return put_back(draft, old, new, Owed(needed, mentions, bearers, set(lost), {} if hidden else gone.spans, hidden or in_order))
 
 
 def _owed(draft: Draft, piece: Piece, twice: bool) -> list[Entity]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reducer.engine import reduce_content
+from reducer.values import chars
+from tests.benchmarks.real import Return, cut_down
 from tests.benchmarks.test_engine import WORDS, ruleset
 from tests.contents import texts
 
@@ -81,6 +84,24 @@ def test_scanning_each_text(benchmark: BenchmarkFixture, contents: tuple[str, li
     rule = ruleset(STEPS, "preserve: [ioc, cve, threat_actor]\n").rules[0]
     scan = rule.vocabulary.scanner(rule.types)
     _run(benchmark, contents[0], lambda: (scan(text) for content in contents[1] for text in texts(content)))
+
+
+@pytest.fixture(scope="module")
+def returns(data: Path) -> list[Return]:
+    return [*cut_down(data)]
+
+
+@pytest.mark.parametrize("preserve", [True, False], ids=["preserve", "without preserve"])
+def test_reducing_answers_of_products(benchmark: BenchmarkFixture, data: Path, returns: list[Return], preserve: bool) -> None:
+    some = returns if preserve else [*cut_down(data, "[]")]
+    benchmark.extra_info["characters"] = sum(chars(each.content) for each in some)
+    _run(benchmark, "answers of products", lambda: (reduce_content(each.ruleset, "t", each.content) for each in some))
+
+
+def test_scanning_answers_of_products(benchmark: BenchmarkFixture, returns: list[Return]) -> None:
+    rule = returns[0].ruleset.rules[0]
+    scan = rule.vocabulary.scanner_of_many(rule.types)
+    _run(benchmark, "answers of products", lambda: (scan(dict.fromkeys(texts(each.content))) for each in returns))
 
 
 def test_writing_as_json(benchmark: BenchmarkFixture, contents: tuple[str, list[Any]]) -> None:

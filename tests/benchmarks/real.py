@@ -1,0 +1,51 @@
+"""Answers of real products, each with a rule that leaves five items and half of the keys of its largest list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reducer.rule import Ruleset
+from reducer.values import chars, dump
+from tests.benchmarks.test_engine import ruleset
+
+SMALLEST = 3_000
+"""Characters of compact JSON; what is smaller is no work."""
+
+
+class Return(NamedTuple):
+    """The content of a return, its rule and the name of its file."""
+
+    name: str
+    ruleset: Ruleset
+    content: Any
+
+
+def cut_down(data: Path, preserve: str = "[ioc, cve, threat_actor]") -> Iterator[Return]:
+    """Give the answers of which a list of objects is more than half, with their rules."""
+    for file in sorted((data / "tool_outputs").glob("*.json")):
+        content = json.loads(file.read_bytes())
+        size = chars(content)
+        largest = max(_lists(content, []), default=None, key=lambda found: found[0])
+        if file.name == "manifest.json" or largest is None or size < SMALLEST or largest[0] < size / 2:
+            continue
+        _, way, items = largest
+        keys = [key for key in dict.fromkeys(key for item in items for key in item) if key.replace("_", "").isalnum()]
+        path = dump("".join(f"[{key}]" if type(key) is int else f".{dump(key)}" for key in way).lstrip(".") or "@")
+        if keys:
+            steps = f"  - {{path: {path}, limit: 5}}\n  - {{path: {path}, keep: {dump(keys[: max(1, len(keys) // 2)])}}}\n"
+            yield Return(file.name, ruleset(steps, f"preserve: {preserve}\n"), content)
+
+
+def _lists(value: Any, way: list[str | int]) -> Iterator[tuple[int, list[str | int], list[dict[str, Any]]]]:
+    """Give the lists of more than five objects, with their characters and the way to them."""
+    if type(value) is dict:
+        for key, item in value.items():
+            yield from _lists(item, [*way, key])
+    elif type(value) is list and value:
+        if len(value) > 5 and all(type(item) is dict for item in value):
+            yield chars(value), way, value
+        elif len(value) <= 5:
+            yield from _lists(value[0], [*way, 0])
