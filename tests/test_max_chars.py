@@ -95,6 +95,12 @@ def test_a_key_that_is_put_back_for_its_name_keeps_a_short_text() -> None:
     assert left[3:] == [{"labels": {f"h{n}.example.com": "yes"}} for n in range(3, 40)]
 
 
+def test_what_unwrap_took_out_of_a_text_is_put_back_without_its_quotes() -> None:
+    content = [{"n": n, "raw": json.dumps({"ip": f"192.0.2.{n}", "note": None if n % 2 else "of no use " * 9})} for n in range(40)]
+    left = reduced(rules(steps=[{"unwrap": True}, {"compact": True}], max_chars=800), content).content
+    assert left[3:] == [{"raw": {"ip": f"192.0.2.{n}"}} for n in range(3, 40)]
+
+
 SOME = ("asff__scan_many_vulns", "coreiocs__file_iocs", "kubescape__scan_many_findings", "spycloud__breach_records_api_response", "stix__bundle_apt1")
 
 

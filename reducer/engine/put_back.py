@@ -188,17 +188,22 @@ class _Walk:
             return value if self._regains(opened) else GONE
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        if last is not value and was_changed(self._draft, opened, last):
+        changed = last is not value and was_changed(self._draft, opened, last)
+        if changed:
             found = self._found_of(opened, self._opened(last), types, depth - 1)
         else:
             found = self._found(opened.items() if kind is dict else enumerate(opened), kind is dict, types, depth - 1)
         if not found:
             return GONE
         left = self._thin_list(opened, value, found) if kind is list else self._thin_object(opened, found)
+        if self._draft.notation is None:
+            return value if left is None else left
         if left is None:
-            return value
-        if self._draft.notation is not None:
-            self._draft.stands_for(left, value)
+            if not changed:
+                return value
+            left = opened.copy()
+        # Written as it was when it was taken: what `unwrap` took out of a text is put back without its quotes.
+        self._draft.stands_for(left, last if changed else value)
         return left
 
     def _thin_list(self, items: list[Any], value: Any, found: dict[Any, Any]) -> list[Any] | None:
