@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -62,9 +62,13 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
             for value in values:
                 needed.pop(value, None)
     draft.preserved = len(needed.keys() | {value for values in mentions.values() for value in values})
-    bearers = {text for text, found in draft.reading.bearing.items() if not needed.keys().isdisjoint([e.value for e in found])} if needed else set()
+    bearers = {text for text, found in draft.reading.bearing.items() if found[0].value in needed or _holds(found, needed)} if needed else set()
     hidden = bool(lost) or not bearers.isdisjoint(gone.keys)
     return put_back(draft, old, new, Owed(needed, mentions, bearers, set(lost), {} if hidden else gone.spans, hidden or in_order))
+
+
+def _holds(found: Sequence[Entity], needed: dict[str, None]) -> bool:
+    return len(found) > 1 and any(entity.value in needed for entity in found)
 
 
 def _owed(draft: Draft, piece: Piece, twice: bool) -> list[Entity]:

@@ -29,6 +29,7 @@ _REACH = 300  # a domain has at most 253 characters: looking further back for it
 def ipv4s(data: bytes, mask: bytes) -> list[Found]:
     """Give the IPv4 addresses that `mask` (`data` without what is taken) shows."""
     found: list[Found] = []
+    size = len(data)
     for m in _IP.finditer(mask):
         dot = m.start()
         start = dot - 1
@@ -37,8 +38,11 @@ def ipv4s(data: bytes, mask: bytes) -> list[Found]:
         end = m.end()
         if mask[start:dot] not in _OCTETS:
             continue
-        if _address(data, mask, start, end):
-            found.append((start, end, "ipv4", mask[start:end]))
+        value = mask[start:end]
+        # Alone in its line, as in most records: only what it is itself can turn it down.
+        alone = (not start or data[start - 1] == 10) and (end == size or data[end] == 10) and 1 not in data[start:end]
+        if (not value.startswith(_NO_HOST) or value == b"0.0.0.0") if alone else _address(data, mask, start, end):
+            found.append((start, end, "ipv4", value))
     return found
 
 

@@ -32,7 +32,7 @@ def compiled(types: frozenset[str]) -> Callable[[Iterable[str]], dict[str, Seque
         brief = [text for text in given if len(text) <= BRIEF]
         known: dict[str, Sequence[Entity]] = {}
         if len(brief) < len(given):
-            known.update([(text, found) for text in given if len(text) > BRIEF and (found := find(text))])
+            known.update([(text, found) for text in [text for text in given if len(text) > BRIEF] if (found := find(text))])
         for first in range(0, len(brief), _TOGETHER):
             some = brief[first : first + _TOGETHER]
             joined = "\n".join(some)
@@ -54,24 +54,26 @@ def _together(texts: list[str], joined: str, types: frozenset[str], read: Reader
     found = read(raw)
     if not found:
         return
+    pieces: Iterable[tuple[int, int, str, bytes | str]]
     if joined.isascii():
         found.sort()
-        pieces = [(start, end, kind, written(canonical)) for start, end, kind, canonical in found if kind in types]
+        pieces = found
     else:
         pieces = [(entity.start, entity.end, entity.type, entity.canonical) for entity in abroad(joined, raw, found, types)]
     new = tuple.__new__
     starts = [0, *accumulate([len(text) + 1 for text in texts])]
-    entities: list[Entity] = []
     text, first, past = "", 0, 0
     for start, end, kind, canonical in pieces:
+        if kind not in types:
+            continue
+        before: Sequence[Entity] = ()
         if start >= past:
-            if entities:
-                known[text] = tuple(entities)
-                entities = []
             number = bisect_right(starts, start)
             first, past, text = starts[number - 1], starts[number], texts[number - 1]
+        else:
+            before = known.get(text, ())
         start -= first
         end -= first
-        entities.append(new(Entity, (kind, text[start:end], canonical, start, end)))
-    if entities:
-        known[text] = tuple(entities)
+        whole = canonical if type(canonical) is str else written(canonical)  # type: ignore[arg-type]
+        entity = new(Entity, (kind, text[start:end], whole, start, end))
+        known[text] = (*before, entity) if before else (entity,)
