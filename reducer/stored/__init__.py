@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.codecs.json_text import read_json
-from reducer.errors import HistoryError
-from reducer.stored.messages import Found
+from reducer.stored.raw import Found, Raw
 from reducer.stored.reader import InputFormat, read
 from reducer.untouched import untouched
 
@@ -67,19 +66,21 @@ def reduce_json(data: bytes, reduce: Callable[..., Any], input_format: InputForm
     gives the same object for a content that stays; with `finding` it is called with what finds the values to protect besides, as
     `protected`. Gives `data` itself when nothing changed. Raises `HistoryError` for what is no history.
     """
-    text = _decoded(data)
-    return _spliced(data, text, _changes(text, reduce, input_format, finding))
+    raw = Raw(data)
+    return _spliced(raw, _changes(raw, reduce, input_format, finding))
 
 
 def returns(data: bytes, input_format: InputFormat = "auto") -> Iterator[Return]:
     """Give each tool return of a stored history once, in order, those that are never touched among them. Raises `HistoryError`."""
     seen: dict[str, int] = {}
-    for found in read(_decoded(data), input_format):
+    raw = Raw(data)
+    place = raw.in_text
+    for found in read(raw, input_format):
         message, part, fields, content, start, end, _, others = found
         tool, call_id = str(fields.get("tool_name", "")), str(fields.get("tool_call_id", ""))
         seen[call_id] = nth = seen.get(call_id, 0) + 1
-        copies = tuple(Copy(value, begin, behind) for begin, behind, value, _ in others)
-        yield Return(tool, call_id, nth, message, part, content, start, end, _untouched(found), str(fields.get("timestamp") or ""), copies)
+        copies = tuple(Copy(value, place(begin), place(behind)) for begin, behind, value, _ in others)
+        yield Return(tool, call_id, nth, message, part, content, place(start), place(end), _untouched(found), str(fields.get("timestamp") or ""), copies)
 
 
 def splice(data: bytes, changes: Iterable[tuple[Return | Copy, Any]]) -> bytes:
@@ -87,7 +88,9 @@ def splice(data: bytes, changes: Iterable[tuple[Return | Copy, Any]]) -> bytes:
 
     A content given as bytes is JSON already, and written as it stands.
     """
-    return _spliced(data, _decoded(data), ((found.start, found.end, new) for found, new in changes))
+    raw = Raw(data)
+    raw.turn()
+    return _spliced(raw, ((found.start, found.end, new) for found, new in changes))
 
 
 def alike(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Return | Copy, Any]]:
@@ -120,19 +123,10 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other) and (type(one) is str or _written(one) == _written(other))
 
 
-def _decoded(data: bytes) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column = error.start - data.rfind(b"\n", 0, error.start)
-        raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at line {line}, byte {column}") from None
-
-
-def _changes(text: str, reduce: Callable[..., Any], input_format: InputFormat, finding: Finding | None) -> Iterator[tuple[int, int, Any]]:
+def _changes(raw: Raw, reduce: Callable[..., Any], input_format: InputFormat, finding: Finding | None) -> Iterator[tuple[int, int, Any]]:
     key: Key = (-1, -1, 0)
     one: Callable[[str, Any], Any] = reduce
-    for found in read(text, input_format):
+    for found in read(raw, input_format):
         key = (found[0], found[1], key[2] + 1 if key[:2] == found[:2] else 0)
         if not _untouched(found):
             tool, content = found[2]["tool_name"], found[3]
@@ -142,7 +136,7 @@ def _changes(text: str, reduce: Callable[..., Any], input_format: InputFormat, f
             if new is not content:
                 yield found[4], found[5], new
             for start, end, copied, _ in found[7]:
-                other = _renewed(tool, content, new, copied, one)
+                other = new if copied is content else _renewed(tool, content, new, copied, one)
                 if other is not copied:
                     yield start, end, other
 
@@ -165,23 +159,28 @@ def _untouched(found: Found) -> str:
     return "" if kind is list or kind is dict else "its content is no text, list or object"
 
 
-def _spliced(data: bytes, text: str, changes: Iterable[tuple[int, int, Any]]) -> bytes:
+def _spliced(raw: Raw, changes: Iterable[tuple[int, int, Any]]) -> bytes:
     edits: list[tuple[int, int, bytes]] = []
+    last: Any = None
+    said = b""
     for start, end, new in changes:
-        written = new if type(new) is bytes else _written(new)
+        if new is not last:  # the copies of a return change alike
+            last, said = new, new if type(new) is bytes else _written(new)
         # A number such as 1e400 reads as infinity: a content that holds one cannot be written back, so it stays.
-        if b"Infinity" in written and type(new) not in (str, bytes) and _overflows(text[start:end]):
+        if b"Infinity" in said and type(new) not in (str, bytes) and _overflows(raw.encoded(raw.source.text[start:end]).decode()):
             continue
-        edits.append((start, end, written))
+        edits.append((start, end, said))
+    data = raw.data
     if not edits:
         return data
     edits.sort()  # copies stand further on, before the next return and behind it
     pieces: list[bytes] = []
     done = 0
     for start, end, written in edits:
-        pieces += (text[done:start].encode(), written)
+        start, end = raw.in_bytes(start), raw.in_bytes(end)
+        pieces += (data[done:start], written)
         done = end
-    pieces.append(text[done:].encode())
+    pieces.append(data[done:])
     return b"".join(pieces)
 
 

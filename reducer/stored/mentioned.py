@@ -8,6 +8,7 @@ from typing import Any
 from reducer.references import Mentions, Returned, Written
 from reducer.stored import InputFormat, Key
 from reducer.stored.events import events
+from reducer.stored.raw import Raw
 from reducer.stored.reader import read
 from reducer.stored.text import JsonText
 
@@ -31,25 +32,27 @@ class Mentioned:
 
     def _in(self, key: Key, content: Any) -> frozenset[str]:
         if self._mentions is None:
-            happened = list(events(_without_contents(self._data.decode(), self._format), self._format))
+            happened = list(events(_without_contents(self._data, self._format), self._format))
             self._places = {place.key: number for number, place in enumerate(happened) if isinstance(place.event, Returned)}
             self._mentions = Mentions([(number, place.event) for number, place in enumerate(happened) if isinstance(place.event, Written)])
         place = self._places.get(key)
         return frozenset() if place is None else self._mentions.after(place, content)
 
 
-def _without_contents(text: str, input_format: InputFormat) -> Any:
+def _without_contents(data: bytes, input_format: InputFormat) -> Any:
     """Read a history with null for the contents of its tool returns: one of 50 MB is then as small as what was written in it."""
-    pieces: list[str] = []
+    pieces: list[bytes] = []
     done = 0
-    spans = (span for found in read(text, input_format) for span in ((found[4], found[5]), *(copy[:2] for copy in found[7])))
+    raw = Raw(data)
+    spans = (span for found in read(raw, input_format) for span in ((found[4], found[5]), *(copy[:2] for copy in found[7])))
     for start, end in sorted(spans):
         if start < end:  # a return may have none
-            pieces += (text[done:start], "null")
+            start, end = raw.in_bytes(start), raw.in_bytes(end)
+            pieces += (data[done:start], b"null")
             done = end
-    pieces.append(text[done:])
-    source = JsonText("".join(pieces))
-    start = source.white(1 if text.startswith("\ufeff") else 0)
+    pieces.append(data[done:])
+    source = JsonText(b"".join(pieces).decode())
+    start = source.white(1 if source.text.startswith("\ufeff") else 0)
     value, _ = source.value(start)
     return _read(source, start, _DEPTH) if value is None else value
 

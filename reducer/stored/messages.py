@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 from reducer.errors import HistoryError
-from reducer.stored.outline import NO_CONTENT, Kept, careful, kept
-from reducer.stored.text import JsonText, follow, scan
-
-Found = tuple[int, int, dict[str, Any], Any, int, int, str, tuple[Kept, ...]]
-"""One tool return: its place among the messages and parts, its other fields by PydanticAI's names, its content, where the JSON of that
-starts and ends, why it cannot be written back without loss (empty when it can), and the other places where the same return stands.
-A bare tuple: a named one takes 0.3 µs more to make."""
+from reducer.stored.outline import NO_CONTENT, careful
+from reducer.stored.raw import Found, Raw
+from reducer.stored.stretch import SIZE, Look, Stretch, beginning, stretch
+from reducer.stored.text import scan
 
 Refuse = Callable[[object, int], HistoryError]
-
-_B = r"[ \t\n\r]*+"
-_SHORT = r'"([^"\\\x00-\x1f]*+)"'
-_ANY = r'"(?:[^"\\\x00-\x1f]++|\\.)*+"'
-_FLAT = rf"(?:{_ANY} ?: ?(?:{_ANY}|null),{_B})"
-# How a request with a tool return starts in every dump of PydanticAI, and where keys were sorted (by length in JSONB).
-_FIRST = re.compile(
-    rf'\{{{_B}(?:"parts" ?: ?\[{_B}\{{{_B}"tool_name" ?: ?{_SHORT},{_B}'
-    rf'|({_FLAT}{{1,6}}?)"parts" ?: ?\[{_B}\{{{_B}({_FLAT}{{0,6}}?))"content" ?: ?(?! )'
-)
-_NEXT = re.compile(rf'{_B},{_B}\{{{_B}(?:"tool_name" ?: ?{_SHORT},{_B}|({_FLAT}{{0,6}}?))"content" ?: ?(?! )')
-_TEXT = ('{"parts":[{"content":', '{"parts": [{"content":')
-_TAIL = 1000
-"""Characters within which the members after a content, or after the parts, end as a rule: they take some 250."""
 
 
 def is_message(item: object) -> bool:
@@ -37,7 +19,7 @@ def is_message(item: object) -> bool:
     return type(item) is dict and "parts" in item and type(item.get("kind")) is str
 
 
-def tool_returns(message: dict[str, Any], index: int) -> list[Found]:
+def _tool_returns(raw: Raw, message: dict[str, Any], index: int) -> list[Found]:
     """Give the tool returns of a message that was read piece by piece, so that its contents are kept aside."""
     parts = message["parts"]
     if type(parts) is not list:
@@ -47,121 +29,111 @@ def tool_returns(message: dict[str, Any], index: int) -> list[Found]:
         if type(part) is dict and part.get("part_kind") == "tool-return":
             start, end, value, flaw = part.get("content", NO_CONTENT)
             found.append((index, number, part, value, start, end, flaw, ()))
-    return found
+    return [raw.placed(one) for one in found]
 
 
-def read_list(source: JsonText, start: int, index: int, refuse: Refuse) -> Generator[Found, None, int]:
-    """Read the list of messages at `start`, counting them from `index`; gives the index after the last one. `source.at` is then the list's end.
+class Several(NamedTuple):
+    """Messages that were read at once: the tool returns in them, the number of messages, where they end, and their form."""
 
-    Raises what `refuse(value, number)` gives for an item that is no message; `number` counts from 0.
+    found: list[Found]
+    messages: int
+    end: int
+    form: str
+
+
+_RETURN = beginning("tool_name")
+_COMPACT: Look = (',"content"', _RETURN)
+_SPACED: Look = ('"content"', _RETURN)
+_ANY: Look = ('"content"', None)
+
+
+def several(raw: Raw, start: int, index: int, alone: bool = False) -> Several | None:
+    """Read messages from the one at `start` on, or that `alone`, at once, counting from `index`; None where they have to be read one by one.
+
+    In every dump of PydanticAI the content of a tool return follows its name; where keys were sorted, whatever is called `content` is looked at.
     """
-    # The hot loop: a message without tool returns costs one regex, one scan and a look at its parts; 15% on top of `json.loads`.
-    text = source.text
-    first = _FIRST.match
-    at = source.white(start + 1)
-    first_index = index
+    text = raw.source.text
+    # In compact dumps most contents follow a brace, those of tool returns a comma: what is rare is found sooner.
+    compact = text.startswith('{"parts":[', start)
+    read = stretch(raw, start, _COMPACT if compact else _SPACED, alone=alone)
+    found = None if read is None else _in_stretch(text, read, index, "" if compact else " ")
+    if read is not None and found is None:
+        read = stretch(raw, start, _ANY, alone=alone)
+        found = None if read is None or not read.plain() else _in_stretch(text, read, index, "")
+    return None if read is None or found is None else Several(found, len(read.items), read.end, "model-messages")
+
+
+def _in_stretch(text: str, read: Stretch, index: int, blank: str) -> list[Found] | None:
+    """Give the tool returns of a stretch; None where something in it is unusual."""
+    found: list[Found] = []
+    aside = read.aside
+    before, between = f'{{"parts":{blank}[{{"tool_name":{blank}"', f'",{blank}"content":{blank}'
+    certain = True
+    try:
+        for message in read.items:
+            parts, kind = message["parts"], message["kind"]
+            if type(parts) is not list or type(kind) is not str:
+                return None
+            if kind == "request":
+                for number, part in enumerate(parts):
+                    if part.get("part_kind") == "tool-return":
+                        start, end, value, flaw = aside[part["content"]]
+                        # What a message begins with is the last of that name: `parts` and `content` stand in it once.
+                        if number == 0:
+                            certain = certain and text.endswith(f"{before}{part.get('tool_name')}{between}", 0, start)
+                        elif not found or found[-1][0] != index:
+                            certain = False
+                        found.append((index, number, part, value, start, end, flaw, ()))
+            index += 1
+    except (AttributeError, KeyError, TypeError):  # something unusual, or a content that was not kept aside
+        return None
+    return found if read.complete(len(found)) and (certain or read.stands(b"parts", len(read.items))) else None
+
+
+def read_list(raw: Raw, start: int, index: int, refuse: Refuse, begun: Several | None) -> Generator[Found, None, tuple[int, int]]:
+    """Read a list of messages from the one at `start` on, counting them from `index`; gives the index after the last one, and the list's end.
+
+    `begun` is what `several` gives there, if it was asked. Raises what `refuse(value, number)` gives for an item that is no message; `number` counts from 0.
+    """
+    at, first = start, index
+    slow = -1  # up to here they are read one by one
     while True:
-        # Two looks that spare most messages the regex, 0.5 µs each: one starts with a text, the other with a tool call.
-        plain = text.startswith(_TEXT, at) or text.find('"args"', at, at + 120) >= 0
-        match = None if plain else first(text, at)
-        if match is None or (match[2] is not None and '"request"' not in match[2]):
-            try:
-                whole, end = scan(text, at)
-                kind = whole["kind"]
-                parts = whole["parts"]
-                usual = type(parts) is list and (kind == "response" or (type(kind) is str and not _holds_returns(parts)))
-            except (StopIteration, ValueError, RecursionError, KeyError, TypeError):
-                usual = False
-            if not usual:
-                found, end = _message(source, at, index, index - first_index, refuse)
-                yield from found
+        if begun is None and at >= slow >= 0:
+            begun = several(raw, at, index)
+        if begun is not None:
+            found, count, at, _ = begun
+            slow, begun = at, None
         else:
-            found, end = _usual(source, match, index) or _message(source, at, index, index - first_index, refuse)
-            yield from found
-        index += 1
-        if text.startswith(",{", end):
-            at = end + 1
-            continue
-        at, more = follow(text, end)
+            slow = at + SIZE if at >= slow else slow
+            found, at = one(raw, at, index, index - first, refuse)
+            count = 1
+        yield from found
+        index += count
+        at, more = raw.follow(at)
         if not more:
-            source.at = at
-            return index
+            return index, at
 
 
-def _message(source: JsonText, start: int, index: int, number: int, refuse: Refuse) -> tuple[list[Found], int]:
+def one(raw: Raw, place: int, index: int, number: int, refuse: Refuse) -> tuple[list[Found], int]:
+    """Read the message at `place` by itself: its tool returns, and its end. For the rest see `read_list`."""
+    source, start = raw.spelled, raw.in_text(place)
+    try:
+        message, end = scan(source.text, start)
+        kind, parts = message["kind"], message["parts"]
+        if type(parts) is list and (kind == "response" or (type(kind) is str and not _holds_returns(parts))):
+            return [], raw.from_text(end)
+    except (StopIteration, ValueError, RecursionError, KeyError, TypeError):
+        pass  # reading it piece by piece tells what is there
     message, end = careful(source, start)
     if not is_message(message):
         raise refuse(message, number)
-    return tool_returns(message, index), end
-
-
-def _usual(source: JsonText, match: re.Match[str], index: int) -> tuple[list[Found], int] | None:
-    """Read a message from where `_FIRST` matched; None when it does not go on as usual.
-
-    One flat function: with a method call for each step, histories of short texts took 60% longer.
-    """
-    text = source.text
-    at = match.end()
-    tool, outer, inner = match.groups()
-    found: list[Found] = []
-    number = 0
-    try:
-        while True:
-            if text[at] == '"':
-                content, end = scan(text, at)
-                flaw = ""
-            else:
-                content, end, flaw = kept(source, at)
-            if text[end] != ",":
-                return None
-            # The comma gives way to a brace.
-            fields, length = scan("{" + text[end + 1 : end + _TAIL], 0)
-            if not fields or "content" in fields:
-                return None
-            if tool is not None:
-                fields.setdefault("tool_name", tool)
-            elif inner:
-                fields = {**_flat(inner), **fields}
-                if "content" in fields:  # its name was written with escapes
-                    return None
-            if fields.get("part_kind") == "tool-return":
-                found.append((index, number, fields, content, at, end, flaw, ()))
-            end += length
-            while text[end] != "]":
-                number += 1
-                following = _NEXT.match(text, end)
-                if following is not None:
-                    at = following.end()
-                    tool, inner = following.groups()
-                    break
-                end = source.white(end)
-                if text[end] == ",":
-                    part, end = scan(text, source.white(end + 1))
-                    if type(part) is dict and part.get("part_kind") == "tool-return":
-                        return None
-                elif text[end] != "]":
-                    return None
-            else:
-                break
-        end += 1
-        if text[end] != ",":
-            return None
-        fields, length = scan("{" + text[end + 1 : end + _TAIL], 0)
-        if outer is not None:
-            fields = {**_flat(outer), **fields}
-    except (StopIteration, ValueError, RecursionError, IndexError):
-        return None
-    kind = fields.get("kind")
-    if "parts" in fields or type(kind) is not str:
-        return None
-    return found if kind == "request" else [], end + length
-
-
-def _flat(members: str) -> dict[str, Any]:
-    """Read some members of an object, each with a comma after it."""
-    fields: dict[str, Any] = scan("{" + members + '"":0}', 0)[0]
-    del fields[""]
-    return fields
+    keys = []
+    for key, value in source.members(start):
+        keys.append(key)
+        _, source.at = source.value(value)
+    if keys.count("parts") > 1:
+        return [], raw.from_text(end)
+    return _tool_returns(raw, message, index), raw.from_text(end)
 
 
 def _holds_returns(parts: list[Any]) -> bool:

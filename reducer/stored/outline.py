@@ -23,9 +23,8 @@ _MARK = "-Infinity"
 """What a kept value is in the outline: the one constant that costs other values nothing, as the scanner asks for its meaning."""
 _CONTENT, _RAW_RESULT = '"content"', '"raw_result"'
 _KEPT = frozenset({"content", "raw_result"})
-_LISTS = frozenset({"parts", "activity_parts", "results", "technical_details"})
 _COLON = re.compile(r"[ \t\n\r]*+:[ \t\n\r]*+")
-_ESCAPED = re.compile(r"\\u00[567]")
+ESCAPED = re.compile(r"\\u00[567]")
 """A letter of a name, or the line in one, written as an escape: no program does so, but a name may then be one of those that count."""
 _DEPTH = 48
 """Levels that are read piece by piece where that is needed: a message in some wrappers has a dozen above its contents."""
@@ -58,11 +57,15 @@ class Outline:
 
     def items(self, start: int) -> Iterator[Any]:
         """Read the items of the list at `start`; `source.at` is in the end that of the list."""
+        at = self._source.white(start + 1)
+        if self._source.text[at : at + 1] == "]":
+            self._source.at = at + 1
+        else:
+            yield from self.items_from(at)
+
+    def items_from(self, at: int) -> Iterator[Any]:
+        """Read the items of a list from the one at `at` on."""
         source = self._source
-        at = source.white(start + 1)
-        if source.text[at : at + 1] == "]":
-            source.at = at + 1
-            return
         self._restart(at, _MANY)
         while True:
             yield self._item()
@@ -87,8 +90,12 @@ class Outline:
                     source.at = self._origin(self._at)
                     return
 
+    def lost(self, item: Any) -> bool:
+        """Tell whether some of the values kept aside in what was read last do not stand in it."""
+        return 0 <= self.made != _kept_in(item)
+
     def again(self) -> Any:
-        """Read piece by piece what was read last: in it a kept value that stands twice says so, and of a list that stands twice nothing is left."""
+        """Read piece by piece what was read last: in it a kept value that stands twice says so."""
         return careful(self._source, self._origin(self._at))[0]
 
     def _restart(self, at: int, limit: int) -> None:
@@ -186,7 +193,7 @@ class Outline:
         # Each mark then reads as the next of the values: `next(values, "-Infinity")`. So would other constants: a text with such is odd.
         self._left = iter(values)
         self._scan = scanner(json.JSONDecoder(parse_constant=partial(next, self._left)))
-        self._odd = self._text.count("Infinity") != len(values) or "NaN" in self._text or _ESCAPED.search(self._text) is not None
+        self._odd = self._text.count("Infinity") != len(values) or "NaN" in self._text or ESCAPED.search(self._text) is not None
 
 
 def careful(source: JsonText, at: int, depth: int = _DEPTH) -> tuple[Any, int]:
@@ -208,10 +215,14 @@ def careful(source: JsonText, at: int, depth: int = _DEPTH) -> tuple[Any, int]:
             value = (start, source.at, content, "it has two contents" if key in fields else flaw)
         else:
             value, source.at = careful(source, start, depth - 1)
-            if key in fields and key in _LISTS:
-                value = []
         fields[key] = value
     return fields, source.at
+
+
+def _kept_in(value: Any) -> int:
+    if type(value) is tuple:
+        return 1
+    return sum(map(_kept_in, value.values() if type(value) is dict else value if type(value) is list else ()))
 
 
 def kept(source: JsonText, start: int) -> tuple[Any, int, str]:

@@ -14,7 +14,7 @@ from reducer.stored.outline import Outline, careful
 from reducer.stored.text import JsonText
 from tests.doors.spelled import LEAVES, objects, spellings
 
-KEYS = st.sampled_from(["content", "raw_result", "a", "b", '"content', "content\\", "-Infinity"])
+KEYS = st.sampled_from(["content", "raw_result", "parts", "a", "b", '"content', "content\\", "-Infinity"])
 LEAF = st.one_of(LEAVES, st.sampled_from(["content", '"content":1', "-Infinity", float("-inf"), float("nan"), '\\"content":']))
 VALUES = st.recursive(LEAF, lambda inner: st.one_of(st.lists(inner, max_size=4), objects(inner, KEYS)), max_leaves=8)
 
@@ -36,7 +36,7 @@ def kept(value: Any) -> int:
 
 
 def plain(value: Any) -> Any:
-    """Give what is said of a value: where kept values stand and what they are, a list that stands twice as none."""
+    """Give what is said of a value: where kept values stand and what they are."""
     if isinstance(value, tuple):
         return ["kept", value[0], value[1], repr(value[2]), value[3]]
     if isinstance(value, dict):
