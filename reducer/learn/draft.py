@@ -25,6 +25,7 @@ _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._:/@-]{3,79}")
 _MOST_CONTAINED = 3
 _LONGEST_TOOL = 200
+_WIDEST = 130
 
 
 class Draft(NamedTuple):
@@ -67,21 +68,27 @@ def _draft(lesson: Lesson, learned: Learned, returns: Sequence[Seen], held: Scor
     lines = ["version: 1", f"tool: {_flow(lesson.tool)}", f"description: {_description(lesson)}", *_header(lesson, learned, returns, held)]
     lines += [f"# {line}" for line in _folded(["Tools that have no rule of their own:", *(f"- {why}" for why in alone)] if alone else [])]
     rule = lesson.rule
+    if "entities" in rule:
+        lines += _entities(rule["entities"])
     if "when" in rule:
         lines.append(f"when: {_flow(rule['when'])}")
     if "steps" in rule:
         lines.append("steps:")
-        told = {id(step): why for why, steps in lesson.extras for step in steps[:1]}
-        written = sum(len(steps) for _, steps in lesson.extras)
-        tiers = {} if "max_chars" in rule else {written + number: text for number, text in _tiers(lesson, returns)}
-        for number, step in enumerate(rule["steps"]):
-            why = told.get(id(step)) or tiers.get(number)
+        told = {id(step): why for why, step in lesson.told}
+        tiers = iter(_tiers(lesson, returns))
+        number, tier = 0, next(tiers, None)
+        for step in rule["steps"]:
+            why = told.get(id(step))
+            if why is None:
+                if tier is not None and tier[0] == number:
+                    why, tier = tier[1], next(tiers, None)
+                number += 1
             lines += [f"  # {why}"] if why else []
             lines += _step(step)
     if "preserve" in rule:
         lines.append(f"preserve: {_flow(rule['preserve'])}")
     if "max_chars" in rule:
-        lines += [f"# {text}" for _, text in _tiers(lesson, returns)]
+        lines += [f"# {text}" for _, text in _tiers(lesson, returns, rule["max_chars"])[-1:]]
         lines.append(f"max_chars: {rule['max_chars']}")
     sample = "" if lesson.sample is None else _json(lesson.sample.content)
     if lesson.sample is not None:
@@ -120,18 +127,38 @@ def _header(lesson: Lesson, learned: Learned, returns: Sequence[Seen], held: Sco
         yield f"# {lesson.why[:1].upper()}{lesson.why[1:]}."
 
 
-def _tiers(lesson: Lesson, returns: Sequence[Seen]) -> Iterator[tuple[int, str]]:
-    """Tell of each tier, with the number of its first step, what there is in returns of such sizes."""
+def _tiers(lesson: Lesson, returns: Sequence[Seen], target: int = 0) -> list[tuple[int, str]]:
+    """Tell of each tier, with the number of its first step, what there is in returns of such sizes; of `target` characters and more for one that is for all."""
     number = 0
+    found: list[tuple[int, str]] = []
     chars, uses = sum(seen.chars for seen in returns), sum(len(seen.wanted) for seen in returns)
-    for place, tier in enumerate(lesson.plan):
-        end = lesson.plan[place + 1].gate if place + 1 < len(lesson.plan) else None
-        inside = [seen for seen in returns if seen.chars >= tier.gate and (end is None or seen.chars < end)]
-        range = f"From {tier.gate:,} characters on" if end is None else f"From {tier.gate:,} to {end:,} characters"
+    tiers = [tier for tier in lesson.plan if not tier.cut.is_bare]
+    for place, tier in enumerate(tiers):
+        gate = target or tier.cut.start if tier.cut.holds_always else tier.gate
+        end = tiers[place + 1].gate if place + 1 < len(tiers) else None
+        inside = [seen for seen in returns if seen.chars >= gate and (end is None or seen.chars < end)]
+        range = f"From {gate:,} characters on" if end is None else f"From {gate:,} to {end:,} characters"
         share = sum(seen.chars for seen in inside) / max(1, chars)
         used = sum(len(seen.wanted) for seen in inside)
-        yield number, f"{range}: {len(inside):,} of {len(returns):,} returns, {share:.0%} of the characters, {used:,} of {uses:,} later uses."
-        number += len(tier.cut.steps(tier.gate))
+        found.append((number, f"{range}: {len(inside):,} of {len(returns):,} returns, {share:.0%} of the characters, {used:,} of {uses:,} later uses."))
+        number += len(tier.cut.steps(gate))
+    return found
+
+
+def _entities(entities: dict[str, Any]) -> Iterator[str]:
+    """Write the values that stay, many on a line: a list may have two hundred."""
+    for kind, keys in entities.items():
+        values = keys["words"]
+        yield f"# {len(values):,} {'value' if len(values) == 1 else 'values'} that agents used, and that returns of several tasks show: they stay."
+        yield f"entities:\n  {kind}:\n    case_sensitive: true\n    words: ["
+        line = "     "
+        for value in values:
+            item = f" {_flow(value)},"
+            if len(line) + len(item) > _WIDEST:
+                yield line
+                line = "     "
+            line += item
+        yield f"{line}\n    ]"
 
 
 def _step(step: dict[str, Any]) -> Iterator[str]:

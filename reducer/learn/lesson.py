@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reducer.codecs import decode
-from reducer.engine import attempt
-from reducer.learn.cuts import SHORTEST, TARGETS, Cut, cuts
+from reducer.learn.cuts import NOTHING, SHORTEST, Told, amount, cuts
 from reducer.learn.evidence import Recorded, Seen, parted
+from reducer.learn.familiar import lasting, tasks_of, uses
 from reducer.learn.fit import Material, Point, across_folds, evidence, fitted, priced, tried_out, weights
+from reducer.learn.form import lists
 from reducer.learn.keys import Unused, unused
+from reducer.learn.lossless import COMPACT, UNWRAP, ways
 from reducer.learn.plan import Plan
 from reducer.learn.score import Score, Scores, scored
-from reducer.learn.trial import Outcome, compiled, outcome, tries
+from reducer.learn.trial import Outcome, compiled, outcome, tries, written
 from reducer.rule import Ruleset
 
 LEAST_RETURNS = 4
@@ -24,17 +25,21 @@ LEAST_REFERENCES = 5
 LARGE = 1_000_000
 """Characters that a tool which is left alone may answer: what nobody wants to send."""
 _LEAST_SAVED = 0.01
+SIZES = (4000, 6000, 8000, 12000, 16000, 24000, 48000)
+"""Characters of returns from which on a tool that nobody has seen is cut."""
+_ITEMS = 5
+"""Items of long lists that nobody has seen: three and two lost as little as fifteen, and saved a third more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What was learned about one tool: the rule, None for none, and why. `plan` and `extras` are what it is made of."""
+    """What was learned about one tool: the rule, None for none, and why. `plan` is what it is made of, and `told` the steps that have reasons of their own."""
 
     tool: str
     why: str
     rule: dict[str, Any] | None = None
     plan: Plan = ()
-    extras: tuple[tuple[str, tuple[dict[str, Any], ...]], ...] = ()
+    told: tuple[Told, ...] = ()
     sample: Seen | None = None
 
 
@@ -62,16 +67,17 @@ def learn(histories: Sequence[Recorded], keep: float, holdout: float) -> Learned
     weigh = weights(histories)
     tools = sorted({seen.tool for seen in evidence(training)})
     thin = {tool: why for tool in tools if (why := _thin(training, tool))}
-    materials = {tool: Material(tuple(cuts(*_form(evidence(training, tool)))), tries()) for tool in tools if tool not in thin}
+    materials = {tool: _material(training, tool) for tool in tools if tool not in thin}
     folds = across_folds(training, materials, weigh)
     price = priced(folds, keep)
     prices = [point.price for point in folds]
     every = fitted(training, materials, weigh, prices)
-    curves = tuple((one, tried_out(held, plans, materials).sources) for one, plans in zip(prices, every, strict=True))
-    plans = every[prices.index(price)] if price is not None else {}
+    curves = tuple((one, tried_out(held, plans, every.used, materials).sources) for one, plans in zip(prices, every.plans, strict=True))
+    plans = every.plans[prices.index(price)] if price is not None else {}
     default = _default(training, keep)
     lessons = tuple(
-        Lesson(tool, thin[tool]) if tool in thin else _lesson(tool, evidence(training, tool), plans.get(tool, ()), price, weigh, default) for tool in tools
+        Lesson(tool, thin[tool]) if tool in thin else _lesson(tool, evidence(training, tool), materials[tool], plans.get(tool, ()), price, weigh, default)
+        for tool in tools
     )
     rules = {one.tool: compiled(one.rule) for one in (*lessons, default) if one.rule is not None}
     trained, measured = (scored(some, _by(rules)) for some in (training, held))
@@ -107,43 +113,39 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _form(returns: Sequence[Seen]) -> tuple[tuple[str, ...], bool]:
-    """Tell where a tool's answers are long lists, and whether they have JSON in texts."""
-    large = [seen.content for seen in returns if seen.chars >= SHORTEST]
-    opened = [decode(content) if type(content) is str else content for content in large]
-    ruleset = compiled({"version": 1, "tool": "*", "steps": [{"unwrap": True}]})
-    nested = any(type(content) is not str and attempt(ruleset, "any", content).content is not content for content in opened)
-    return ("@",) if sum(type(content) is list for content in opened) * 2 > len(large) else (), nested
+def _material(training: Sequence[Recorded], tool: str) -> Material:
+    returns = evidence(training, tool)
+    found = ways(returns)
+    values = lasting(uses(training, tool), returns, tasks_of(training))
+    return Material(found, tuple(cuts(lists(returns), len(found), any(way.last for way in found))), tries(found, values), values)
 
 
-def _lesson(tool: str, returns: Sequence[Seen], plan: Plan, price: int | None, weigh: Mapping[int, float], default: Lesson) -> Lesson:
+def _lesson(tool: str, returns: Sequence[Seen], material: Material, plan: Plan, price: int | None, weigh: Mapping[int, float], default: Lesson) -> Lesson:
     if price is None:
         return Lesson(tool, "left alone: no choice keeps enough")
-    extras: list[tuple[str, tuple[dict[str, Any], ...]]] = []
-    best = _worth(tool, returns, (), plan, price, weigh)
+    way = material.ways[plan[0].cut.way] if plan else NOTHING
     least = _LEAST_SAVED * sum(seen.chars for seen in returns)
-    for why, steps in _extras(returns):
-        value = _worth(tool, returns, (*_flat(extras), *steps), plan, price, weigh)
+    rule, keys = written(tool, way, plan, (), material.values), list[Told]()
+    best = _worth(rule, returns, price, weigh)
+    for one in _keys(returns):
+        further = written(tool, way, plan, [step for _, step in (*keys, one)], material.values)
+        value = _worth(further, returns, price, weigh)
         if value > best + least:
-            best = value
-            extras.append((why, steps))
-    rule = written(tool, _flat(extras), plan)
+            best, rule = value, further
+            keys.append(one)
     if rule is None:
         why = "left alone: what could be saved is not worth what would be lost"
-        spared = default.rule is not None and any(seen.chars > default.rule["max_chars"] for seen in returns)
-        return Lesson(tool, why, {"version": 1, "tool": tool, "max_chars": LARGE} if spared else None)
-    return Lesson(tool, "", rule, plan, tuple(extras), _sample(rule, returns))
+        return Lesson(tool, why, {"version": 1, "tool": tool, "max_chars": LARGE} if _is_cut(default, returns) else None)
+    return Lesson(tool, "", rule, plan, (*way.first, *keys, *way.last), _sample(rule, returns))
 
 
-def _extras(returns: Sequence[Seen]) -> list[tuple[str, tuple[dict[str, Any], ...]]]:
-    uses = sum(len(seen.wanted) for seen in returns)
-    found: list[tuple[str, tuple[dict[str, Any], ...]]] = [
-        ("JSON in texts is shown as what it says", ({"unwrap": True},)),
-        ("Keys without a value go", ({"compact": True},)),
-    ]
-    for one in unused(returns) if uses >= 4 * LEAST_REFERENCES else ():
-        found.append((_named(one, sum(seen.chars for seen in returns), uses), (one.step(),)))
-    return found
+def _keys(returns: Sequence[Seen]) -> list[Told]:
+    chars, uses = sum(seen.chars for seen in returns), sum(len(seen.wanted) for seen in returns)
+    return [(_named(one, chars, uses), one.step()) for one in unused(returns)] if uses >= 4 * LEAST_REFERENCES else []
+
+
+def _is_cut(default: Lesson, returns: Sequence[Seen]) -> bool:
+    return default.rule is not None and any(seen.chars >= default.rule["max_chars"] for seen in returns)
 
 
 def _named(one: Unused, chars: int, uses: int) -> str:
@@ -151,29 +153,7 @@ def _named(one: Unused, chars: int, uses: int) -> str:
     return f"`{one.keys[0]}`{more}: {one.chars / chars:.0%} of the characters, 0 of {uses} later uses"
 
 
-def _flat(extras: Sequence[tuple[str, tuple[dict[str, Any], ...]]]) -> tuple[dict[str, Any], ...]:
-    return tuple(step for _, steps in extras for step in steps)
-
-
-def written(tool: str, before: Sequence[dict[str, Any]], plan: Plan) -> dict[str, Any] | None:
-    """Write the rule that a plan and the steps before it are; None for one that does nothing."""
-    rule: dict[str, Any] = {"version": 1, "tool": tool}
-    steps = list(before)
-    for tier in plan:
-        steps += tier.cut.steps(tier.gate if tier.cut.target is None else 0)
-        if tier.cut.target is not None:
-            rule["max_chars"] = tier.cut.target
-            if tier.gate > tier.cut.target or tier.cut.unwrap:
-                rule["when"] = {"min_chars": tier.gate}
-            if not tier.cut.kept:
-                rule["preserve"] = []
-    if steps:
-        rule["steps"] = steps
-    return rule if steps or plan else None
-
-
-def _worth(tool: str, returns: Sequence[Seen], before: Sequence[dict[str, Any]], plan: Plan, price: int, weigh: Mapping[int, float]) -> float:
-    rule = written(tool, before, plan)
+def _worth(rule: dict[str, Any] | None, returns: Sequence[Seen], price: int, weigh: Mapping[int, float]) -> float:
     if rule is None:
         return 0.0
     try:
@@ -199,21 +179,29 @@ def _sample(rule: dict[str, Any], returns: Sequence[Seen]) -> Seen | None:
 
 
 def _default(training: Sequence[Recorded], keep: float) -> Lesson:
-    """Learn the rule for tools that were not seen: the lowest target that loses half as many references of all tools together as is allowed."""
+    """Learn the rule for tools that were not seen: the strictest that loses half as many references as is allowed, and of no tool twice as many."""
     returns = evidence(training)
     tasks = len({(history.source, history.task) for history in training})
-    for target in (*(target for target in TARGETS if target >= 4000), 32000, 64000):
-        cut = Cut(target=target)
-        tried = tries()
-
-        def left(seen: Seen, cut: Cut = cut, tried: Any = tried) -> Outcome:
-            return Outcome(seen.chars, frozenset()) if seen.fixed else tried(cut, seen)
-
-        score = scored(training, left).total
-        if score.references >= 4 * LEAST_REFERENCES and tasks >= LEAST_TASKS and score.retention >= (1 + keep) / 2:
+    for size in SIZES if tasks >= LEAST_TASKS else ():
+        told = _of_size(size)
+        rule = {"version": 1, "tool": "*", "max_chars": size + size // 2, "steps": [step for _, step in told]}
+        scores = scored(training, _by({"*": compiled(rule)}))
+        score = scores.total
+        enough = all(one.retention >= 2 * keep - 1 for one in scores.tools.values() if one.references >= 4 * LEAST_REFERENCES)
+        if enough and score.references >= 4 * LEAST_REFERENCES and score.retention >= (1 + keep) / 2:
             why = f"{score.saved:.0%} of the characters of all tools together, {score.references - score.kept} of {score.references} values lost"
-            rule = {"version": 1, "tool": "*", "max_chars": target}
             sample = _sample(rule, returns)
             if sample is not None:
-                return Lesson("*", why, rule, sample=sample)
+                return Lesson("*", why, rule, told=told, sample=sample)
     return Lesson("*", "no default rule: too little evidence, or nothing to save")
+
+
+def _of_size(size: int) -> tuple[Told, ...]:
+    """Give the steps for returns of so many characters and more, whatever they are."""
+    when = {"min_chars": size}
+    return (
+        UNWRAP,
+        COMPACT,
+        (f"From {size:,} characters on: long lists and texts are cut", {"limit": amount(_ITEMS), "when": when}),
+        ("", {"truncate": size, "when": when}),
+    )

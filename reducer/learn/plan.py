@@ -54,7 +54,8 @@ def table(returns: Sequence[Seen], cuts: Sequence[Cut], tried: Try, weigh: Mappi
                 changed += left.chars < seen.chars
             if changed:
                 # As if one reference more had been seen, of which a part was lost: nothing is sure after few.
-                found[cut, number] = Worth(saved, lost, (wanted + doubt) * (lost + doubt) / (wanted + 2 * doubt))
+                risk = lost if cut.is_bare else (wanted + doubt) * (lost + doubt) / (wanted + 2 * doubt)
+                found[cut, number] = Worth(saved, lost, risk)
     return found
 
 
@@ -75,18 +76,20 @@ def planned(worth: Table, price: float, total: int) -> Plan:
 
 def _of_family(members: Sequence[Cut], worth: Table, price: float, least: float) -> tuple[float, Plan]:
     nothing: tuple[float, Plan] = (0.0, ())
-    # For each cut that holds at a size, the best tiers that lead to it.
-    reached: dict[Cut | None, tuple[float, Plan]] = {None: nothing}
+    bare = Cut(members[0].way)
+    # For each cut that holds at a size, the best tiers that lead to it. What costs nothing is done at all sizes.
+    reached: dict[Cut | None, tuple[float, Plan]] = {bare: (0.0, (Tier(GATES[0], bare),))} if bare.way else {None: nothing}
     for number, gate in enumerate(GATES):
-        following: dict[Cut | None, tuple[float, Plan]] = {None: nothing}
-        for cut in members:
+        following: dict[Cut | None, tuple[float, Plan]] = {} if bare.way else {None: nothing}
+        for cut in [bare, *(cut for cut in members if not cut.is_bare)] if bare.way else members:
             gain = _gain(worth.get((cut, number)), price)
             ways = [reached[cut]] if cut in reached else []
-            if (cut, number) in worth:  # a tier begins where something shows that it pays
+            # A tier begins where something shows that it pays, but for one that holds at all sizes.
+            if not cut.is_bare and (number == 0 if cut.holds_always else (cut, number) in worth):
                 ways += [
                     (value - least, (*plan, Tier(gate, cut)))
                     for other, (value, plan) in reached.items()
-                    if other != cut and (other is None or (cut.target is None and cut.is_stricter(other)))
+                    if other != cut and (other is None or other.is_bare or (cut.target is None and cut.is_stricter(other)))
                 ]
             if ways:
                 value, plan = max(ways, key=lambda way: (way[0], -len(way[1])))
