@@ -24,9 +24,12 @@ def test_returns_stand_where_they_are_reduced(file: Path) -> None:
 
 
 def test_real_histories_too(data: Path) -> None:
+    seen = 0
     for file in sorted(data.glob("histories/*/*.json"))[::7]:
         stored = [key for key, _ in keyed(returns(file.read_bytes()))]
         assert [place.key for place in events(json.loads(file.read_bytes())) if isinstance(place.event, Returned)] == stored
+        seen += len(stored)
+    assert seen > 50
 
 
 SESSION = [

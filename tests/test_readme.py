@@ -79,7 +79,9 @@ def test_python_blocks_run(tag: str, program: list[str], tmp_path: Path, monkeyp
 
 
 def test_yaml_blocks_are_rules_whose_tests_pass() -> None:
-    for number, (_, text) in enumerate(blocks("yaml")):
+    found = blocks("yaml")
+    assert found
+    for number, (_, text) in enumerate(found):
         ruleset, problems = compile_rules([(f"README {number}", text)])
         assert not problems
         assert ruleset is not None

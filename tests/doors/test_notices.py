@@ -147,7 +147,7 @@ def test_rules_that_are_read_again_hold_for_returns_not_seen_yet(tmp_path: Path)
     assert reduce(history("explore"))[0].parts[0].content[:3] == ["one", "two", "…[3 more items; mentions CVE-2024-3400]"]
     assert reducer.reload() == ()
     after = reduce([*before, *history("explore")])
-    assert all(new is old for new, old in zip(after, before, strict=False))
+    assert all(new is old for new, old in zip(after[:2], before, strict=True))
     assert after[-1].parts[0].content == ["one", "two", "three", "…[2 more items; mentions CVE-2024-3400]"]
     assert len(reducer.reduce(history("explore"))[0].parts[0].content) == 4
     assert len(reducer.reduce_content("explore", ITEMS)) == 4

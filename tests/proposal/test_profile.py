@@ -24,7 +24,9 @@ def at(spot: Spot, *path: str | int | None) -> Spot:
 @given(values)
 def test_no_character_is_counted_twice(value: Any) -> None:
     root = profile([value])
-    for spot in root.everywhere():
+    spots = list(root.everywhere())
+    assert spots[0] is root
+    for spot in spots:
         # A key counts with its colon and comma: the last one of an object has none.
         assert sum(below.chars for below in spot.below()) <= spot.chars + spot.objects
 

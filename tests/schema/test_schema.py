@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 from hypothesis import event, given
+from hypothesis import example as case
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 from pydantic import BaseModel, ConfigDict
@@ -51,6 +52,7 @@ def test_it_is_a_schema() -> None:
 
 
 @given(st.sampled_from(sorted(KINDS)).flatmap(rule_files))
+@case({"version": 1, "tool": "t", "steps": [{"path": "items", "limit": 1, "sort_by": "id"}], "preserve": ["ioc"], "max_chars": 400})
 def test_what_the_checker_accepts_is_valid(rule: dict[str, Any]) -> None:
     accepted = not errors(json.dumps(rule))
     event(f"accepted: {accepted}")
