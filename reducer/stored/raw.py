@@ -65,6 +65,8 @@ class Raw:
         # Quick for places near the last one.
         if not at:
             return at
+        if at == self._character:
+            return self._byte
         if at >= self._character:
             self._byte += len(self.spelled.text[self._character : at].encode())
         else:

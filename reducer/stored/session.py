@@ -133,13 +133,17 @@ def answers(part: dict[str, Any]) -> bool:
 def _activity(gathered: _Gathered, part: dict[str, Any], number: int, listed: str, times: dict[tuple[str, str], int]) -> None:
     """Gather the returns of one activity that carries answers, and what its technical details say of them."""
     here: list[_Return] = []
-    for result in objects(part.get("results")):
+    results = part.get("results")
+    for result in results if type(results) is list else objects(results):
+        if type(result) is not dict:
+            continue
         kept = _kept(gathered, result, "content")
-        item = _return_of(gathered, result, kept, number, listed, times, part.get("timestamp"))
+        item = _return_of(gathered, result, kept, number, listed, times, part)
         here.append(item)
         if kept is not None:
             item.copies.append(kept)
-        if result.get("is_error") not in (None, False):
+        error = result.get("is_error")
+        if error is not False and error not in (None, False):
             item.error = _ERROR
     if part.get("technical_details") is None:
         return
@@ -160,24 +164,22 @@ def _activity(gathered: _Gathered, part: dict[str, Any], number: int, listed: st
 
 
 def _return_of(
-    gathered: _Gathered, result: dict[str, Any], kept: Kept | None, number: int, listed: str, times: dict[tuple[str, str], int], timestamp: Any
+    gathered: _Gathered, result: dict[str, Any], kept: Kept | None, number: int, listed: str, times: dict[tuple[str, str], int], part: dict[str, Any]
 ) -> _Return:
     """Find the return that one of `results` is a copy of, or begin one."""
     tool, call_id = result.get("name"), result.get("call_id")
-    text = kept[2] if kept is not None and type(kept[2]) is str else None
-    item = _Return(number, tool, call_id, listed, [], timestamp, text)
+    same: list[_Return] = []
     if type(tool) is str and type(call_id) is str:
         # An id may come back within one message, which holds a whole run: the second return with it here is the second one there.
         key = tool, call_id
         nth = times.get(key, 0)
         times[key] = nth + 1
-        same = gathered.by_id.get(key)
-        if same is None:
-            same = gathered.by_id[key] = []
+        same = gathered.by_id.get(key, same)
         if nth < len(same):
             return same[nth]
-        if listed == _LISTS[0]:
-            same.append(item)
+        if listed == _LISTS[0] and not same:
+            gathered.by_id[key] = same
+    text = kept[2] if kept is not None and type(kept[2]) is str else None
     if listed != _LISTS[0] and text is not None and type(tool) is str:
         # Where one of the two was stored without its id, the name and the text say that they are the same.
         alike = _alike(gathered, tool, text)
@@ -185,7 +187,9 @@ def _return_of(
             if (call_id is None or other.call_id is None) and other.text == text:
                 alike.remove(other)
                 return other
+    item = _Return(number, tool, call_id, listed, [], part.get("timestamp"), text)
     gathered.returns.append(item)
+    same.append(item)
     return item
 
 

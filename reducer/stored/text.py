@@ -43,9 +43,7 @@ class JsonText:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self._keys = 0
         self._repeated = False
-        self._counting: _Scan | None = None
         self._pairing: _Scan | None = None
 
     def paired(self, start: int) -> tuple[Any, int, bool]:
@@ -62,28 +60,6 @@ class JsonText:
         self._repeated = False
         value, end = self._pairing(self.text, start)
         return value, end, not self._repeated
-
-    def counted(self, start: int) -> tuple[Any, int, bool]:
-        """Do what `paired` does, by counting the keys of the objects and those written in the text."""
-        text = self.text
-        if self._counting is None:
-
-            def count(value: dict[str, Any]) -> dict[str, Any]:
-                self._keys += len(value)
-                return value
-
-            self._counting = scanner(json.JSONDecoder(object_hook=count))
-        self._keys = 0
-        value, end = self._counting(text, start)
-        # A key ends in `":`; so may a piece of a text, written `\":`, and a key that ends in a backslash looks like one.
-        surplus = text.count('":', start, end) - self._keys
-        if surplus and (surplus != text.count('\\":', start, end) or text.find('\\\\":', start, end) >= 0):
-            surplus = -1
-        if surplus >= 0 and text.find('" :', start, end) < 0:
-            blanks = (blank for blank in "\n\t\r" if text.find(blank, start, end) >= 0)
-            if all(text.find(f'"{blank}:', start, end) < 0 for blank in blanks):
-                return value, end, True
-        return self.paired(start)
 
     def members(self, start: int) -> Iterator[tuple[str, int]]:
         """Give each key of the object at `start`, and where its value starts; who reads the value sets `at` to its end."""
