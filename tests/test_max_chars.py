@@ -101,6 +101,20 @@ def test_what_unwrap_took_out_of_a_text_is_put_back_without_its_quotes() -> None
     assert left[3:] == [{"raw": {"ip": f"192.0.2.{n}"}} for n in range(3, 40)]
 
 
+@pytest.mark.parametrize("limit", [{"limit": 60, "sort_by": "risk"}, {"limit": 60}])
+def test_no_edge_dangles_when_the_ladder_takes_nodes(limit: dict[str, Any]) -> None:
+    graph = {
+        "nodes": [{"id": n, "label": f"host {n}", "risk": n} for n in range(80)],
+        "edges": [{"source": n, "target": (n * 7 + 3) % 80, "relation": "talks to"} for n in range(80)] * 2,
+    }
+    steps = [{"path": "nodes", **limit}, {"path": "edges", "drop_dangling": {"source": "nodes[*].id", "target": "nodes[*].id"}}]
+    left = reduced(rules(steps=steps, max_chars=1500), graph).content
+    ids = {node["id"] for node in left["nodes"]}
+    assert len(ids) == 25
+    assert left["edges"] != []
+    assert all({edge["source"], edge["target"]} <= ids for edge in left["edges"])
+
+
 SOME = ("asff__scan_many_vulns", "coreiocs__file_iocs", "kubescape__scan_many_findings", "spycloud__breach_records_api_response", "stix__bundle_apt1")
 
 

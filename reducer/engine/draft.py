@@ -66,6 +66,10 @@ class Draft:
     def start(self, step: int, root: Any) -> None:
         """Begin a step on `root`."""
         self._step = step
+        self.continue_with(root)
+
+    def continue_with(self, root: Any) -> None:
+        """Go on with the same step on `root`, which it made."""
         self.root = root
         self.heads = [root]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from reducer.engine.ladder import RUNGS, descend
 from reducer.engine.protection import Protection
 from reducer.engine.reading import Reading
 from reducer.engine.settle import settle
+from reducer.engine.step import apply_step
 from reducer.path import Chain, names_of
 from reducer.rule import Rule, Step, When
 from reducer.values import is_media
@@ -51,27 +52,29 @@ def run(rule: Rule, arrival: Arrival, reading: Reading, watch: Watch | None = No
     value = arrival.value
     draft = Draft(value, rule, reading, arrival.notation, protection)
     arrived = current = _without_marks(rule, draft, value)
+    ran = []
     for step in rule.steps:
         if step.when is not None and not _holds(step.when, arrived, arrival):
             if watch is not None:
                 watch(StepTrace(step, False, 0, current, current))
             continue
+        ran.append(step)
         before = current
         draft.start(step.number, before)
-        current, places = _apply(step, draft, before, watch is not None)
+        current, places = apply_step(step, draft, before, watch is not None)
         if watch is not None:
             watch(StepTrace(step, True, places, before, current))
     if rule.max_chars is None:
         return Ran(settle(draft, value, current, rule), draft.lost, draft.preserved, draft.referred)
     draft.start(len(rule.steps) + 1, current)
     before = current
-    result, current = _fitted(draft, arrival, current, rule, rule.max_chars)
+    result, current = _fitted(draft, arrival, current, rule, rule.max_chars, ran)
     if watch is not None and current is not before:
         watch(StepTrace(None, True, 1, before, current))
     return Ran(result, draft.lost, draft.preserved, draft.referred)
 
 
-def _fitted(draft: Draft, arrival: Arrival, current: Any, rule: Rule, most: int) -> tuple[Any, Any]:
+def _fitted(draft: Draft, arrival: Arrival, current: Any, rule: Rule, most: int, ran: Sequence[Step]) -> tuple[Any, Any]:
     """Go down the ladder until the settled return has at most `most` characters, or to its end; give it and what it was settled from."""
     value, chars = arrival.value, arrival.chars
     result = settle(draft, value, current, rule) if chars(current, most) <= most else None
@@ -79,7 +82,7 @@ def _fitted(draft: Draft, arrival: Arrival, current: Any, rule: Rule, most: int)
     for rung in RUNGS:
         if result is not None and chars(result, most) <= most:
             return result, current
-        after = descend(draft, current, rung, rule.steps)
+        after = descend(draft, current, rung, rule.steps, ran)
         if after is not current:
             size = chars(after, most)
             # Settling scans and puts back, so it only makes longer: of no use before the draft itself is short enough, and of none
@@ -99,26 +102,6 @@ def _holds(when: When, value: Any, arrival: Arrival) -> bool:
     if when.min_chars is not None and arrival.chars(value, when.min_chars) < when.min_chars:
         return False
     return when.where is None or when.where.holds(value)
-
-
-def _apply(step: Step, draft: Draft, value: Any, counted: bool) -> tuple[Any, int]:
-    accepts, apply, places = step.op.accepts, step.op.apply, 0
-
-    def inner(place: Any) -> Any:
-        opened = draft.opened(place)
-        if type(opened) not in accepts or is_media(opened):
-            return place
-        if counted:
-            nonlocal places
-            places += 1
-        changed = apply(opened, draft)
-        if changed is opened:
-            return place
-        if opened is not place:
-            draft.note(opened, place)
-        return changed
-
-    return step.path.update(value, inner, draft.note), places
 
 
 def _without_marks(rule: Rule, draft: Draft, value: Any) -> Any:
