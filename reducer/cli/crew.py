@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import gc
-import signal
-import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple
 
 from reducer.cli.stop import Stop
 from reducer.cli.units import Done, Unit, Work, do
-
-if TYPE_CHECKING:
-    from multiprocessing.context import SpawnProcess
+from reducer.cli.workers import Worker, start
 
 _HELD = 8 << 20
 """Bytes for each process that are read ahead: four pieces of JSON lines."""
@@ -29,15 +23,12 @@ _AHEAD = 16
 """Units for each process that are read ahead: many small files are small in bytes, not in number."""
 
 
-class _Worker(NamedTuple):
-    process: SpawnProcess
-    connection: Connection
-
-
-def in_order(units: Iterator[Unit], work: Work, files: Sequence[Path], jobs: int, forms: Container[str]) -> Iterator[tuple[Unit, Done | None]]:
+def in_order(
+    units: Iterator[Unit], work: Work, files: Sequence[Path], jobs: int, forms: Container[str], workers: Sequence[Worker] = ()
+) -> Iterator[tuple[Unit, Done | None]]:
     """Work on the units of such `forms` in `jobs` processes, each of which loads the rules in `files`; the others have None.
 
-    Raises `Stop` when a process ends before its time.
+    The processes are `workers`, or are started. Raises `Stop` when one ends before its time.
     """
     waiting: deque[tuple[Unit, int, Future[Done] | None]] = deque()
     held = 0
@@ -49,7 +40,7 @@ def in_order(units: Iterator[Unit], work: Work, files: Sequence[Path], jobs: int
         held -= size
         return unit, future.result() if future is not None else None
 
-    with _crew(work, files, jobs) as submit:
+    with _crew(work, files, workers or start(jobs)) as submit:
         for unit in units:
             size = len(unit.content)
             held += size
@@ -62,11 +53,12 @@ def in_order(units: Iterator[Unit], work: Work, files: Sequence[Path], jobs: int
 
 
 @contextmanager
-def _crew(work: Work, files: Sequence[Path], jobs: int) -> Iterator[Callable[[Unit], Future[Done]]]:
-    """Start processes and give what submits a unit to the next that is idle. None of them is left behind."""
-    idle: SimpleQueue[_Worker] = SimpleQueue()
-    workers = _start(work, files, jobs)
+def _crew(work: Work, files: Sequence[Path], workers: Sequence[Worker]) -> Iterator[Callable[[Unit], Future[Done]]]:
+    """Give what submits a unit to the next process that is idle. None of them is left behind."""
+    idle: SimpleQueue[Worker] = SimpleQueue()
     for worker in workers:
+        with suppress(OSError):  # one that has ended says so when it is asked
+            worker.connection.send((work, tuple(map(str, files))))
         idle.put(worker)
 
     def exchange(unit: Unit) -> Done:
@@ -82,7 +74,7 @@ def _crew(work: Work, files: Sequence[Path], jobs: int) -> Iterator[Callable[[Un
             raise Stop(f"a worker process cannot go on: {answer}")
         return answer
 
-    threads = ThreadPoolExecutor(jobs)  # one for each process, to wait for it
+    threads = ThreadPoolExecutor(len(workers))  # one for each process, to wait for it
     try:
         yield lambda unit: threads.submit(exchange, unit)
     except BaseException:
@@ -107,39 +99,19 @@ def _asked(connection: Connection, unit: Unit) -> Done | str | None:
     return answer
 
 
-def _start(work: Work, files: Sequence[Path], jobs: int) -> list[_Worker]:
-    # Spawned, not forked: what they inherit of this process are their own pipes alone, so they see its end, however it ends.
-    context = get_context("spawn")
-    workers = []
-    # Ctrl-C reaches every process of a terminal: only this one is to answer.
-    main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
-    try:
-        for _ in range(jobs):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, work, tuple(map(str, files))), daemon=True)
-            process.start()
-            theirs.close()
-            workers.append(_Worker(process, ours))
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
-    return workers
-
-
 def _ended(code: int | None) -> str:
     how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with code {code}"
     return f"a worker process {how} in the middle of its work; with fewer --jobs less memory is used"
 
 
-def _serve(connection: Connection, work: Work, files: tuple[str, ...]) -> None:
-    """Work on what comes until there is no more. Runs in a process of its own."""
+def serve(connection: Connection) -> None:
+    """Take what is to be done and the rule files, then work on what comes until there is no more. Runs in a process of its own."""
     from reducer.engine import prepare
     from reducer.rule import read_rules
 
-    gc.set_threshold(50_000, *gc.get_threshold()[1:])  # as the command line has it: 12% faster
     ruleset = None
     with suppress(EOFError, OSError):  # who asked is gone
+        work, files = connection.recv()
         while True:
             unit = connection.recv()
             answer: Done | str

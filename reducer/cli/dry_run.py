@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -23,6 +23,8 @@ from reducer.stored import InputFormat
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from reducer.cli.workers import Worker
 
 
 class Options(NamedTuple):
@@ -45,8 +47,11 @@ class Options(NamedTuple):
     references: bool = True
 
 
-def run(options: Options, hears: Callable[[Report], None] | None = None) -> int:
-    """Print the report, write the reduced histories if asked to, and give the exit code; `hears` gets the report. Raises `Stop`."""
+def run(options: Options, hears: Callable[[Report], None] | None = None, workers: Sequence[Worker] = ()) -> int:
+    """Print the report, write the reduced histories if asked to, and give the exit code; `hears` gets the report. Raises `Stop`.
+
+    `workers` are processes for the jobs that were started already.
+    """
     alone = not options.histories
     try:
         least = floors(options.floors or "", options.measured)
@@ -72,7 +77,8 @@ def run(options: Options, hears: Callable[[Report], None] | None = None) -> int:
     with progress(() if is_diff and stream.isatty() else sources) as watching:
         detailed, shown = options.format in ("json", "diff"), show if is_diff else None
         jobs, archive, form, references = options.jobs, options.archive, options.input_format, options.references
-        seen = walk(Walk(sources, ruleset, chosen.files, selection, plan, jobs, detailed, options.measured, shown, archive, form, references), watching)
+        what = Walk(sources, ruleset, chosen.files, selection, plan, jobs, detailed, options.measured, shown, archive, form, references, workers)
+        seen = walk(what, watching)
     plan.close()
     if not seen.histories:
         return 2

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from reducer.cli.histories import Source
 from reducer.cli.outputs import Outputs, Sink
@@ -20,6 +20,9 @@ from reducer.report.lines import TOLD, add_lines
 from reducer.report.tally import LineSum, Tally, merge
 from reducer.rule import Ruleset
 from reducer.stored import InputFormat
+
+if TYPE_CHECKING:
+    from reducer.cli.workers import Worker
 
 Show = Callable[[str, tuple[ReturnReport, ...]], None]
 """Shows what was done to the returns of a history, or of one line of JSON lines, by its name."""
@@ -45,6 +48,7 @@ class Walk(NamedTuple):
     archive: str | None = None
     input_format: InputFormat = "auto"
     references: bool = True
+    workers: Sequence[Worker] = ()
 
 
 class Seen(NamedTuple):
@@ -113,7 +117,7 @@ def _pairs(plan: Walk) -> _Pairs:
 
     # What is kept or shown in detail is found out here: it holds rules and steps, which stay in their process.
     forms = ("lines", "long") if plan.detailed else ("lines", "long", "history")
-    return in_order(units, _work(plan), plan.files, plan.jobs, forms)
+    return in_order(units, _work(plan), plan.files, plan.jobs, forms, plan.workers)
 
 
 def _one(plan: Walk, seen: Seen, number: int, group: _Pairs, watch: _Watch | None) -> tuple[Tally, LineSum | None]:

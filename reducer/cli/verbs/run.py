@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError, BooleanOptionalAction
+from argparse import ArgumentTypeError, BooleanOptionalAction, Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from reducer.cli import VERBS
 from reducer.cli.parser import parsed, parser
 from reducer.cli.watch import watch
+
+if TYPE_CHECKING:
+    from reducer.cli.workers import Worker
 
 _ABOUT = """\
 Show what rules do to the tool returns of stored histories: what they save, which step took what, and what needs attention.
@@ -77,6 +81,15 @@ def main(arguments: Sequence[str]) -> int:
     if options.version:
         print(f"reducer {_version()}")
         return 0
+    if options.jobs > 1 and not options.watch:
+        from reducer.cli.workers import started
+
+        with started(options.jobs) as workers:
+            return _run(options, workers)
+    return _run(options, ())
+
+
+def _run(options: Namespace, workers: Sequence[Worker]) -> int:
     # Imported here, so that the version is told in the time that Python takes to start.
     from reducer.cli.dry_run import Options, run, watched
 
@@ -87,7 +100,7 @@ def main(arguments: Sequence[str]) -> int:
     )  # fmt: skip
     if options.watch:
         watch(watched(asked))
-    return run(asked)
+    return run(asked, workers=workers)
 
 
 def _count(text: str) -> int:
