@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-LENGTHS = (100, 200, 400, 800, 1500, 2000, 3000, 4000, 6000, 8000, 12000)
-"""Characters of texts that are tried."""
+LENGTHS = (400, 800, 1500, 2000, 3000, 4000, 6000, 8000, 12000)
+"""Characters of texts that are tried: what is shorter says no more what was answered."""
+BRIEF = (100, 200, 400, 800)
+"""Characters of texts that are tried where lists of them are limited: these are cells of tables."""
 TAILS = (800, 1500, 3000, 6000)
 """Characters of texts of which a quarter is the end."""
 COUNTS = (2, 5, 10, 30, 100)
 """Items of lists that are tried; the first two keep as much of the end as of the beginning, or nearly."""
-TARGETS = (1000, 2000, 3000, 4000, 6000, 8000, 16000)
+TARGETS = (2000, 3000, 4000, 6000, 8000, 16000)
 """Characters of whole returns that are tried."""
 SHORTEST = 400
 """Characters below which a return is left alone: there is nothing to save, and short answers are read in full."""
@@ -127,8 +129,7 @@ def cuts(lists: tuple[str, ...], ways: int, ends: bool) -> Iterator[Cut]:
         for target in TARGETS if lists else ():
             for items in COUNTS[:3] if way or ways == 1 else ():
                 for start in STARTS:
-                    if target >= 2000:
-                        yield Cut(way, lists, items, kept=False, target=target, start=start)
+                    yield Cut(way, lists, items, kept=False, target=target, start=start)
 
 
 def _of_texts(way: int, lists: tuple[str, ...], kept: bool) -> Iterator[Cut]:
@@ -138,5 +139,5 @@ def _of_texts(way: int, lists: tuple[str, ...], kept: bool) -> Iterator[Cut]:
         if kept and length in TAILS:
             yield Cut(way, length=length, tail=True)
     for items in COUNTS if lists and not kept else ():
-        for most in (None, *LENGTHS[:4]):
+        for most in (None, *BRIEF):
             yield Cut(way, lists, items, most, kept=False)

@@ -130,6 +130,39 @@ def test_a_value_that_is_mentioned_is_a_use_though_it_tells_little() -> None:
     assert "city" not in json.dumps(rule)
 
 
+def test_names_that_agents_use_in_other_tasks_stay_where_the_rest_is_cut() -> None:
+    names = [f"table_{number}_logs" for number in range(6)]
+
+    def answer(task: int) -> str:
+        return "".join(f"{names[number]}\n{f'words of task {task} that nobody ever needs ' * 12}\n" for number in range(6))
+
+    histories = read(*(recording(f"q{task}", ("schema", answer(task), f"I read {names[task % 6]} and {names[task % 5]}")) for task in range(24)))
+    learned = learn(histories, 0.95, 0.5)
+    rule = lesson(learned, "schema").rule
+    (words,) = (one["words"] for one in rule["entities"].values())
+    assert set(words) <= set(names)
+    assert learned.measured.total.saved > 0.5
+    assert learned.measured.total.retention == 1
+    draft = next(one for one in drafted(learned) if one.tool == "schema")
+    ruleset, problems = compile_rules([(draft.file, draft.text)])
+    assert ruleset is not None
+    assert not problems
+    assert f"# {len(words)} values that agents used" in draft.text
+    assert all(checks.stands(name, reduce_content(ruleset, "schema", answer(99))) for name in words)
+
+
+def test_rows_that_all_end_alike_are_cut_off_and_the_reason_is_said() -> None:
+    def answer(task: int) -> str:
+        return repr([(f"Column{task}x{number}", "text", "YES", "", None) for number in range(40)])
+
+    said = [" and ".join(f"Column{task}x{number}" for number in range(task % 40, 40, 3)) for task in range(24)]
+    learned = learn(read(*(recording(f"q{task}", ("describe", answer(task), said[task])) for task in range(24))), 0.95, 0.5)
+    draft = next(one for one in drafted(learned) if one.tool == "describe")
+    assert '# Rows that end in "text", "YES", "", null: 480 in 12 returns' in draft.text
+    assert reduce_content(_ruleset(lesson(learned, "describe").rule), "describe", answer(99)).startswith("[('Column99x0',), ('Column99x1',)")
+    assert learned.measured.total.retention == 1
+
+
 def _ruleset(rule: dict[str, Any]) -> Any:
     ruleset, problems = compile_rules([("drafted", json.dumps(rule))])
     assert not problems
