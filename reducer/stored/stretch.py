@@ -13,8 +13,8 @@ from reducer.stored.outline import ESCAPED, Kept, kept
 from reducer.stored.raw import Raw
 from reducer.stored.text import JsonText, scan
 
-SIZE = 1 << 20
-"""Characters of a stretch: what is read of them is in memory at once."""
+SIZE = 1 << 16
+"""Characters of a stretch: what is read of them is in memory at once. More is slower: memory is fresh, and far away."""
 _MARK = -8 * 10**18 - 1
 """What the first kept value is in the outline, each further one two less: a whole number that is odd, so that no decimal number equals it."""
 _MARKED = b"-800000000000"
@@ -66,14 +66,15 @@ def beginning(name: str) -> re.Pattern[str]:
 
 
 def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone: bool = False, copies: bool = False) -> Stretch | None:
-    """Read items of a list from the one at `start` on, some megabyte of them, or one that stands `alone`; None where they cannot be read so.
+    """Read items of a list from the one at `start` on, some of them, or one that stands `alone`; None where they cannot be read so.
 
     The values behind what is looked for are kept aside; where there are `copies`, one text says it for all that are alike. The quick reader
     takes half the time of `json.loads`. It refuses what that refuses, lone surrogates, 200 levels and numbers of more than 4,300 digits.
     """
     text = raw.source.text
     find = text.find
-    stop = text.rfind("}") + 1 if alone else _stop(text, start, start)
+    ends = alone or len(text) - start <= 2 * SIZE  # or where it ends is looked for when it is long enough
+    stop = text.rfind("}") + 1 if alone else _stop(text, start, start) if ends else start + SIZE
     at = done = start
     pieces = ["["]
     aside: dict[int, Kept] = {}
@@ -96,7 +97,11 @@ def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone
                 sought = first if hit < other else second
                 begin = min(hit, other)
             if begin >= stop:
-                break
+                if ends:
+                    break
+                ends, stop = True, _stop(text, start, at)
+                hit = other = -1
+                continue
             name, pattern = sought
             at = begin + 1
             if pattern is not None:
@@ -126,7 +131,7 @@ def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone
             pieces += (text[done:begin], str(mark))
             mark -= 2
             at = done = end
-            if end > stop:
+            if ends and end > stop:
                 stop = _stop(text, start, end)
                 hit = other = -1
         pieces += (text[done:stop], "]")
