@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from reducer import marks
-from reducer.engine.cut import shortened
+from reducer.engine.cut import cut, uncut
 from reducer.engine.extract import extracted
 from reducer.engine.leaves import LEAVES
 from reducer.engine.nested import unwrapped
@@ -33,8 +33,8 @@ class Draft:
 
     # fmt: off
     __slots__ = (
-        "_depth", "_opened", "_step", "_vocabulary", "alike", "all_keys", "heads", "lists", "lost", "marked", "notation",
-        "objects", "owed_at_all", "policies", "preserved", "protection", "reading", "referred", "root", "texts", "traced",
+        "_depth", "_opened", "_step", "alike", "all_keys", "heads", "lists", "lost", "marked", "notation", "objects",
+        "owed_at_all", "policies", "preserved", "protection", "reading", "referred", "root", "texts", "traced", "vocabulary",
     )
     # fmt: on
 
@@ -58,7 +58,7 @@ class Draft:
         self.marked = False
         self.protection = protection
         self.reading = reading
-        self._vocabulary = rule.vocabulary
+        self.vocabulary = rule.vocabulary
         self._step = 0
         self._opened: dict[int, tuple[Any, Any]] = {}
         self._depth = 0
@@ -208,41 +208,36 @@ class Draft:
         self.note(new, value)
         return new
 
-    def unwrap(self, value: Any) -> Any:
-        """Let everything in `value` that stood in a text of JSON stand for itself, if that is no longer."""
-        return value if self.notation is None else unwrapped(value, self.notation, self.replace, self.note)
-
     def cut(self, text: str, head: int, tail: int) -> str:
         """Keep at most `head` characters at the start and `tail` at the end with a mark between; the same text if that would not be shorter."""
         made = self.texts.get(id(text))
-        if made is None:
-            if marks.read(text, head, tail, self.reading.reads) is not None:
-                return text
-            # Cut before by larger numbers, as an older form of the rule may have had: its mark counts on.
-            found = marks.read(text, len(text), tail, self.reading.reads)
-            earlier = (found.head, found.tail, found.mark.count) if found else None
-        else:
-            earlier = (made.head, made.tail, made.count)
-        end, start, count = shortened(text, head, tail, earlier, self._vocabulary.everything)
-        if not count:
+        if made is None and marks.read(text, head, tail, self.reading.reads) is not None:
             return text
-        new = marks.write(text[:end], marks.Mark(count, "characters"), text[start:])
-        return text if len(new) >= len(text) else self.cut_to(new, end, len(text) - start, count)
+        new = cut(made or uncut(text, tail, self.reading.reads), head, tail, self.vocabulary.everything)
+        return text if new is None else self._noted(text, new)
 
-    def extract(self, value: Any, names: Iterable[str]) -> Any:
-        """Keep only what holds entities of the types and groups in `names`; of a text without any a mark, if that is shorter."""
-        return extracted(value, self._vocabulary.expand(names), self)
+    def cut_out(self, text: str, mentions: tuple[str, ...], always: frozenset[str]) -> str:
+        """Put a mark with `mentions`, entities of the types `always`, in the place of a text; the same text if that would not be shorter."""
+        made = self.texts.get(id(text))
+        whole = made or uncut(text, 0, self.reading.reads)
+        return self._noted(text, Cut(whole.old, (), whole.earlier, always=always), mentions)
 
-    def cut_to(self, new: str, head: int, tail: int, count: int, always: frozenset[str] = NOTHING) -> str:
-        """Remember that `new` is what was cut of a text: so much is left of its start and end."""
-        self.texts[id(new)] = Cut(new, head, tail, count, self._step, always)
+    def _noted(self, text: str, cut: Cut, mentions: tuple[str, ...] = ()) -> str:
+        new = cut.written((mentions,))
+        if len(new) >= len(text):
+            return text
+        cut.new, cut.step = new, self._step
+        self.texts[id(new)] = cut
         self.marked = True
         return new
 
-    def length(self, text: str) -> int:
-        """Give the characters of a text as it arrived, whatever was cut of it since."""
-        made = self.texts.get(id(text))
-        return len(text) if made is None else made.head + made.count + made.tail
+    def extract(self, value: Any, names: Iterable[str]) -> Any:
+        """Keep only what holds entities of the types and groups in `names`; of a text without any a mark, if that is shorter."""
+        return extracted(value, self.vocabulary.expand(names), self)
+
+    def unwrap(self, value: Any) -> Any:
+        """Let everything in `value` that stood in a text of JSON stand for itself, if that is no longer."""
+        return value if self.notation is None else unwrapped(value, self.notation, self.replace, self.note)
 
     # --- what the engine asks for
 

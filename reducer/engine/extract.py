@@ -12,8 +12,7 @@ from reducer.engine.thin import GONE, Taker, thin
 class _Cutter(Taker, Protocol):
     reading: Reading
 
-    def length(self, text: str) -> int: ...
-    def cut_to(self, new: str, head: int, tail: int, count: int, always: frozenset[str]) -> str: ...
+    def cut_out(self, text: str, mentions: tuple[str, ...], always: frozenset[str]) -> str: ...
 
 
 def extracted(value: Any, types: frozenset[str], draft: _Cutter) -> Any:
@@ -23,7 +22,7 @@ def extracted(value: Any, types: frozenset[str], draft: _Cutter) -> Any:
         if marks.read_alone(text, draft.reading.reads) is not None:
             return text
         mentions = tuple(dict.fromkeys(entity.value for entity in draft.reading.entities(text) if entity.type in types))
-        return _alone(text, mentions, types, draft) if mentions else GONE
+        return draft.cut_out(text, mentions, types) if mentions else GONE
 
     def holds(key: str) -> bool:
         return any(entity.type in types for entity in draft.reading.entities(key))
@@ -32,11 +31,5 @@ def extracted(value: Any, types: frozenset[str], draft: _Cutter) -> Any:
     if left is not GONE:
         return left
     if type(value) is str:
-        return _alone(value, (), types, draft)
+        return draft.cut_out(value, (), types)
     return draft.take_items(value, ()) if type(value) is list else draft.take_keys(value, ())
-
-
-def _alone(text: str, mentions: tuple[str, ...], types: frozenset[str], draft: _Cutter) -> str:
-    count = draft.length(text)
-    new = str(marks.Mark(count, "characters", mentions)) if text else text
-    return text if len(new) >= len(text) else draft.cut_to(new, 0, 0, count, types)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
-from reducer.engine.record import Cut
-from reducer.references import searched, searcher
+from reducer.engine.record import Cut, Range
+from reducer.references import occurrences, searched, searcher
 from reducer.values import MAX_DEPTH, Unreducible, is_media, plain
 
 Protected = Collection[str] | Callable[[], frozenset[str]]
 """Values that are protected, or what finds those of them that stand in the content: it is asked only where rules take something away."""
 
+_BREAKS = re.compile(r"\\[nrt]")
+"""Escapes whose letter is no part of the word behind it."""
 _NUMBERS = frozenset({int, float})
 
 
@@ -47,6 +50,16 @@ class Protection:
             found = self._held[place] = frozenset(self._search(searched(leaf if self._whole else [leaf])))
         return found
 
+    def place(self, value: str, text: str, ranges: Iterable[Range]) -> Range | None:
+        """Give the first place of a value in a text, as it is written, that lies in one of some ranges; None where there is none."""
+        if self._whole and "\\" in text:
+            text = _BREAKS.sub("  ", text)
+        return min([place for place in occurrences(value, text) if any(a <= place[0] and place[1] <= b for a, b in ranges)], default=None)
+
+    def stand(self, values: Collection[str], texts: Iterable[str]) -> bool:
+        """Tell whether each of some values stands in one of some texts."""
+        return frozenset[str]().union(*map(self.held, texts)).issuperset(values)
+
     def lost(self, value: Any, opened: Callable[[Any], Any], cuts: dict[int, Cut]) -> frozenset[str]:
         """Give the values that do not stand in what is left of the return. Raises `Unreducible` where it is too deep."""
         return self.values - self._shown(value, opened, cuts) if self.values else self.values
@@ -60,7 +73,7 @@ class Protection:
             kind = type(value)
             if kind is str:
                 cut = cuts.get(id(value))
-                for text in (value,) if cut is None else (value[: cut.head], value[len(value) - cut.tail :] if cut.tail else ""):
+                for text in (value,) if cut is None else [cut.old[start:end] for start, end in cut.kept]:
                     found.update(self.held(text))
             elif kind in _NUMBERS or is_media(value):
                 found.update(self.held(value))

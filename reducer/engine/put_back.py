@@ -11,7 +11,8 @@ from reducer import marks
 from reducer.engine.aligned import aligned_items, left_of, owed_key, owed_keys, was_changed
 from reducer.engine.draft import Draft
 from reducer.engine.leaves import LEAVES
-from reducer.engine.record import Cut
+from reducer.engine.record import NOTHING
+from reducer.engine.stretches import around
 from reducer.engine.thin import GONE
 from reducer.engine.thin_plain import thin_plain
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, chars, is_media
@@ -29,14 +30,14 @@ _PLAIN_ITEMS = PLAIN - {dict}
 class Owed:
     """What is put back; what has found its place, in the order of the content, is owed no more.
 
-    `needed`: the values of preserved entities; `mentions`: by id of a cut text those that its mark mentions; `bearers`: the texts that
-    hold needed values; `lost`: protected values, which stand in whole texts and never in marks; `spans`: by id of an object or list that
-    went as a whole the list in which its texts stand and where, so that one without bearers is not entered; `keyed`: keys within what went
-    as a whole may be bearers or hold protected values.
+    `needed`: the values of preserved entities; `texts`: by id of a cut text the one with marks that mention some, and with stretches that
+    stay; `bearers`: the texts that hold needed values; `lost`: protected values, which stand in texts and never in marks; `spans`: by id of
+    an object or list that went as a whole the list in which its texts stand and where, so that one without bearers is not entered; `keyed`:
+    keys within what went as a whole may be bearers or hold protected values.
     """
 
     needed: dict[str, None]
-    mentions: dict[int, tuple[str, ...]]
+    texts: dict[int, str]
     bearers: set[str]
     lost: set[str]
     spans: dict[int, tuple[list[str], int, int]]
@@ -52,13 +53,13 @@ def put_back(draft: Draft, old: Any, new: Any, owed: Owed) -> Any:
 
 
 class _Walk:
-    __slots__ = ("_bearers", "_draft", "_lost", "_mentions", "_needed", "_opened", "_plain", "_spans")
+    __slots__ = ("_bearers", "_draft", "_lost", "_needed", "_opened", "_plain", "_spans", "_texts")
 
     def __init__(self, draft: Draft, owed: Owed) -> None:
         self._draft = draft
         self._opened = draft.opened
         self._needed = owed.needed
-        self._mentions = owed.mentions
+        self._texts = owed.texts
         self._bearers = owed.bearers
         self._lost = owed.lost
         self._spans = owed.spans
@@ -100,19 +101,10 @@ class _Walk:
             return False
 
     def _text(self, old: str, new: str, types: frozenset[str]) -> str:
-        cut = self._draft.texts.get(id(new))
-        if cut is not None:
-            return old if self._regains(old) else self._marked(old, cut)
+        if id(new) in self._draft.texts:
+            return self._texts.get(id(new), new)
         left = self._pick(old, types)
         return new if left is GONE else left
-
-    def _marked(self, text: str, cut: Cut) -> str:
-        mentions = self._mentions.get(id(cut.new), ())
-        if not mentions:
-            return cut.new
-        mark = marks.Mark(cut.count, "characters", mentions)
-        whole = marks.write(text[: cut.head], mark, text[len(text) - cut.tail :] if cut.tail else "")
-        return whole if len(whole) < len(text) else text
 
     def _object(self, old: dict[str, Any], new: dict[str, Any], depth: int) -> Any:
         result, bearers = {}, self._bearers
@@ -253,8 +245,9 @@ class _Walk:
 
     def _pick(self, text: str, types: frozenset[str]) -> Any:
         values = self._claim(text, types)
-        if self._lost and self._regains(text):
-            return text
+        referred = self._regained(text) if self._lost else None
+        if referred:
+            return text if len(text) <= _SHORTEST else around(text, referred, values, self._draft)
         if not values:
             return GONE
         if len(text) <= _SHORTEST or len(text) <= _SHORTEST + sum(map(len, values)):
@@ -273,11 +266,15 @@ class _Walk:
 
     def _regains(self, leaf: Any) -> bool:
         """Tell whether a key, text, number or media item holds protected values that were lost; they are lost no more."""
-        if not self._lost or self._draft.protection is None or leaf is None or type(leaf) is bool:
-            return False
+        return bool(self._lost and self._regained(leaf))
+
+    def _regained(self, leaf: Any) -> frozenset[str]:
+        """Give the protected values in a key, text, number or media item that were lost; they are lost no more."""
+        if self._draft.protection is None or leaf is None or type(leaf) is bool:
+            return NOTHING
         found = self._draft.protection.held(leaf) & self._lost
         self._lost -= found
-        return bool(found)
+        return found
 
     def _claim(self, text: str, types: frozenset[str]) -> tuple[str, ...]:
         """Give the needed values in a text; they are needed no more."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from reducer.engine.cut import Scan
 from reducer.engine.draft import Draft
 from reducer.engine.leaves import leaves
+from reducer.engine.protection import Protection
 from reducer.engine.put_back import Owed, put_back
 from reducer.engine.record import Cut
 from reducer.engine.removed import Piece, removed
+from reducer.engine.stretches import finished, widened
 from reducer.entities import Entity
 from reducer.rule import Rule
 
@@ -39,11 +42,13 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
     in_order = bool(rule.bounds or synonyms)
     gone = removed(draft, old, new, in_order)
     pieces = gone.pieces
+    if lost and draft.protection is not None:
+        lost -= _widen(pieces, lost, draft.protection, draft.vocabulary.everything)
     known = draft.reading.scanned(chain.from_iterable([piece.texts for piece in pieces]))
     owed = [entity for piece in pieces for entity in _owed(draft, piece, in_order)]
     needed, named = _needed(owed, synonyms) if synonyms else ({entity.value: None for entity in owed}, None)
     if needed:
-        _strike_out(draft, needed, named, new, {id(piece.cut.new): piece.texts[0] for piece in pieces if piece.cut is not None})
+        _strike_out(draft, needed, named, new, {id(piece.cut.new): piece.cut for piece in pieces if piece.cut is not None})
     if rule.bounds and needed:
         draft.lost = tuple(_beyond(rule.bounds, needed, {entity.value: entity.type for entity in owed}))
         for value in draft.lost:
@@ -51,20 +56,23 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
     if not (needed or draft.marked or lost):
         return new
     # Marks in cut texts come first, wherever they stand: they cost less than items and keys put back.
-    mentions: dict[int, tuple[str, ...]] = {}
+    texts: dict[int, str] = {}
+    mentioned: set[str] = set()
     for piece in pieces:
         cut = piece.cut
         if cut is not None:
             policy = draft.policies[cut.step]
-            away = _gone(known[piece.texts[0]], piece.texts[0], cut) if policy or cut.always else []
+            away = cut.away(known[cut.old]) if policy or cut.always else []
             values = dict.fromkeys(e.value for e in away if e.type in cut.always or (e.type in policy and e.value in needed))
-            mentions[id(cut.new)] = tuple(values)
+            if values or cut is not draft.texts[id(cut.new)]:
+                texts[id(cut.new)] = finished(cut, known[cut.old], values)
+            mentioned.update(values)
             for value in values:
                 needed.pop(value, None)
-    draft.preserved = len(needed.keys() | {value for values in mentions.values() for value in values})
+    draft.preserved = len(needed.keys() | mentioned)
     bearers = {text for text, found in draft.reading.bearing.items() if found[0].value in needed or _holds(found, needed)} if needed else set()
     hidden = bool(lost) or not bearers.isdisjoint(gone.keys)
-    return put_back(draft, old, new, Owed(needed, mentions, bearers, set(lost), {} if hidden else gone.spans, hidden or in_order))
+    return put_back(draft, old, new, Owed(needed, texts, bearers, set(lost), {} if hidden else gone.spans, hidden or in_order))
 
 
 def _holds(found: Sequence[Entity], needed: dict[str, None]) -> bool:
@@ -80,12 +88,19 @@ def _owed(draft: Draft, piece: Piece, twice: bool) -> list[Entity]:
         texts = filter(bearing.__contains__, piece.texts if twice else dict.fromkeys(piece.texts))
         return [entity for text in texts for entity in bearing[text] if entity.type in types]
     policy = draft.policies[cut.step]
-    return [entity for entity in _gone(bearing.get(piece.texts[0], ()), piece.texts[0], cut) if entity.type in policy] if policy else []
+    return [entity for entity in cut.away(bearing.get(cut.old, ())) if entity.type in policy] if policy else []
 
 
-def _gone(found: Iterable[Entity], text: str, cut: Cut) -> list[Entity]:
-    end = len(text) - cut.tail
-    return [entity for entity in found if entity.end > cut.head and entity.start < end]
+def _widen(pieces: Iterable[Piece], lost: frozenset[str], protection: Protection, everything: Callable[[], Scan]) -> frozenset[str]:
+    """Keep in the texts that were cut what stands around values in `lost`, each in the first that holds it; give those that one holds."""
+    found: frozenset[str] = frozenset()
+    for piece in pieces:
+        if piece.cut is not None:
+            values = protection.held(piece.cut.old) & lost - found
+            if values:
+                piece.cut = widened(piece.cut, values, protection, everything)
+                found |= values
+    return found
 
 
 def _needed(owed: list[Entity], synonyms: frozenset[str]) -> tuple[dict[str, None], dict[tuple[str, str], str]]:
@@ -102,11 +117,11 @@ def _needed(owed: list[Entity], synonyms: frozenset[str]) -> tuple[dict[str, Non
     return needed, named
 
 
-def _strike_out(draft: Draft, needed: dict[str, None], named: dict[tuple[str, str], str] | None, new: Any, origins: dict[int, str]) -> None:
-    """Take from `needed` what is still shown in `new`, in which the texts of the ids in `origins` are what cuts left."""
+def _strike_out(draft: Draft, needed: dict[str, None], named: dict[tuple[str, str], str] | None, new: Any, cuts: dict[int, Cut]) -> None:
+    """Take from `needed` what is still shown in `new`, in which the texts of the ids in `cuts` are what those left."""
     left: list[str] = []
     leaves(new, draft.opened, left, {})
-    texts: dict[str, None] = dict.fromkeys(text for text in left if id(text) not in origins) if origins else dict.fromkeys(left)
+    texts: dict[str, None] = dict.fromkeys(text for text in left if id(text) not in cuts) if cuts else dict.fromkeys(left)
     if not named and len(needed) <= _FEW:
         joined = "\0".join(texts)
         near = [value for value in needed if value in joined]
@@ -115,12 +130,10 @@ def _strike_out(draft: Draft, needed: dict[str, None], named: dict[tuple[str, st
     bearing = draft.reading.bearing
     shown = [entity for text in filter(bearing.__contains__, texts) for entity in bearing[text]]
     # What a cut left is not scanned again: a fifth of the time of a rule that only cuts.
-    for text in left if origins else ():
-        origin = origins.get(id(text))
-        if origin is not None:
-            cut = draft.texts[id(text)]
-            end = len(origin) - cut.tail
-            shown += [entity for entity in known[origin] if entity.end <= cut.head or entity.start >= end or entity.type in cut.always]
+    for text in left if cuts else ():
+        cut = cuts.get(id(text))
+        if cut is not None:
+            shown += cut.stands(known[cut.old])
     for entity in shown:
         needed.pop(entity.value, None)
         if named:

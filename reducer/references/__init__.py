@@ -10,10 +10,24 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from reducer.references.later import Call, Mentions, Written, values_in
-from reducer.references.search import searched, searcher
+from reducer.references.search import occurrences, searched, searcher
 from reducer.references.values import NUMBER
 
-__all__ = ["NUMBER", "Call", "Event", "Mentions", "Reference", "Returned", "Said", "Written", "mentioned_later", "references", "searched", "searcher"]
+__all__ = [
+    "NUMBER",
+    "Call",
+    "Event",
+    "Mentions",
+    "Reference",
+    "Returned",
+    "Said",
+    "Written",
+    "mentioned_later",
+    "occurrences",
+    "references",
+    "searched",
+    "searcher",
+]
 
 
 class Said(NamedTuple):

@@ -88,6 +88,7 @@ def test_protected_cases_are_still_reduced() -> None:
 
 ROWS = [{"id": f"case-{n}", "score": 1000 + n, "tags": ["a", f"tag-{n}"], "note": "seen " * 20} for n in range(6)]
 LONG = f"First line.\n{'word ' * 100}\nThe ticket is INC-4711 here.\n{'more ' * 100}"
+AROUND = f"{LONG[:56]} …[456 more characters]…\nThe ticket is INC-4711 here. …[501 more characters]"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,13 @@ LONG = f"First line.\n{'word ' * 100}\nThe ticket is INC-4711 here.\n{'more ' * 
         ([{"path": "a", "drop": ["key-7"]}], {"a": {"key-7": 1, "b": 2}}, ["key-7"], {"a": {"key-7": 1, "b": 2}}),
         ([{"path": "a", "drop": ["key-7"]}], {"a": {"key-7": [1], "b": 2}}, ["key-7"], {"a": {"key-7": [], "b": 2}}),
         ([{"limit": 1}], ["one", "two", "id-33 here"], ["id-33"], ["one", "id-33 here"]),
-        ([{"truncate": 60}], {"t": LONG}, ["INC-4711"], {"t": LONG}),
+        ([{"truncate": 60}], {"t": LONG}, ["INC-4711"], {"t": AROUND}),
+        ([{"truncate": 600}], {"t": LONG}, ["INC-4711"], {"t": f"{LONG[:596]} …[446 more characters]"}),
+        ([{"extract": ["ip"]}], LONG, ["INC-4711"], "…[512 more characters]…\nThe ticket is INC-4711 here. …[501 more characters]"),
+        ([{"path": "a", "drop": ["t"]}], {"a": {"t": LONG}}, ["INC-4711"], {"a": {"t": f"…[512{AROUND[62:]}"}}),
+        ([{"truncate": 60}], f"{LONG[:402]}INC-4711", ["INC-4711"], f"{LONG[:56]} …[150 more characters]…{LONG[206:402]}INC-4711"),
+        ([{"truncate": 60}], f"{LONG[:56]} INC-4711 {LONG[402:]}", ["INC-4711"], f"{LONG[:56]} INC-4711 {LONG[402:511]} …[531 more characters]"),
+        ([{"truncate": 60}], f"{LONG[:142]}INC-4711", ["INC-4711"], f"{LONG[:142]}INC-4711"),
         ([{"limit": 1}], ROWS, ["case-0"], [ROWS[0]]),
     ],
 )
