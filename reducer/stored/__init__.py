@@ -167,20 +167,18 @@ def _spliced(raw: Raw, changes: Iterable[tuple[int, int, Any]]) -> bytes:
         if new is not last:  # the copies of a return change alike
             last, said = new, new if type(new) is bytes else _written(new)
         # A number such as 1e400 reads as infinity: a content that holds one cannot be written back, so it stays.
-        if b"Infinity" in said and type(new) not in (str, bytes) and _overflows(raw.encoded(raw.source.text[start:end]).decode()):
+        if b"Infinity" in said and type(new) not in (str, bytes) and _overflows(raw.piece(start, end).decode()):
             continue
         edits.append((start, end, said))
-    data = raw.data
     if not edits:
-        return data
+        return raw.data
     edits.sort()  # copies stand further on, before the next return and behind it
     pieces: list[bytes] = []
     done = 0
     for start, end, written in edits:
-        start, end = raw.in_bytes(start), raw.in_bytes(end)
-        pieces += (data[done:start], written)
+        pieces += (raw.piece(done, start), written)
         done = end
-    pieces.append(data[done:])
+    pieces.append(raw.piece(done, len(raw.source.text)))
     return b"".join(pieces)
 
 

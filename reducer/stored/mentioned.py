@@ -47,10 +47,9 @@ def _without_contents(data: bytes, input_format: InputFormat) -> Any:
     spans = (span for found in read(raw, input_format) for span in ((found[4], found[5]), *(copy[:2] for copy in found[7])))
     for start, end in sorted(spans):
         if start < end:  # a return may have none
-            start, end = raw.in_bytes(start), raw.in_bytes(end)
-            pieces += (data[done:start], b"null")
+            pieces += (raw.piece(done, start), b"null")
             done = end
-    pieces.append(data[done:])
+    pieces.append(raw.piece(done, len(raw.source.text)))
     source = JsonText(b"".join(pieces).decode())
     start = source.white(1 if source.text.startswith("\ufeff") else 0)
     value, _ = source.value(start)

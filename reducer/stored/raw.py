@@ -57,9 +57,9 @@ class Raw:
         """Tell which place is `at` in the text."""
         return self._to_bytes(at) if self.bytewise else at
 
-    def in_bytes(self, place: int) -> int:
-        """Tell where a place is among the bytes."""
-        return place if self.bytewise or self.ascii else self._to_bytes(place)
+    def piece(self, start: int, end: int) -> bytes:
+        """Give the bytes between two places."""
+        return self.data[start:end] if self.bytewise or self.ascii else self.source.text[start:end].encode()
 
     def _to_bytes(self, at: int) -> int:
         # Quick for places near the last one.

@@ -60,7 +60,7 @@ def said(data: bytes) -> Any:
         index, part, fields, content, start, end, flaw, copies = found
         named = [fields.get(key) for key in ("tool_name", "tool_call_id", "timestamp", "outcome", "tool_kind")]
         places = [(content, start, end), *((value, begin, behind) for begin, behind, value, _ in copies)]
-        spans = [(repr(value), type(value), raw.in_bytes(begin), raw.in_bytes(behind)) for value, begin, behind in places]
+        spans = [(repr(value), type(value), len(raw.piece(0, begin)), raw.piece(begin, behind)) for value, begin, behind in places]
         return index, part, repr(named), flaw, spans
 
     raw = Raw(data)
