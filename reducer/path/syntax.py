@@ -36,8 +36,10 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            tree = cast(Node, Parser().parse(text).parsed)
             tokens = tokenize(text)
+            if _brackets(tokens) > MAX_NESTING:  # before the parser, which recurses: how deep it can differs with the caller's stack
+                raise RecursionError
+            tree = cast(Node, Parser().parse(text).parsed)
         except RecursionError:
             raise _too_deep() from None
         except Exception as error:  # jmespath lets ValueError of int() and the like through
@@ -49,6 +51,20 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
         steps = [token for before, token in pairwise(tokens) if before.type == "colon" and token.value == 0]
         raise steps[-1].problem("E064", "the step of a slice cannot be 0")
     return tree, tokens
+
+
+def _brackets(tokens: Sequence[Token]) -> int:
+    """Count the brackets that are open at once, and negations in a row."""
+    depth = most = negations = 0
+    for token in tokens:
+        depth += (token.type in _OPENING) - (token.type in _CLOSING)
+        negations = negations + 1 if token.type == "not" else 0
+        most = max(most, depth, negations)
+    return most
+
+
+_OPENING = frozenset({"lparen", "lbracket", "lbrace", "filter"})
+_CLOSING = frozenset({"rparen", "rbracket", "rbrace"})
 
 
 def _too_deep() -> PathError:

@@ -188,6 +188,22 @@ def test_long_and_deep_texts(piece: str, count: int, end: str) -> None:
         assert count < 100_000 if error is None else points_into(error, text)
 
 
+@pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("a[?", "]"), ("{a: ", "}"), ("abs(", ")"), ("!", ""), ("[?(!", ")]")])
+@pytest.mark.parametrize("levels", [101, 150, 330, 900])
+def test_so_many_brackets_are_too_deep_wherever_it_is_called(opening: str, closing: str, levels: int) -> None:
+    """Whole or not: what the parser would say hangs on the stack that is left to it."""
+    for text in (opening * levels + "a" + closing * levels, opening * levels, opening * levels + "a"):
+        error = failure(compile_expression, text)
+        assert error is not None
+        assert error.message == "the expression is nested deeper than 100 levels"
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("!", ""), ("abs(", ")")])
+def test_a_hundred_brackets_are_not(opening: str, closing: str) -> None:
+    for text in (opening * 99 + "a" + closing * 99, f"{opening * 60}a{closing * 60} && {opening * 60}a{closing * 60}", f"a == '{opening * 200}'"):
+        assert failure(compile_expression, text) is None
+
+
 SIGNS = [
     ".",
     "[",
