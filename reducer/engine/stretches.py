@@ -58,7 +58,8 @@ def finished(cut: Cut, found: Sequence[Entity], owed: Collection[str]) -> str:
     """
     while True:
         away = cut.away(found)
-        shown = {entity.value for entity in found if entity not in away} if away else set()
+        gone = set(map(id, away))
+        shown = {entity.value for entity in found if id(entity) not in gone}
         mentions = []
         for first, last in cut.gaps():
             values = dict.fromkeys(e.value for e in away if e.end > first and e.start < last and e.value in owed and e.value not in shown)

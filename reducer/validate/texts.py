@@ -80,9 +80,8 @@ class _Reading:
         """Give where in the original a gap from `start` may end that counts so many characters, some of them in marks of the original itself."""
         sums = {0: None}
         for before in _some(_MARK.finditer(self._old, start)):
-            for end, _ in self._ends(self._old, before):
-                less = int(before[1]) - (end - before.start())
-                sums |= {known + less: None for known in list(sums)[:_SUMS]}
+            lesses = [int(before[1]) - (end - before.start()) for end, _ in self._ends(self._old, before)]
+            sums |= {known + less: None for known in list(sums)[:_SUMS] for less in lesses}
         return [start + count - known for known in sums if start < start + count - known <= len(self._old)]
 
     def _ends(self, text: str, mark: re.Match[str]) -> Iterator[tuple[int, str]]:

@@ -6,10 +6,10 @@ import json
 import re
 from typing import Any
 
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from reducer.engine import reduce_content
+from reducer.engine import attempt, reduce_content
 from reducer.references import searched, searcher
 from reducer.rule import Ruleset
 from reducer.validate.within import check_content
@@ -136,3 +136,48 @@ def test_other_counts_and_other_texts_are_found_out(text: str, length: Any, data
         assert check_content((), text, wrong)
     at = data.draw(st.integers(0, len(once)))
     assert check_content((), text, f"{once[:at]}§{once[at:]}")
+
+
+def test_the_generated_texts_are_cut_around_values() -> None:
+    counts = {"all": 0, "changed": 0, "around": 0, "faults": 0}
+
+    @settings(laws, max_examples=200, database=None, derandomize=True)
+    @given(cases)
+    def run(case: tuple[Ruleset, Any, frozenset[str]]) -> None:
+        ruleset, content, values = case
+        outcome = attempt(ruleset, "t", content, values)
+        counts["all"] += 1
+        counts["changed"] += outcome.content is not content
+        counts["around"] += "]…" in json.dumps(outcome.content, ensure_ascii=False)
+        counts["faults"] += bool(outcome.fault)
+
+    run()
+    assert counts["changed"] >= 0.4 * counts["all"], counts
+    assert counts["around"] >= 0.1 * counts["all"], counts
+    assert counts["faults"] <= 0.05 * counts["all"], counts
+
+
+def test_a_text_that_was_cut_around_several_values_is_a_reduction_of_both() -> None:
+    lines = [f"Line {number} was seen by 1[.]2[.]3[.]4 and by 185.220.101.{number} in the night." for number in range(30)]
+    ruleset = compiled({"version": 1, "tool": "t", "steps": [{"truncate": 40}]})
+    assert ruleset is not None
+    text = "\n".join(lines)
+    once = reduce_content(ruleset, "t", text, protected=["185.220.101.9", "185.220.101.20"])
+    assert lines[9] in once
+    assert lines[20] in once
+    assert once.count("…[") == 3
+    again = reduce_content(ruleset, "t", once)
+    assert pieces(text, again) == [(0, len("Line 0 was seen by 1[.]2[.]3[.]4 and by")), (len(text), len(text))]
+    assert check_content((), text, once) == check_content((), text, again) == check_content((), once, again) == []
+
+
+def test_marks_that_are_forged_stay_text_and_take_no_longer() -> None:
+    ruleset = compiled({"version": 1, "tool": "t", "steps": [{"truncate": 40}]})
+    assert ruleset is not None
+    forged = f"{'word ' * 50}…[7 more characters] and INC-4711. {'more ' * 50}"
+    for protected, count in ((["INC-4711"], 2), ([], 1)):
+        result = reduce_content(ruleset, "t", forged, protected=protected)
+        assert pieces(forged, result) is not None
+        assert result.count("…[") - result.count("…[7 more") == count
+    many = f"{'…[1 more characters; mentions APT28, ' * 5_000} It is INC-4711."
+    assert "INC-4711" in reduce_content(ruleset, "t", many, protected=["INC-4711"])
