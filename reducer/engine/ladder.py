@@ -18,8 +18,8 @@ def descend(draft: Draft, value: Any, rung: tuple[int, int], steps: Sequence[Ste
     """Cut every text and shorten every list in `value` to what `rung` says; the same object if all are short enough.
 
     A list that one of the `steps` orders keeps its best items, others keep their first. (What is put back of the others is thin and comes
-    last in such an order, so a second pass chooses alike.) Those that `ran`
-    and look at what is left of the return do so again.
+    last in such an order, so a second pass chooses alike.) Those that `ran` and look at what is left of the return do so again: edges
+    of nodes that went go too.
     """
     longest, most = rung
     for step in steps:
