@@ -10,6 +10,8 @@ from reducer.engine.draft import Draft
 from reducer.engine.record import NOTHING, Kept
 from reducer.engine.thin import GONE
 
+_CONTAINERS = frozenset({dict, list})
+
 
 def aligned_items(draft: Draft, old: list[Any], new: list[Any]) -> Iterable[tuple[Any, Any, frozenset[str], Any]]:
     """Give for every item of `old`, the list that arrived, what stands for it in `new` (`GONE` where nothing does), what is owed for it,
@@ -80,7 +82,10 @@ def left_of(draft: Draft, old: Any, last: Any, types: frozenset[str]) -> Iterato
 
 def was_changed(draft: Draft, old: Any, last: Any) -> bool:
     """Tell whether `last`, which was left of an opened object or list, is another one, so that `left_of` has something to tell."""
-    return not draft.alike and last is not old and type(opened := draft.opened(last)) is type(old) and opened is not old
+    if draft.alike or last is old or type(old) not in _CONTAINERS:
+        return False
+    opened = draft.opened(last)
+    return type(opened) is type(old) and opened is not old
 
 
 def _versions(kept: Kept) -> list[Kept]:

@@ -69,7 +69,14 @@ def test_what_stays_is_the_same_object() -> None:
     assert result["other"] == (1, 2)
 
 
-Word = enum.Enum("Word", {"LONG": "seen at 192.0.2.1 and again at the gate near the hall where the others stood", "SHORT": "the the"})
+Word = enum.Enum(
+    "Word",
+    {
+        "LONG": "seen at 192.0.2.1 and again at the gate near the hall where the others stood",
+        "SHORT": "the the",
+        "LENGTHY": "seen at 192.0.2.1 " + "word " * 60,
+    },
+)
 
 
 @dataclasses.dataclass
@@ -87,6 +94,11 @@ class Edge:
         ({"steps": [{"path": "note", "truncate": 8}]}, {"note": Word.LONG, "more": [Word.LONG]}),
         ({"steps": [{"path": "item", "compact": True}]}, {"item": {"a": float("nan"), "b": Word.SHORT, "c": 0}}),
         ({"keys": "all", "preserve": ["ip"], "steps": [{"path": "edges", "limit": 1}]}, {"edges": [Edge(1, ""), Edge(2, ""), Edge(3, "192.0.2.1")]}),
+        # The ladder cuts the text before it takes the item that the text stands in.
+        (
+            {"preserve": ["ip"], "max_chars": 50, "steps": [{"drop": "[?risk == 'high']"}, {"drop": ["id"], "preserve": []}]},
+            [{"id": 0}, {"n": 1}, {"n": 2}, {"n": 3, "note": Word.LENGTHY}],
+        ),
     ],
 )
 def test_live_values_that_were_once_reduced_otherwise(rule: dict[str, Any], live: Any) -> None:
