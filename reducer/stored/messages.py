@@ -57,7 +57,8 @@ def several(raw: Raw, start: int, index: int, alone: bool = False) -> Several | 
     compact = text.startswith('{"parts":[', start)
     read = stretch(raw, start, _COMPACT if compact else _SPACED, alone=alone)
     found = None if read is None else _in_stretch(text, read, index, "" if compact else " ")
-    if read is not None and found is None:
+    if found is None:
+        read = None  # it is not in memory beside the next one
         read = stretch(raw, start, _ANY, alone=alone)
         found = None if read is None or not read.plain() else _in_stretch(text, read, index, "")
     return None if read is None or found is None else Several(found, len(read.items), read.end, "model-messages")

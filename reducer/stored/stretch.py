@@ -21,6 +21,8 @@ _MARKED = b"-800000000000"
 _B = r"[ \t\n\r]*+"
 _BEGINNING = re.compile(rf'\{{{_B}"(\w+)"')
 _COLON = re.compile(rf"{_B}:{_B}")
+_MOST = 32 * SIZE
+"""Bytes of an outline: a larger one holds a value that should stand aside, and would be in memory twice."""
 _NEAR = 200
 """Characters within which an object begins before its content."""
 _LEAD = 48
@@ -136,6 +138,8 @@ def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone
                 hit = other = -1
         pieces += (text[done:stop], "]")
         outline = raw.encoded("".join(pieces))
+        if len(outline) > _MOST:
+            return None
         if outline.count(_MARKED) != len(aside):
             return None
         items = from_json(outline, cache_strings="keys")
@@ -153,14 +157,17 @@ def _text(spelled: bytes) -> str:
 def _kept(raw: Raw, start: int) -> Kept:
     """Read a value that is no text. Raises `ValueError` where that is better done in characters, of which there is time to think yet."""
     value, end, flaw = kept(raw.source, start)
-    if raw.bytewise:
-        spelled = raw.encoded(raw.source.text[start:end])
-        if not spelled.isascii():
-            if raw.structured is None and len(spelled) > _MUCH:
-                raw.structured = True
-                raise ValueError
-            value, _, flaw = kept(JsonText(spelled.decode()), 0)
+    if raw.bytewise and not _is_ascii(raw.data, start, end):
+        value = None  # not two of it at once: a line of 15 MB may take 60
+        if raw.structured is None and end - start > _MUCH:
+            raw.structured = True
+            raise ValueError
+        value, _, flaw = kept(JsonText(raw.data[start:end].decode()), 0)
     return start, end, value, flaw
+
+
+def _is_ascii(data: bytes, start: int, end: int) -> bool:
+    return all(data[at : min(at + SIZE, end)].isascii() for at in range(start, end, SIZE))
 
 
 def _stop(text: str, start: int, at: int) -> int:
