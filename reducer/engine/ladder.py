@@ -23,7 +23,8 @@ def descend(draft: Draft, value: Any, rung: tuple[int, int], steps: Sequence[Ste
     """
     longest, most = rung
     for step in steps:
-        value = step.path.update(value, partial(_best, draft, step.op.best, most), draft.note)
+        if step.op.prefers():
+            value = step.path.update(value, partial(_best, draft, step.op.best, most), draft.note)
         if step in ran:
             value = _again(draft, step, value)
 
@@ -47,13 +48,10 @@ def _again(draft: Draft, step: Step, value: Any) -> Any:
     return apply_step(step, draft, value)[0]
 
 
-def _best(draft: Draft, best: Callable[[list[Any], int], Sequence[int] | None], most: int, place: Any) -> Any:
+def _best(draft: Draft, best: Callable[[list[Any], int], Sequence[int]], most: int, place: Any) -> Any:
     opened = draft.opened(place)
     if type(opened) is not list or len(opened) <= most:
         return place
-    chosen = best(opened, most)
-    if chosen is None:
-        return place
     if opened is not place:
         draft.note(opened, place)
-    return draft.take_items(opened, chosen)
+    return draft.take_items(opened, best(opened, most))

@@ -112,9 +112,13 @@ class Op(BaseModel):
         """Name what else decides, relative to the whole return."""
         return ()
 
-    def best(self, items: list[Any], most: int) -> Sequence[int] | None:
-        """Choose the `most` items of a list at its place that matter most to it, in order, for `max_chars`; None if it prefers none."""
-        return None
+    def prefers(self) -> bool:
+        """Tell whether some items of a list at its place matter more to it than others, so that `best` chooses them for `max_chars`."""
+        return False
+
+    def best(self, items: list[Any], most: int) -> Sequence[int]:
+        """Choose the `most` items of a list at its place that matter most to it, in order."""
+        return range(min(most, len(items)))
 
     def always_kept(self, value: Any) -> int:
         """Count the items of a value at its place that stay because of a condition alone."""

@@ -60,9 +60,10 @@ class Limit(Op):
         ranked = self._ranked(value)
         return (*ranked[:head], *ranked[count - tail :])
 
-    def best(self, items: list[Any], most: int) -> Sequence[int] | None:
-        if self.sort_by is None and self.always_keep is None:
-            return None
+    def prefers(self) -> bool:
+        return self.sort_by is not None or self.always_keep is not None
+
+    def best(self, items: list[Any], most: int) -> Sequence[int]:
         ranked = range(len(items)) if self.sort_by is None else self._ranked(items)
         if self.always_keep is not None:
             holds = self.always_keep.holds
