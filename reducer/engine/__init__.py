@@ -9,7 +9,7 @@ from typing import Any
 from reducer.engine.arrival import Arrival, arrive
 from reducer.engine.protection import Protected, Protection, protect
 from reducer.engine.reading import Reading
-from reducer.engine.run import StepTrace, passes, run
+from reducer.engine.run import Ran, StepTrace, passes, run
 from reducer.rule import Rule, Ruleset
 from reducer.values import MOST_CHARS, Unreducible
 
@@ -115,7 +115,7 @@ def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None, protected:
     left = arrival.left(ran.result, _writes_compactly(rule))
     if left is content:
         return Outcome(rule, content, tuple(steps or ()), referred=ran.referred, arrival=arrival)
-    blamed = None if rule.proven and not ran.referred else _changed_again(rule, left, reading, protection)
+    blamed = None if rule.proven and not ran.referred else _changed_again(rule, left, reading, protection, ran)
     outcome = Outcome(rule, left, tuple(steps or ()), lost=ran.lost, preserved=ran.preserved, referred=ran.referred, arrival=arrival, result=ran.result)
     return _settled(outcome, content, blamed)
 
@@ -132,12 +132,12 @@ def _settled(outcome: Outcome, content: Any, blamed: StepTrace | None) -> Outcom
     return Outcome(outcome.rule, content, outcome.steps, fault=fault, blamed=blamed, referred=outcome.referred, arrival=outcome.arrival)
 
 
-def _changed_again(rule: Rule, result: Any, reading: Reading, protection: Protection | None) -> StepTrace | None:
-    """Give the step of a second pass that would change a result; None for a fixed point."""
+def _changed_again(rule: Rule, result: Any, reading: Reading, protection: Protection | None, earlier: Ran) -> StepTrace | None:
+    """Give the step of a second pass that would change a result, which an earlier pass left; None for a fixed point."""
     arrival = arrive(rule, result)
     if arrival is None or (rule.when is not None and not passes(rule.when, arrival)):
         return None
-    again = arrival.left(run(rule, arrival, reading, None, protection).result, _writes_compactly(rule))
+    again = arrival.left(run(rule, arrival, reading, None, protection, earlier).result, _writes_compactly(rule))
     if again is result or again == result:
         return None
     steps: list[StepTrace] = []

@@ -34,7 +34,7 @@ class Draft:
     # fmt: off
     __slots__ = (
         "_depth", "_opened", "_step", "alike", "all_keys", "heads", "lists", "lost", "marked", "notation", "objects",
-        "owed_at_all", "policies", "preserved", "protection", "reading", "referred", "root", "texts", "traced", "vocabulary",
+        "owed_at_all", "policies", "preserved", "protection", "reading", "referred", "repeats", "root", "texts", "traced", "vocabulary",
     )
     # fmt: on
 
@@ -56,6 +56,7 @@ class Draft:
         self.preserved = 0
         self.referred: frozenset[str] = NOTHING
         self.marked = False
+        self.repeats = False
         self.protection = protection
         self.reading = reading
         self.vocabulary = rule.vocabulary

@@ -9,18 +9,15 @@ from typing import Any
 
 from reducer import marks
 from reducer.engine.aligned import aligned_items, left_of, owed_key, owed_keys, was_changed
+from reducer.engine.claims import Claims
 from reducer.engine.draft import Draft
 from reducer.engine.leaves import LEAVES
-from reducer.engine.record import NOTHING
-from reducer.engine.stretches import around
 from reducer.engine.thin import GONE
-from reducer.engine.thin_plain import thin_plain
+from reducer.engine.thin_plain import plain_thin
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, chars, is_media
 
 _LONG = 200
 """Average characters of the texts that a list kept, above which a mark says how many went."""
-_SHORTEST = len(str(marks.Mark(1, "characters", ("",))))
-"""Characters of a mark besides what it mentions."""
 _CONTAINERS = frozenset({dict, list})
 _SIMPLE = LEAVES | {str, list}
 _PLAIN_ITEMS = PLAIN - {dict}
@@ -28,18 +25,15 @@ _PLAIN_ITEMS = PLAIN - {dict}
 
 @dataclass(slots=True)
 class Owed:
-    """What is put back; what has found its place, in the order of the content, is owed no more.
+    """What is put back: `claims`, what has not found its place yet.
 
-    `needed`: the values of preserved entities; `texts`: by id of a cut text the one with marks that mention some, and with stretches that
-    stay; `bearers`: the texts that hold needed values; `lost`: protected values, which stand in texts and never in marks; `spans`: by id of
-    an object or list that went as a whole the list in which its texts stand and where, so that one without bearers is not entered; `keyed`:
-    keys within what went as a whole may be bearers or hold protected values.
+    `texts`: by id of a cut text the one with marks that mention some, and with stretches that stay; `spans`: by id of an object or list that
+    went as a whole the list in which its texts stand and where, so that one without bearers is not entered; `keyed`: keys within what went
+    as a whole may be bearers or hold protected values.
     """
 
-    needed: dict[str, None]
+    claims: Claims
     texts: dict[int, str]
-    bearers: set[str]
-    lost: set[str]
     spans: dict[int, tuple[list[str], int, int]]
     keyed: bool
 
@@ -53,17 +47,17 @@ def put_back(draft: Draft, old: Any, new: Any, owed: Owed) -> Any:
 
 
 class _Walk:
-    __slots__ = ("_bearers", "_draft", "_lost", "_needed", "_opened", "_plain", "_spans", "_texts")
+    __slots__ = ("_bearers", "_claims", "_draft", "_lost", "_needed", "_opened", "_plain", "_spans", "_texts", "_thin_plain")
 
     def __init__(self, draft: Draft, owed: Owed) -> None:
         self._draft = draft
         self._opened = draft.opened
-        self._needed = owed.needed
         self._texts = owed.texts
-        self._bearers = owed.bearers
-        self._lost = owed.lost
+        self._claims = claims = owed.claims
+        self._needed, self._bearers, self._lost = claims.needed, claims.bearers, claims.lost
         self._spans = owed.spans
         self._plain = draft.is_plain and not owed.keyed
+        self._thin_plain = plain_thin(claims.bearers, claims.pick)
 
     def value(self, old: Any, new: Any, types: frozenset[str], last: Any, depth: int = MAX_DEPTH) -> Any:
         """Give `new` with what is owed of `old`; where `new` is `GONE`, `last` was left of it before."""
@@ -77,7 +71,7 @@ class _Walk:
                 return GONE
             if not self._plain or type(old) not in _CONTAINERS or (last is not old and was_changed(self._draft, old, last)):
                 return self._thin(old, types, last, depth)
-            return GONE if span is None and self._is_bare(old) else thin_plain(old, self._bearers, self._pick, types, depth)
+            return GONE if span is None and self._is_bare(old) else self._thin_plain(old, types, depth)
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         old = self._opened(old)
@@ -103,7 +97,7 @@ class _Walk:
     def _text(self, old: str, new: str, types: frozenset[str]) -> str:
         if id(new) in self._draft.texts:
             return self._texts.get(id(new), new)
-        left = self._pick(old, types)
+        left = self._claims.pick(old, types)
         return new if left is GONE else left
 
     def _object(self, old: dict[str, Any], new: dict[str, Any], depth: int) -> Any:
@@ -117,12 +111,12 @@ class _Walk:
             if left is GONE and type(item) is str and not (item in bearers or key in bearers or self._lost):
                 continue
             types, last = owed_key(self._draft, old, new, key) if owed is None else (owed, item)
-            named = left is GONE and self._takes(key, types)
+            named = left is GONE and self._claims.takes(key, types)
             value = self.value(item, left, types, last, depth)
             if value is not GONE:
                 result[key] = value
             elif named:
-                result[key] = self._beside(item)
+                result[key] = self._claims.beside(item)
         if result and self._draft.all_keys and len(result) < len(old):
             result = {key: result.get(key, self._draft.emptied(item)) for key, item in old.items()}
         same = len(result) == len(new) and all(value is new[key] for key, value in result.items())
@@ -145,8 +139,8 @@ class _Walk:
         opened = self._opened  # an enum is a text too
         gone = [(opened(item), types) for item, left, types, _ in rows if left is GONE]
         kept = [self.value(item, left, types, last, depth) for item, left, types, last in rows if left is not GONE]
-        owed = {number: values for number, (item, types) in enumerate(gone) if (values := self._claim(item, types))}
-        stay = {number for number, (item, _) in enumerate(gone) if self._regains(item)} if self._lost else set()
+        owed = {number: values for number, (item, types) in enumerate(gone) if (values := self._claims.claim(item, types))}
+        stay = {number for number, (item, _) in enumerate(gone) if self._claims.regains(item)} if self._lost else set()
         mentions = tuple(
             dict.fromkeys((*(prior.mentions if prior else ()), *(value for number, values in owed.items() if number not in stay for value in values)))
         )
@@ -175,9 +169,9 @@ class _Walk:
         opened = self._opened(value)
         kind = type(opened)
         if kind is str:
-            return self._pick(opened, types)
+            return self._claims.pick(opened, types)
         if kind not in (dict, list) or is_media(opened):
-            return value if self._regains(opened) else GONE
+            return value if self._claims.regains(opened) else GONE
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         changed = last is not value and was_changed(self._draft, opened, last)
@@ -218,83 +212,27 @@ class _Walk:
         """Give by key or index what is left of values that lead to needed ones; with `keyed` the keys may be needed too."""
         bearers, lost, found = self._bearers, self._lost, {}
         for key, item in pairs:
-            named = keyed and (key in bearers or lost) and self._takes(key, types)
+            named = keyed and (key in bearers or lost) and self._claims.takes(key, types)
             if type(item) is str:
-                left = self._pick(item, types) if item in bearers or lost else GONE
+                left = self._claims.pick(item, types) if item in bearers or lost else GONE
             elif type(item) in LEAVES:
-                left = item if lost and self._regains(item) else GONE
+                left = item if lost and self._claims.regains(item) else GONE
             else:
                 left = self._thin(item, types, item, depth)
             if left is not GONE:
                 found[key] = left
             elif named:
-                found[key] = self._beside(item)
+                found[key] = self._claims.beside(item)
         return found
 
     def _found_of(self, value: Any, last: Any, types: frozenset[str], depth: int) -> dict[Any, Any]:
         """Give the same of a value of which `last` was left when it was taken: what had gone before is owed by both steps or not at all."""
         found = {}
         for key, item, owed, before in left_of(self._draft, value, last, types):
-            named = type(value) is dict and self._takes(key, owed)
+            named = type(value) is dict and self._claims.takes(key, owed)
             left = self._thin(item, owed, before, depth)
             if left is not GONE:
                 found[key] = left
             elif named:
-                found[key] = self._beside(item)
+                found[key] = self._claims.beside(item)
         return found
-
-    def _pick(self, text: str, types: frozenset[str]) -> Any:
-        values = self._claim(text, types)
-        referred = self._regained(text) if self._lost else None
-        if referred:
-            return text if len(text) <= _SHORTEST else around(text, referred, values, self._draft)
-        if not values:
-            return GONE
-        if len(text) <= _SHORTEST or len(text) <= _SHORTEST + sum(map(len, values)):
-            return text
-        mark = str(marks.Mark(len(text), "characters", values))
-        return text if len(mark) >= len(text) or marks.read_alone(text, self._draft.reading.reads) else mark
-
-    def _beside(self, item: Any) -> Any:
-        """Give what stands at a key that is put back for its own sake: a short text as it is (`compact` would take a key without one), of others
-        the empty value."""
-        return item if type(item) is str and len(item) <= _SHORTEST else self._draft.emptied(item)
-
-    def _takes(self, key: str, types: frozenset[str]) -> bool:
-        claimed = self._claim(key, types)
-        return self._regains(key) or bool(claimed)
-
-    def _regains(self, leaf: Any) -> bool:
-        """Tell whether a key, text, number or media item holds protected values that were lost; they are lost no more."""
-        return bool(self._lost and self._regained(leaf))
-
-    def _regained(self, leaf: Any) -> frozenset[str]:
-        """Give the protected values in a key, text, number or media item that were lost; they are lost no more."""
-        if self._draft.protection is None or leaf is None or type(leaf) is bool:
-            return NOTHING
-        found = self._draft.protection.held(leaf) & self._lost
-        self._lost -= found
-        return found
-
-    def _claim(self, text: str, types: frozenset[str]) -> tuple[str, ...]:
-        """Give the needed values in a text; they are needed no more."""
-        if text not in self._bearers or not self._needed:
-            return ()
-        needed, found = self._needed, self._draft.reading.bearing[text]
-        if len(found) == 1:  # as most have: a fifth of the time of what follows
-            kind, value, *_ = found[0]
-            stays = value in needed
-            if stays and kind not in types:
-                return ()
-            self._bearers.discard(text)
-            if not stays:
-                return ()
-            del needed[value]
-            return (value,)
-        values = tuple(dict.fromkeys([e.value for e in found if e.type in types and e.value in needed]))
-        for value in values:
-            del needed[value]
-        # Records repeat their texts: each is asked about once.
-        if not any(e.value in needed for e in found):
-            self._bearers.discard(text)
-        return values

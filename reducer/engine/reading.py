@@ -30,12 +30,13 @@ class Reading:
     def scanned(self, texts: Iterable[str]) -> dict[str, Sequence[Entity]]:
         """Scan all of `texts` that were not yet, and give the entities of every text that was. Raises `Unreducible` for a huge one."""
         known = self._found
-        fresh = list(filterfalse(known.__contains__, dict.fromkeys(texts)))
+        distinct: dict[str, Sequence[Entity]] = dict.fromkeys(texts, ())
+        fresh = [*filterfalse(known.__contains__, distinct)] if known else [*distinct]
         if not fresh:
             return known
         if max(map(len, fresh)) > MOST_CHARS:
             raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
-        known.update(dict.fromkeys(fresh, ()))
+        known.update(dict.fromkeys(fresh, ()) if known else distinct)
         found = self._scan_many(fresh)
         if found:
             known.update(found)

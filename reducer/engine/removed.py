@@ -8,23 +8,32 @@ from typing import Any
 
 from reducer.engine.aligned import aligned_items, left_of, owed_key, owed_keys, was_changed
 from reducer.engine.draft import Draft
-from reducer.engine.leaves import LEAVES, Shapes, leaves
+from reducer.engine.leaves import LEAVES, Gather, apart, in_order
 from reducer.engine.record import NOTHING, Cut
 from reducer.engine.thin import GONE
 from reducer.values import MAX_DEPTH, Unreducible, is_media
 
 _SCALARS = LEAVES | {str}
+_TEXT = frozenset({str})
 _SEVERAL = 4
 """Items from which on they are read together."""
 
 
 @dataclass(slots=True)
 class Piece:
-    """Texts beside each other for which the same types are owed, or one text that was cut."""
+    """Texts beside each other for which the same types are owed, or one text that was cut.
+
+    `keys`: those of objects that went as a whole, each once, where they do not stand among the texts.
+    """
 
     types: frozenset[str]
     cut: Cut | None = None
     texts: list[str] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+
+    def distinct(self) -> dict[str, None]:
+        """Give each text and key once."""
+        return dict.fromkeys([*self.texts, *self.keys]) if self.keys else dict.fromkeys(self.texts)
 
 
 @dataclass(slots=True)
@@ -32,7 +41,7 @@ class Removed:
     """All that was taken away: its pieces, and by id of an object or list that went as a whole where its texts stand among those of a piece,
     unless it is a plain object without objects and lists in it.
 
-    `keys`: those of all objects that went as a whole; in pieces they may stand once for many objects with the same keys.
+    `keys`: those of all objects that went as a whole, where they do not stand among the texts.
     """
 
     pieces: list[Piece] = field(default_factory=list)
@@ -40,28 +49,28 @@ class Removed:
     keys: set[str] = field(default_factory=set)
 
 
-def removed(draft: Draft, old: Any, new: Any, in_order: bool) -> Removed:
+def removed(draft: Draft, old: Any, new: Any, ordered: bool) -> Removed:
     """Give every text that was taken away in full or in part on the way from `old` to `new`: as often as it stands there and in the
-    order of the content if `in_order`, else at least once.
+    order of the content if `ordered`, else at least once.
 
     Raises `Unreducible` where it is too deep.
     """
-    walk = _Walk(draft, in_order)
+    walk = _Walk(draft, ordered)
     walk.between(old, new, frozenset(), MAX_DEPTH)
-    for shapes in walk.shapes:
-        walk.removed.keys.update(*shapes)
-    return walk.removed
+    keys = walk.removed.keys
+    keys.update(*[piece.keys for piece in walk.removed.pieces])
+    return walk.removed if _TEXT.issuperset(map(type, keys)) else removed(draft, old, new, True)
 
 
 class _Walk:
-    __slots__ = ("_draft", "_in_order", "_pieces", "removed", "shapes")
+    __slots__ = ("_draft", "_gather", "_ordered", "_pieces", "removed")
 
-    def __init__(self, draft: Draft, in_order: bool) -> None:
+    def __init__(self, draft: Draft, ordered: bool) -> None:
         self._draft = draft
-        self._in_order = in_order
+        self._ordered = ordered
+        self._gather: Gather
         self.removed = Removed()
         self._pieces = self.removed.pieces
-        self.shapes: list[Shapes] = []
 
     def between(self, old: Any, new: Any, types: frozenset[str], depth: int) -> None:
         if new is old or depth < 0:
@@ -88,8 +97,10 @@ class _Walk:
 
     def _piece(self, types: frozenset[str]) -> Piece:
         if not self._pieces or self._pieces[-1].cut is not None or self._pieces[-1].types != types:
-            self._pieces.append(Piece(types))
-            self.shapes.append({})
+            piece = Piece(types)
+            self._pieces.append(piece)
+            opened = self._draft.opened
+            self._gather = in_order(opened, piece.texts) if self._ordered else apart(opened, piece.texts, piece.keys)
         return self._pieces[-1]
 
     def _gone(self, value: Any, types: frozenset[str], last: Any, depth: int) -> None:
@@ -108,7 +119,7 @@ class _Walk:
         elif type(value) not in LEAVES:
             texts = self._piece(types).texts
             start = len(texts)
-            leaves(value, self._draft.opened, texts, None if self._in_order else self.shapes[-1])
+            self._gather(value)
             self.removed.spans[id(value)] = texts, start, len(texts)
 
     def _object(self, old: dict[str, Any], new: dict[str, Any], depth: int) -> None:
@@ -131,7 +142,7 @@ class _Walk:
         for item, left, types, last in aligned_items(self._draft, old, new):
             if left is item:
                 continue
-            if left is GONE and not self._in_order and (last is item or not was_changed(self._draft, item, last)):
+            if left is GONE and not self._ordered and (last is item or not was_changed(self._draft, item, last)):
                 if types != owed:
                     self._all_gone(run, owed, depth)
                     run, owed = [], types
@@ -163,8 +174,7 @@ class _Walk:
         if "kind" in keys or not {str}.issuperset(map(type, keys)):
             return False
         texts = dict.fromkeys(values)
-        found = self._piece(types).texts
-        found += keys
-        found += texts if kinds == {str} else [text for text in texts if type(text) is str]
-        self.removed.keys.update(keys)
+        piece = self._piece(types)
+        piece.keys.update(keys)
+        piece.texts += texts if kinds == {str} else [text for text in texts if type(text) is str]
         return True

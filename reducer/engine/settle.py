@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from reducer.engine.claims import Claims
 from reducer.engine.cut import Scan
 from reducer.engine.draft import Draft
-from reducer.engine.leaves import leaves
+from reducer.engine.leaves import apart, in_order
 from reducer.engine.protection import Protection
 from reducer.engine.put_back import Owed, put_back
 from reducer.engine.record import Cut
@@ -25,27 +26,31 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
     """Give `new`, which steps made of `old`, with its marks and thin items; the same object if nothing is owed.
 
     Where the rule says that one synonym is enough, one written name of each canonical value is. What its bounds leave out is noted
-    in the draft, and how many entities are put back or mentioned. Protected values stand in their places again.
+    in the draft, and how many entities are put back or mentioned, and whether a pass over the result of which the steps leave the same
+    would owe the same. Protected values stand in their places again.
     """
     draft.lost = ()
     draft.preserved = 0
     draft.referred = frozenset()
+    draft.repeats = False
     synonyms = rule.vocabulary.synonyms
     if new is old:
         return new
     if draft.protection is not None:
         draft.referred = draft.protection.lost(new, draft.opened, draft.texts)
     lost = draft.referred
+    # Which values bounds have room for, and which synonym is needed, is a matter of what comes first.
+    ordered = bool(rule.bounds or synonyms)
+    draft.repeats = draft.alike and not (draft.marked or lost or ordered)
     if not (draft.marked or draft.traced or lost):
         return new
-    # Which values bounds have room for, and which synonym is needed, is a matter of what comes first.
-    in_order = bool(rule.bounds or synonyms)
-    gone = removed(draft, old, new, in_order)
+    gone = removed(draft, old, new, ordered)
     pieces = gone.pieces
     if lost and draft.protection is not None:
         lost -= _widen(pieces, lost, draft.protection, draft.vocabulary.everything)
-    known = draft.reading.scanned(chain.from_iterable([piece.texts for piece in pieces]))
-    owed = [entity for piece in pieces for entity in _owed(draft, piece, in_order)]
+    distinct = [piece.distinct() for piece in pieces]
+    known = draft.reading.scanned(distinct[0] if len(distinct) == 1 else dict.fromkeys(chain.from_iterable(distinct)))
+    owed = [entity for piece, texts in zip(pieces, distinct, strict=True) for entity in _owed(draft, piece, texts, ordered)]
     needed, named = _needed(owed, synonyms) if synonyms else ({entity.value: None for entity in owed}, None)
     if needed:
         _strike_out(draft, needed, named, new, {id(piece.cut.new): piece.cut for piece in pieces if piece.cut is not None})
@@ -56,7 +61,7 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
     if not (needed or draft.marked or lost):
         return new
     # Marks in cut texts come first, wherever they stand: they cost less than items and keys put back.
-    texts: dict[int, str] = {}
+    finished_texts: dict[int, str] = {}
     mentioned: set[str] = set()
     for piece in pieces:
         cut = piece.cut
@@ -65,27 +70,30 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
             away = cut.away(known[cut.old]) if policy or cut.always else []
             values = dict.fromkeys(e.value for e in away if e.type in cut.always or (e.type in policy and e.value in needed))
             if values or cut is not draft.texts[id(cut.new)]:
-                texts[id(cut.new)] = finished(cut, known[cut.old], values)
+                finished_texts[id(cut.new)] = finished(cut, known[cut.old], values)
             mentioned.update(values)
             for value in values:
                 needed.pop(value, None)
     draft.preserved = len(needed.keys() | mentioned)
     bearers = {text for text, found in draft.reading.bearing.items() if found[0].value in needed or _holds(found, needed)} if needed else set()
     hidden = bool(lost) or not bearers.isdisjoint(gone.keys)
-    return put_back(draft, old, new, Owed(needed, texts, bearers, set(lost), {} if hidden else gone.spans, hidden or in_order))
+    claims = Claims(draft, needed, bearers, set(lost))
+    result = put_back(draft, old, new, Owed(claims, finished_texts, {} if hidden else gone.spans, hidden or ordered))
+    draft.repeats = draft.repeats and claims.stand_again()
+    return result
 
 
 def _holds(found: Sequence[Entity], needed: dict[str, None]) -> bool:
     return len(found) > 1 and any(entity.value in needed for entity in found)
 
 
-def _owed(draft: Draft, piece: Piece, twice: bool) -> list[Entity]:
-    """Give the entities that are owed for a piece; those of equal texts again only if `twice`."""
+def _owed(draft: Draft, piece: Piece, distinct: dict[str, None], twice: bool) -> list[Entity]:
+    """Give the entities that are owed for a piece and its `distinct` texts; those of equal texts again, and in order, only if `twice`."""
     cut = piece.cut
     bearing = draft.reading.bearing
     if cut is None:
         types = piece.types
-        texts = filter(bearing.__contains__, piece.texts if twice else dict.fromkeys(piece.texts))
+        texts = filter(bearing.__contains__, piece.texts) if twice else filter(distinct.__contains__, bearing)
         return [entity for text in texts for entity in bearing[text] if entity.type in types]
     policy = draft.policies[cut.step]
     return [entity for entity in cut.away(bearing.get(cut.old, ())) if entity.type in policy] if policy else []
@@ -120,8 +128,12 @@ def _needed(owed: list[Entity], synonyms: frozenset[str]) -> tuple[dict[str, Non
 def _strike_out(draft: Draft, needed: dict[str, None], named: dict[tuple[str, str], str] | None, new: Any, cuts: dict[int, Cut]) -> None:
     """Take from `needed` what is still shown in `new`, in which the texts of the ids in `cuts` are what those left."""
     left: list[str] = []
-    leaves(new, draft.opened, left, {})
-    texts: dict[str, None] = dict.fromkeys(text for text in left if id(text) not in cuts) if cuts else dict.fromkeys(left)
+    keys: set[str] = set()
+    apart(draft.opened, left, keys)(new)
+    if not {str}.issuperset(map(type, keys)):
+        left, keys = [], set()
+        in_order(draft.opened, left)(new)
+    texts: dict[str, None] = dict.fromkeys([*(text for text in left if id(text) not in cuts), *keys] if cuts else [*left, *keys])
     if not named and len(needed) <= _FEW:
         joined = "\0".join(texts)
         near = [value for value in needed if value in joined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import PropertyMock, patch
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
-from reducer.engine import Outcome, attempt, removed
+from reducer.engine import Outcome, attempt, reduce_content, removed
 from reducer.engine.draft import Draft
 from reducer.rule import Ruleset
 from tests.benchmarks.real import cut_down
@@ -43,7 +44,7 @@ def ruled(rule: dict[str, Any]) -> Ruleset:
 
 
 def plainly(ruleset: Ruleset, content: Any) -> Outcome:
-    """Reduce a content without what plain values, and steps that owe the same, allow."""
+    """Reduce a content without what plain values, and steps that owe the same, allow: the second pass, too, settles what it owes."""
     never = PropertyMock(return_value=False)
     with patch.object(removed, "_SEVERAL", 1 << 30), patch.object(Draft, "is_plain", never), patch.object(Draft, "alike", never):
         return attempt(ruleset, "t", content)
@@ -77,6 +78,33 @@ def test_real_returns(data: Path) -> None:
     several = [*cut_down(data)][::3]
     assert len(several) > 20
     assert sum(check(ruleset, content) for _, ruleset, content in several) > 100
+
+
+def test_a_second_pass_over_real_returns_settles_nothing_where_the_steps_leave_the_same(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = sys.modules["reducer.engine.run"]
+    calls, settle = [], run.settle
+    monkeypatch.setattr(run, "settle", lambda *given: calls.append(given) or settle(*given))
+    several = [*cut_down(data)]
+    changed = sum(reduce_content(ruleset, "t", content) is not content for _, ruleset, content in several)
+    assert changed > 80
+    assert len(several) <= len(calls) < len(several) + changed // 10
+
+
+@pytest.mark.parametrize(
+    ("steps", "content"),
+    [
+        # A key holds what is owed: its value may be thinned for its own sake or for the key's.
+        ([{"path": "rows", "limit": 1}], {"rows": [{"a": 1}, {"evil.com": {"b": "nothing"}}, {"b": "1.2.3.4 and evil.com"}]}),
+        # A list of texts has a mark at its end.
+        ([{"path": "rows", "limit": 1}], {"rows": ["nothing", "1.2.3.4", "x" * 300 + " evil.com"]}),
+        # A cut text has one.
+        ([{"path": "rows[*].a", "truncate": 20}], {"rows": [{"a": "nothing " * 9 + "evil.com"}, {"a": "b"}]}),
+        # What decides is put back in part.
+        ([{"path": "rows", "drop": "[?length(a) > `1`]"}], {"rows": [{"a": ["1.2.3.4", "5.6.7.8"]}, {"a": ["9.9.9.9", "nothing", "none"]}, {"a": []}]}),
+    ],
+)
+def test_what_the_steps_leave_does_not_tell_all(steps: list[Any], content: Any) -> None:
+    check(ruled({"steps": steps, "preserve": ["ioc"]}), content)
 
 
 @pytest.mark.parametrize("depth", [120, 126, 127, 128, 129, 130, 131, 140])
