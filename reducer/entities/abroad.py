@@ -17,7 +17,7 @@ def abroad(text: str, flat: bytes, found: list[Found], types: frozenset[str]) ->
     for start, end, kind, folded in sorted(found):
         if kind not in types or (start and flat[start - 1] == 0x81) or flat[end : end + 1] == b"\x81":
             continue
-        canonical = folded.replace(b"\x01", b".").decode("latin-1")
+        canonical = (folded or flat[start:end]).replace(b"\x01", b".").decode("latin-1")
         if "\x81" in canonical:
             canonical = _spelled(canonical, (c for c in text[start:end] if spaced(c)), kind)
             if not canonical:

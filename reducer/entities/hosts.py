@@ -17,6 +17,7 @@ _VERSION = re.compile(
     | (?:before|prior\ to|up(?:grade|date)d?\ to|fixed\ in) [ ]{1,2} ) \Z | (?:<=|>=|<[ ]|\[,|\(,) [ ]{0,2} \Z""",
     re.IGNORECASE | re.VERBOSE,
 )
+_LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _RELEASE = re.compile(rb" (?:and|or) (?:earlier|prior|later|below|older|newer)| release(?![a-z])", re.IGNORECASE)
 _LEADS = frozenset(b"\"':= .()[]<>_-,")  # how what `_VERSION` finds may end, but for letters
 _NO_HOST = (b"0.", b"2.5.4.", b"2.5.29.")  # nobody's addresses, and the object ids of what certificates name
@@ -31,36 +32,36 @@ def ipv4s(data: bytes, mask: bytes) -> list[Found]:
     found: list[Found] = []
     size = len(data)
     for m in _IP.finditer(mask):
-        dot = m.start()
+        dot, end = m.span()
         start = dot - 1
         while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
             start -= 1
-        end = m.end()
         if mask[start:dot] not in _OCTETS:
             continue
         value = mask[start:end]
+        fanged = 1 in data[start:end]
         # Alone in its line, as in most records: only what it is itself can turn it down.
-        alone = (not start or data[start - 1] == 10) and (end == size or data[end] == 10) and 1 not in data[start:end]
-        if (not value.startswith(_NO_HOST) or value == b"0.0.0.0") if alone else _address(data, mask, start, end):
-            found.append((start, end, "ipv4", value))
+        alone = (not start or data[start - 1] == 10) and (end == size or data[end] == 10) and not fanged
+        if (not value.startswith(_NO_HOST) or value == b"0.0.0.0") if alone else _address(data, mask, start, end, fanged):
+            found.append((start, end, "ipv4", value if fanged else b""))
     return found
 
 
-def _address(data: bytes, mask: bytes, start: int, end: int) -> bool:
+def _address(data: bytes, mask: bytes, start: int, end: int, fanged: bool) -> bool:
     """Tell whether four numbers are an address: what stands around them shows a version, a product, an object id."""
-    after = mask[end : end + 2]
-    if after[:1].isalnum() or (after[:1] == b"-" and after[1:].isalpha()):
+    after = mask[end] if end < len(mask) else 32
+    if after in _LETTERS or (after == 45 and mask[end + 1 : end + 2].isalpha()):
         return False
-    before = mask[start - 2 : start] if start > 1 else mask[:start]
-    last = before[-1:]
-    if last.isalnum():
-        return last in b"nrt" and before[:1] == b"\\"
-    if last in (b".", b"%"):
+    last = mask[start - 1] if start else 32
+    before = mask[start - 2] if start > 1 else 32
+    if last in _LETTERS:
+        return last in b"nrt" and before == 92
+    if last in b".%":
         return False
-    if 1 in data[start:end]:
+    if fanged:
         return True
-    if last in (b"-", b"/"):
-        return not before[:1].isalnum()
+    if last in b"-/":
+        return before not in _LETTERS
     if mask.startswith(_NO_HOST, start, end) and mask[start:end] != b"0.0.0.0":
         return False
     # Asked first what byte stands there: a search takes longer than all else that is asked about an address.
@@ -91,9 +92,11 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
                 continue
             # _evil.com_, as Markdown has it
             start = end - len(mask[start:end].lstrip(b"_"))
-        judged = verdict(data[start:end])
+        # Most of what is no name is a path: told by its slash it need not be judged, nor push the names out that are remembered.
+        path = mask.find(b"/", start + 3, dot) >= 0 and mask.find(b"\\", start, dot) < 0
+        judged = NO_NAME if path else verdict(data[start:end])
         if judged == NO_NAME:
-            start = _start(data, mask, start, dot)
+            start = -1 if path else _start(data, mask, start, dot)
             if start < 0:
                 dead = mask.find(b" ", end)
                 if dead < 0:
@@ -104,7 +107,8 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
                 continue
         done = end
         if judged and plausible(data, judged, start, end):
-            found.append((start, end, "domain", mask[start:end]))
+            name, canonical = data[start:end], mask[start:end]
+            found.append((start, end, "domain", canonical if canonical != name else b""))
     return found
 
 

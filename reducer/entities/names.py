@@ -19,6 +19,8 @@ from reducer.entities.tokens import SHAPE
 
 _KINDS = {"a": "threat_actor", "m": "malware"}
 _LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
+_ESCAPE = re.compile(rb"\\[nrt]")
+_ESCAPED = b"N "  # what the automaton reads for one: behind it a name begins, or with its letter
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 # Code names: a prefix and a number (digits are `0` in what the automaton reads), or a word and the beast or weather of its family.
@@ -58,7 +60,7 @@ class Name(NamedTuple):
 
 class _Names(NamedTuple):
     automaton: BytesAhoCorasick
-    entries: list[Name | None]  # by anchor; None where digits or a code name leave more to look at
+    codes: int  # how many anchors, after those of the families, are of code names
     table: dict[bytes, Name]
 
 
@@ -78,15 +80,15 @@ def _names() -> _Names:
         else:
             spellings.setdefault(key, set()).add(name)
     table = {key: Name(_KINDS[kind], canonical[key], None if key in free else frozenset(spellings[key])) for key, kind in kinds.items()}
-    shapes = sorted({key.translate(SHAPE) for key in table} - {*_PREFIXES, *_FAMILIES})
-    anchors = [*_FAMILIES, *_PREFIXES, *shapes]
-    entries = [table.get(anchor) for anchor in anchors]
-    return _Names(BytesAhoCorasick(anchors, implementation=Implementation.ContiguousNFA), entries, table)
+    # Begun with a blank, so that within words the automaton stays where it starts, in the cache: 200 MB/s, without it 90.
+    codes = [anchor for prefix in _PREFIXES for anchor in _begun(prefix)]
+    anchors = dict.fromkeys((*_FAMILIES, *codes, *(anchor for key in sorted(table) for anchor in _begun(key.translate(SHAPE)))))
+    return _Names(BytesAhoCorasick(list(anchors), implementation=Implementation.ContiguousNFA), len(codes), table)
 
 
-def anchors(shape: bytes) -> list[int]:
-    """Give where in the translation of some bytes by SHAPE names may begin, or end: without any there is none."""
-    return [start for _, start, _ in _names().automaton.find_matches_as_indexes(shape, overlapping=True)]
+def _begun(shape: bytes) -> list[bytes]:
+    """Give how a name begins: after a blank, or, if it is `nemo`, with what reads as the escape in `\\nemo`."""
+    return [b" " + shape, _ESCAPED + shape[1:]] if shape[:1] in (b"n", b"r", b"t") else [b" " + shape]
 
 
 def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | None:
@@ -94,32 +96,35 @@ def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | Non
     their translation by SHAPE; None for no types."""
     if not types:
         return None
-    automaton, entries, table = _names()
+    automaton, codes, table = _names()
     families = len(_FAMILIES)
-    prefixes = families + len(_PREFIXES)
+    prefixes = families + codes
 
     def find(data: bytes, shape: bytes) -> list[Found]:
-        hits = automaton.find_matches_as_indexes(shape, overlapping=True)
+        if 92 in shape:
+            shape = _ESCAPE.sub(_ESCAPED, shape).replace(b"\\", b" ")
+        # With the blank before it, an anchor begins where its name does.
+        hits = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
         if not hits:
             return []
         found: list[tuple[int, int, str, bytes]] = []
         size = len(data)
-        for index, start, end in hits:
-            if index < families:
-                if end == size or data[end] not in _WORD:
-                    start = _first(data, start, end)
-                    if start >= 0:
-                        found.append((start, -end, "threat_actor", b""))
-                continue
+        for index, start, past in hits:
+            end = past - 1
+            ends = end == size or data[end] not in _WORD
+            if index < families and ends and start:
+                first = _first(data, start - 1, end)
+                if first >= 0:
+                    found.append((first, -end, "threat_actor", b""))
             if start and data[start - 1] in _WORD and not _escaped(data, start):
                 continue
-            if index < prefixes:
+            if families <= index < prefixes:
                 m = _NUMBERED.match(data, start)
                 if m:
                     found.append((start, -m.end(), "threat_actor", b""))
-            if end < size and data[end] in _WORD:
+            if not ends:
                 continue
-            name = entries[index] or table.get(data[start:end].translate(_LOW))
+            name = table.get(data[start:end].translate(_LOW))
             if name is not None and (name.spellings is None or data[start:end] in name.spellings):
                 found.append((start, -end, name.type, name.canonical))
         if not found:

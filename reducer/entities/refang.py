@@ -34,7 +34,7 @@ _OPEN = re.compile(
     re.VERBOSE,
 )
 _BESIDE_DOT = frozenset((b" ", b"_", b"\\", b"\x03", b"\x81"))  # what besides letters and digits may follow a dot in a host
-_CLOSE = re.compile(rb"\.\](?<=[A-Za-z0-9\x81]\.\])(?=[A-Za-z0-9\x81])")
+_CLOSE = re.compile(rb"\](?<=[A-Za-z0-9\x81]\.\])(?=[A-Za-z0-9\x81])")
 _ESCAPE = re.compile(
     rb"""\\ (?=[._/u\\-]) (?:
       (?<=[A-Za-z0-9\x81/=&?.-]\\) ([._-]) (?=[A-Za-z0-9\x81])
@@ -56,14 +56,15 @@ class Folded(NamedTuple):
     old_start: list[int]
     old_end: list[int]
 
-    def back(self, found: list[Found]) -> list[Found]:
-        """Give what was found, by the positions in the text, without what begins or ends within a replaced piece."""
+    def back(self, found: list[Found], data: bytes) -> list[Found]:
+        """Give what was found in the refanged `data`, by the positions in the text, without what begins or ends within a replaced piece."""
         new_start, new_end, old_start, old_end = self
         last = len(new_start) - 1
         out: list[Found] = []
         found.sort()
         k = -1  # the last piece that starts at or before the entity: entities come in order, so that one walk serves all
         for start, end, kind, canonical in found:
+            canonical = canonical or data[start:end]
             while k < last and new_start[k + 1] <= start:
                 k += 1
             if k >= 0:
@@ -162,8 +163,8 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
                 inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
                 start, end = (start - 1, end + 1) if inside else (start, end)
             pieces.append((start, end, new))
-    if b".]" in data:
-        pieces += [(m.start(), m.start() + 2, b"\x01") for m in _CLOSE.finditer(data)]
+    if 93 in data:
+        pieces += [(m.start() - 1, m.end(), b"\x01") for m in _CLOSE.finditer(data)]
     if 92 in data:
         for m in _ESCAPE.finditer(data):
             last = data[m.end() - 1]

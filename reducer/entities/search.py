@@ -50,7 +50,13 @@ def finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
         if not text.isascii():
             return tuple(abroad(text, raw, found, types))
         found.sort()
-        return tuple([new(Entity, (kind, text[start:end], written(canonical), start, end)) for start, end, kind, canonical in found if kind in types])
+        return tuple(
+            [
+                new(Entity, (kind, value := text[start:end], written(canonical) if canonical else value, start, end))
+                for start, end, kind, canonical in found
+                if kind in types
+            ]
+        )
 
     return find
 
@@ -72,7 +78,7 @@ def reader(types: frozenset[str]) -> Callable[[bytes], list[Found]]:
         """Find what has a host; `marks` holds at least the anchors of `data`, `hexed` is its translation by HEX if there is one."""
         web: list[Found] = []
         colons = 58 in marks
-        if colons and b"://" in data:
+        if colons:
             web = urls(data)
         if 64 in marks:
             mails = emails(data, web)
@@ -80,19 +86,19 @@ def reader(types: frozenset[str]) -> Callable[[bytes], list[Found]]:
                 web += mails
                 web.sort()
         found = web
-        dots = marks.count(46) + marks.count(1)
-        if dots and (want_domain or (want_four and dots > 2)):
+        several = len(marks) > BRIEF or marks.count(46) + marks.count(1) > 2
+        if (want_domain or (want_four and several)) and (46 in marks or 1 in marks):
             mask = data.translate(MASK)
             if web:
                 holed = bytearray(mask)
                 for start, end, _, _ in web:
                     holed[start:end] = b" " * (end - start)
                 mask = bytes(holed)
-            if want_four and dots > 2:
+            if want_four and several:
                 found = found + ipv4s(data, mask)
             if want_domain:
                 found = found + domains(data, mask)
-        if want_six and colons and (b"::" in data or marks.count(58) > 5):
+        if want_six and colons and (len(marks) > BRIEF or b"::" in data or marks.count(58) > 5):
             found = found + ipv6s(data, data.translate(HEX) if hexed is None else hexed, web)
         return found
 
@@ -113,7 +119,7 @@ def reader(types: frozenset[str]) -> Callable[[bytes], list[Found]]:
                 else:
                     found = hosts(data, data, None)
                     if found:
-                        found = folded.back(found)
+                        found = folded.back(found, data)
             elif marks:
                 found = hosts(raw, marks, hexed)
         if hexed is not None:

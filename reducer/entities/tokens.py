@@ -14,11 +14,11 @@ from reducer.entities.entity import Found, bounded
 HEX = bytes(104 if chr(c) in "0123456789abcdefABCDEF" else 119 if chr(c).isalnum() and c < 128 else 58 if c == 58 else 32 for c in range(256))
 _RUN = re.compile(rb"h+")
 _HASHES = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
-# Small letters, digits all `0`, dashes all blanks: what numbers and names are looked for in.
-SHAPE = bytes(48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
-_NUMBER = re.compile(rb"0{4} 0{4,7}(?![0a-z])")
+# Small letters, digits all `0`, backslashes as they are, all else a blank: what numbers and names are looked for in.
+SHAPE = bytes(48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c if 97 <= c <= 122 or c == 92 else 32 for c in range(256))
+_NUMBER = re.compile(rb"cve ?0{4} 0{4,7}(?![0a-z])")
 _ATTACK = re.compile(rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)(?![0-9A-Za-z])")
-_FULL = re.compile(rb":hh{0,3}:hh{0,3}:hh{0,3}:")  # begins with two literals: a text has many colons, few before a hex digit
+_COLONS = re.compile(rb":(?=:|hh{0,3}:hh{0,3}:hh{0,3}:)")  # begun with one literal: `re` finds that at 2,000 MB/s, `bytes.find` finds `::` at 1,000
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
 _GROUPS = re.compile(rb"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4})*")
 _FOUR = re.compile(rb"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
@@ -32,10 +32,11 @@ def hashes(data: bytes, mask: bytes) -> list[Found]:
         end = _RUN.match(mask, start).end()  # type: ignore[union-attr]
         kind = _HASHES.get(end - start)
         if kind and mask[end : end + 1] != b"w" and (not start or mask[start - 1] != 119 or bounded(data, start)):
-            value = data[start:end].lower()
+            written = data[start:end]
+            value = written.lower()
             # A real one made of the digits that it begins with, or without a letter, is a one in a million.
             if value.translate(None, value[:4]) and not value.isdigit():
-                found.append((start, end, kind, value))
+                found.append((start, end, kind, value if value != written else b""))
         start = mask.find(b"h" * 32, end)
     return found
 
@@ -44,14 +45,12 @@ def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Found]:
     """Give the CVE numbers, and the ATT&CK tactics (TA0043), techniques (T1059) and sub-techniques (T1059.001) of `data`,
     whose translation by SHAPE is `shape`."""
     found: list[Found] = []
-    at = shape.find(b"0000 0000") if cve else -1
-    while at >= 0:
-        number = _NUMBER.match(shape, at)
-        if number and data[at] in b"12" and data[at + 4] != 32:
-            start = at - 4 if shape[at - 1] == 32 else at - 3
-            if start >= 0 and shape[start : start + 3] == b"cve" and bounded(data, start):
-                found.append((start, number.end(), "cve", b"CVE-" + data[at : number.end()].replace(b"_", b"-")))
-        at = shape.find(b"0000 0000", at + 5)
+    for number in _NUMBER.finditer(shape) if cve else ():
+        at, end = number.span()
+        year = at + 4 if shape[at + 3] == 32 else at + 3
+        if data[year] in b"12" and data[year + 4] in b"-_" and (year == at + 3 or data[at + 3] in b"-_ ") and bounded(data, at):
+            usual = data[year + 4] == 45 and data.startswith(b"CVE-", at)
+            found.append((at, end, "cve", b"" if usual else b"CVE-" + data[year:end].replace(b"_", b"-")))
     for literal, size in ((b"t0000", 5), (b"ta0000", 6)) if attack else ():
         at = shape.find(literal)
         while at >= 0:
@@ -65,18 +64,11 @@ def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Found]:
 
 def ipv6s(data: bytes, mask: bytes, taken: list[Found]) -> list[Found]:
     """Give the IPv6 addresses of `data`, whose translation by HEX is `mask`, outside the spans of `taken` (in order)."""
-    anchors = [m.start() for m in _FULL.finditer(mask)]
-    at = data.find(b"::")
-    while at >= 0:
-        anchors.append(at)
-        at = data.find(b"::", at + 2)
-    if not anchors:
-        return []
-    anchors.sort()
     found: list[Found] = []
     done = 0
     k = 0
-    for at in anchors:
+    for anchor in _COLONS.finditer(mask):
+        at = anchor.start()
         if at < done:
             continue
         start = at

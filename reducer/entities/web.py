@@ -35,9 +35,9 @@ _STOP = re.compile(
 # A URL as most are: in small letters up to its path, with nothing in it that may end it and after it what surely does. It is found in
 # 1.2 us; any other `://` is looked at closely, in 5.
 _USUAL = re.compile(
-    rb"""://(?: (?: (?<![A-Za-z0-9+_]http://)(?<=http://) | (?<![A-Za-z0-9+_]https://)(?<=https://) )
-    (?:[a-z0-9-]{1,63}+\.){1,3}+ [a-z]{2,24}+ (?: :[0-9]{1,5}+ )?
-    (?: [/?\#] [!\#-&+./0-9:=?@A-Z_a-z~-]*+ (?<![.:!?~]) )? (?= [\s"<>)\]] | \Z ) )?""",
+    rb"""://(?: (?: (?<=https://)(?<![A-Za-z0-9+_]https://) | (?<=http://)(?<![A-Za-z0-9+_]http://) )
+    (?: (?:[a-z0-9-]{1,63}+\.){1,3}+ [a-z]{2,24}+ | (?:[0-9]{1,3}+\.){3} [0-9]{1,3}+ ) (?: :[0-9]{1,5}+ )?
+    (?: [/?\#] [!\#-&+./0-9:=?@A-Z_a-z~-]*+ (?<![.:!?~]) )? (?= [\s"<>)\]] | ,\s | \Z ) )?""",
     re.VERBOSE,
 )
 _WINDOW = 512  # bytes of a path that are read at once: URLs in a row, `http://a.co/1,http://a.co/2`, look like one path up to where each is cut
@@ -64,7 +64,7 @@ def urls(data: bytes) -> list[Found]:
             if end > start + 3:
                 first = start - 5 if data[start - 1] == 115 else start - 4
                 if first >= done:
-                    found.append((first, end, "url", data[first:end].rstrip(b"/")))
+                    found.append((first, end, "url", b"" if data[end - 1] != 47 else data[first:end].rstrip(b"/")))
                     done = end
                     continue
             hit = url_at(data, start, done)
@@ -201,18 +201,20 @@ def emails(data: bytes, taken: list[Found]) -> list[Found]:
 
 def _email(data: bytes, m: re.Match[bytes], done: int) -> Found | None:
     at = m.start()
-    if (m[1].lower() not in TLDS and m[1][0] != 0x81) or data[m.end() : m.end() + 1] == b"@":
+    end = m.end()
+    after = data[end] if end < len(data) else 32
+    if (m[1].lower() not in TLDS and m[1][0] != 0x81) or after == 64:
         return None
     local = _LOCAL.match(data[max(done, at - 65) : at][::-1])
     if local is None:
         return None
     name = local[0][::-1]
     start = at - len(name)
-    if name[:1] in (b"n", b"r", b"t") and data[start - 1 : start] == b"\\" and start:
+    if start and data[start - 1] == 92 and name[0] in b"nrt":
         name = name[1:]
-    if data[m.end() : m.end() + 1] == b"_":
+    if after == 95:
         # _bob@evil.com_, as Markdown has it
-        if name[:1] != b"_" or not _EMPHASIS.match(data, m.end()):
+        if name[:1] != b"_" or not _EMPHASIS.match(data, end):
             return None
         name = name.lstrip(b"_")
     name = name.lstrip(b".'%+-")
@@ -221,4 +223,6 @@ def _email(data: bytes, m: re.Match[bytes], done: int) -> Found | None:
         return None
     if not bounded(data, start):
         return None
-    return start, m.end(), "email", (name + data[at : m.end()]).lower()
+    written = data[start:end]
+    canonical = written.lower()
+    return start, end, "email", canonical if canonical != written else b""

@@ -10,7 +10,7 @@ from hypothesis import given as over
 from hypothesis import strategies as st
 
 from reducer.entities import GROUPS, TYPES, scanner
-from reducer.entities.many import compiled
+from reducer.entities.many import _TOGETHER, compiled
 from tests.contents import texts
 from tests.entities.texts import tempting
 from tests.laws.strategies import ENTITIES, WORDS
@@ -46,6 +46,22 @@ def test_each_is_read_as_it_is_alone(given: list[str], types: frozenset[str]) ->
     alone = {text: tuple(found) for text in given if (found := scan(text))}
     event(f"{min(len(alone), 5)} texts hold something")
     assert compiled(types)(given) == alone
+
+
+@over(st.lists(st.tuples(st.one_of(tempting, joined), st.integers(1, 40), st.one_of(tempting, hostile)), max_size=5), st.sampled_from(KINDS))
+@example([("evil.com ", 40_000, ""), ("x", 1, "APT28"), ("é 1.2.3.4 ", 30_000, ""), ("T1059 ", 1, "ü.de")], KINDS[-1])
+def test_long_texts_are_read_as_they_are_alone(given: list[tuple[str, int, str]], types: frozenset[str]) -> None:
+    scan = scanner(types)
+    long = [piece * times + end for piece, times, end in given]
+    assert compiled(types)([*long, "x evil.com", *long]) == {text: tuple(found) for text in [*long, "x evil.com"] if (found := scan(text))}
+
+
+def test_more_than_is_read_at_once() -> None:
+    some = [f"{number}.example.com and {number}" + " x" * (number % 700) for number in range(1500)] + ["", "APT28", "ü 1.2.3.4"]
+    assert sum(map(len, some)) > 3 * _TOGETHER
+    found = compiled(KINDS[-1])(some)
+    assert found == {text: tuple(scanner(KINDS[-1])(text)) for text in some if text}
+    assert len(found) == 1502
 
 
 def test_what_is_found_is_the_same_in_every_order() -> None:

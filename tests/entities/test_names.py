@@ -4,6 +4,8 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from reducer.entities import scan
 from tests.tools import build_names
@@ -63,6 +65,40 @@ def test_names_within_addresses_and_paths_are_parts_of_those() -> None:
 
 def test_names_are_whole_words() -> None:
     assert malware("Emotets xEmotet Emotet_x Emotet2") == []
+
+
+_BEFORE = ["", " ", "\n", "\t", "(", '"', ", ", ": ", "x\n", "日", "\\n", "\\r", "\\t", "x\\n", "\\n\\n", "\\\\n"]
+_named = st.sampled_from(sorted(LISTED))
+
+
+@given(_named, st.sampled_from(_BEFORE), st.sampled_from(["", " ", "\n", ")", '"', ",", "\\n", "\\", "日"]))
+@example("njRAT", "\\", "")
+@example("Turla", "\\", "\\")
+@example("Remcos", "\\n", "\\r")
+@example("Evil Corp", "\\r", "")
+def test_a_name_reads_alike_after_all_that_is_no_letter(name: str, before: str, after: str) -> None:
+    alone = [(e.type, e.value, e.canonical) for e in scan(name, ["threat_actor", "malware"])]
+    found = scan(before + name + after, ["threat_actor", "malware"])
+    if found and found[0].start < len(before):  # \\rEvil Corp: `rEvil` is a name too
+        assert before[-2:] in ("\\n", "\\r", "\\t")
+        assert found[0].value.startswith(before[-1])
+    else:
+        assert [(e.type, e.value, e.canonical) for e in found] == alone
+        assert alone
+
+
+def test_an_escape_ends_before_a_name_or_is_its_first_letter() -> None:
+    assert malware("C:\\njRAT \\njRAT \\nnjRAT \\Remcos \\nRemcos \\NRemcos nRemcos x\\tTurla") == ["njRAT", "njRAT", "njRAT", "Remcos", "Remcos"]
+    assert actors("x\\tTurla \\Turla \\tAPT28 \\TA505 \\nTA505 \\NTA505") == [
+        *[("Turla", "Turla")] * 2,
+        ("APT28", "APT28"),
+        *[("TA505", "TA505")] * 2,
+    ]
+
+
+def test_code_names_have_their_own_numbers() -> None:
+    """`apt c 00` is a listed name, and what digits are read as."""
+    assert [canonical for _, canonical in actors("apt c 35, APT-C-36, apt-c-36, apt c 99")] == ["Donot Team", "Blind Eagle", "Blind Eagle"]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,15 @@ from reducer.entities.entity import Found
 PIECES = [
     *(b"http https hxxp :// :// http:// https://a.co http://b.example.com/x a.co localhost / ? # . , ; ' * ** _ + - : :80 :123456 @ u:p@ ( ) [ ] &".split()),
     *(b"= %20 ~ ! < > \\ \\n \x01 \x81 \x80 A X.CO n { | 1.2.3.4 .zzz1 x/y.php ,http://a.co &lt; ;http ') users('a')".split()),
+    *(b"http://1.2.3.4 https://10.0.0.1:443/x 1.2.3. 999".split()),
+    b", ",
     *(b"\n", b" ", b'"', b"a" * 300, b"x" * 600, b"+" * 500, b"_" * 520, b"a," * 260, b"/" + b"(a" * 300, b"'" * 50, b"[" + b"a" * 64 + b"]=", b"y" * 430),
 ]  # fmt: skip
+
+
+def spelled(data: bytes, start: int, end: int, kind: str, canonical: bytes) -> Found:
+    """Give a URL with its canonical value, which is left out where it is what is written."""
+    return start, end, kind, canonical or data[start:end]
 
 
 def closely(data: bytes) -> list[Found]:
@@ -22,7 +29,7 @@ def closely(data: bytes) -> list[Found]:
     at = data.find(b"://")
     while at >= 0:
         hit = web.url_at(data, at, found[-1][1] if found else 0)
-        found += [hit] if hit else []
+        found += [spelled(data, *hit)] if hit else []
         at = data.find(b"://", hit[1] if hit else at + 3)
     return found
 
@@ -34,8 +41,9 @@ def closely(data: bytes) -> list[Found]:
 @example(b"http://a-.co:8080?a=b&c=d& http://a.co:99999999")
 @example(b"http://a.co/http://b.co/...")
 @example(b"http://a.co:80")
+@example(b"http://1.2.3.4.5/ http://1.2.3.4.co/ http://a.1.2.3.4/ http://1.2.3.4:80, http://256.1.1.1/x, http://1.2.3.4\x01/,\n")
 def test_usual_urls_are_read_as_if_looked_at_closely(data: bytes) -> None:
-    found = web.urls(data)
+    found = [spelled(data, *url) for url in web.urls(data)]
     event(f"{min(len(found), 3)} URLs")
     assert found == closely(data)
 
