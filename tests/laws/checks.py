@@ -102,8 +102,11 @@ def entities(content: Any, types: frozenset[str] | None = None) -> list[Entity]:
 
 def stands(value: str, content: Any) -> bool:
     """Tell whether a written value stands in a text of the content, bounded by non-word characters."""
-    # The letter of an escape, as in the JSON text `\\n192.0.2.1`, is no part of a word.
-    before, after = (r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))" if value[0].isalnum() else ""), (r"(?![A-Za-z0-9])" if value[-1].isalnum() else "")
+    # The letters and digits of an escape, as in the JSON texts `\\n192.0.2.1` and `\\ud800evil[.]com`, are no part of a word.
+    before, after = (
+        (r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\\u[0-9a-f]{4}))" if value[0].isalnum() else ""),
+        (r"(?![A-Za-z0-9])" if value[-1].isalnum() else ""),
+    )
     pattern = re.compile(before + re.escape(value) + after)
     return any(value in text and pattern.search(text) for text in texts(opened(content)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from reducer.engine import reduce_content, trace
 from reducer.entities import expand
@@ -20,8 +20,12 @@ def unwraps(rule: dict[str, Any]) -> bool:
     return any("unwrap" in step for step in rule["steps"])
 
 
+_GATED: dict[str, Any] = {"version": 1, "tool": "t", "steps": [{"path": "@", "unwrap": True}], "preserve": ["domain"], "when": {"where": "items"}}
+
+
 @laws
 @given(nested_cases)
+@example((_GATED, compiled(_GATED), {"body": 'Found 1:\n{"raw": "seen \\\\ud800mail-diacie[.]top"}', "status": 200}))
 def test_the_laws_hold_within_texts(case: Any) -> None:
     # One property for all laws: making a case takes ten times as long as checking it.
     rule, ruleset, content = case

@@ -107,6 +107,20 @@ def test_what_the_steps_leave_does_not_tell_all(steps: list[Any], content: Any) 
     check(ruled({"steps": steps, "preserve": ["ioc"]}), content)
 
 
+class Unhashable:
+    """What a tool may have put into its answer: asked for its hash it raises what no caller expects."""
+
+    def __hash__(self) -> int:
+        raise ValueError("no hash")
+
+
+def test_values_whose_hash_raises_leave_the_return_as_it_is() -> None:
+    content = {"rows": [{"a": "nothing"}] * 3 + [{"a": "1.2.3.4"}] * 3 + [{"a": Unhashable()}]}
+    faults: list[str] = []
+    assert reduce_content(ruled(RULES[0]), "t", content, lambda _, fault: faults.append(fault)) is content
+    assert faults == ["a Unhashable has no JSON form"]
+
+
 @pytest.mark.parametrize("depth", [120, 126, 127, 128, 129, 130, 131, 140])
 def test_depths(depth: int) -> None:
     deep: Any = "1.2.3.4"
