@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reducer.entities.entity import Entity, Found
+from reducer.entities.entity import Found
 from reducer.entities.refang import spaced
 from reducer.entities.tlds import TLDS
 
@@ -12,17 +12,19 @@ from reducer.entities.tlds import TLDS
 _NATIVE = frozenset(tld[4:].decode("punycode") for tld in TLDS if tld.startswith(b"xn--"))
 
 
-def abroad(text: str, flat: bytes, found: list[Found], types: frozenset[str]) -> Iterator[Entity]:
-    """Give the entities of `types` in `text`, whose bytes are `flat`, in order, from what was found in the bytes."""
+def abroad(text: str, flat: bytes, found: list[Found]) -> list[tuple[int, int, str, str]]:
+    """Give what was found in the bytes `flat` of `text`, in order, its canonical value as text; nothing if that is what is written."""
+    kept: list[tuple[int, int, str, str]] = []
     for start, end, kind, folded in sorted(found):
-        if kind not in types or (start and flat[start - 1] == 0x81) or flat[end : end + 1] == b"\x81":
+        if (start and flat[start - 1] == 0x81) or flat[end : end + 1] == b"\x81":
             continue
-        canonical = (folded or flat[start:end]).replace(b"\x01", b".").decode("latin-1")
+        canonical = (folded or flat[start:end]).replace(b"\x01", b".").decode("latin-1") if folded or not text[start:end].isascii() else ""
         if "\x81" in canonical:
             canonical = _spelled(canonical, (c for c in text[start:end] if spaced(c)), kind)
             if not canonical:
                 continue
-        yield Entity(kind, text[start:end], canonical, start, end)
+        kept.append((start, end, kind, canonical))
+    return kept
 
 
 def _spelled(folded: str, letters: Iterator[str], kind: str) -> str:

@@ -10,7 +10,11 @@ from reducer.entities.tlds import TLDS
 
 # What may stand in a host or a path stays, in lower case; every dot is a dot; all else is a blank.
 MASK = bytes(46 if c == 1 else c if chr(c) in "abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81" else c + 32 if 65 <= c <= 90 else 32 for c in range(256))
-_IP = re.compile(rb"\.(?<=[0-9]\.)(?:O\.){2}O(?![0-9]|\.[0-9a-z])".replace(b"O", rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"))
+_OCTET = rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_FOUR = rb"(?<=[0-9]\.)(?:O\.){2}O(?![0-9]|\.[0-9a-z])".replace(b"O", _OCTET)
+_LAST = rb"(?:[a-z][a-z0-9-]{1,62}+|\x81{2,20}+)(?!\.?[a-z0-9\x81-]|\._|_+[a-z0-9\x81-])"
+# The dots of an address and of the last label of a name, found in one pass: there are more dots than all else that is looked for.
+_DOTS = {(four, name): re.compile(rb"\.(?:%b)" % b"|".join([_LAST] * name + [_FOUR] * four)) for four in (False, True) for name in (False, True)}
 _OCTETS = frozenset(b"%d" % number for number in range(256))
 _VERSION = re.compile(
     rb"""(?<![A-Za-z]) (?: (?:version|versions|ver|v|build|release|rev|revision|firmware|update|patch|upgrade) [\"':= .()\[\]<>_-]{0,6}
@@ -21,30 +25,9 @@ _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _RELEASE = re.compile(rb" (?:and|or) (?:earlier|prior|later|below|older|newer)| release(?![a-z])", re.IGNORECASE)
 _LEADS = frozenset(b"\"':= .()[]<>_-,")  # how what `_VERSION` finds may end, but for letters
 _NO_HOST = (b"0.", b"2.5.4.", b"2.5.29.")  # nobody's addresses, and the object ids of what certificates name
-_LAST = re.compile(rb"\.([a-z][a-z0-9-]{1,62}+|\x81{2,20}+)(?!\.?[a-z0-9\x81-]|\._|_+[a-z0-9\x81-])")
 _ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})")
 _CODED = re.compile(rb"%[0-9a-f]{2}")
 _REACH = 300  # a domain has at most 253 characters: looking further back for its start would make long runs quadratic
-
-
-def ipv4s(data: bytes, mask: bytes) -> list[Found]:
-    """Give the IPv4 addresses that `mask` (`data` without what is taken) shows."""
-    found: list[Found] = []
-    size = len(data)
-    for m in _IP.finditer(mask):
-        dot, end = m.span()
-        start = dot - 1
-        while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
-            start -= 1
-        if mask[start:dot] not in _OCTETS:
-            continue
-        value = mask[start:end]
-        fanged = 1 in data[start:end]
-        # Alone in its line, as in most records: only what it is itself can turn it down.
-        alone = (not start or data[start - 1] == 10) and (end == size or data[end] == 10) and not fanged
-        if (not value.startswith(_NO_HOST) or value == b"0.0.0.0") if alone else _address(data, mask, start, end, fanged):
-            found.append((start, end, "ipv4", value if fanged else b""))
-    return found
 
 
 def _address(data: bytes, mask: bytes, start: int, end: int, fanged: bool) -> bool:
@@ -70,16 +53,28 @@ def _address(data: bytes, mask: bytes, start: int, end: int, fanged: bool) -> bo
     return not data.startswith(b" ", end) or not _RELEASE.match(data, end)
 
 
-def domains(data: bytes, mask: bytes) -> list[Found]:
-    """Give the domains that `mask` (`data` without what is taken) shows."""
+def dotted(data: bytes, mask: bytes, four: bool, name: bool) -> list[Found]:
+    """Give the IPv4 addresses (if `four`) and the domains (if `name`) that `mask` (`data` without what is taken) shows."""
     found: list[Found] = []
+    size = len(data)
     done = 0  # end of the last name looked at
     dead = 0  # end of a path: no domains before
-    for m in _LAST.finditer(mask):
-        if m[1] not in TLDS and m[1][0] != 0x81:
-            continue
+    for m in _DOTS[four, name].finditer(mask):
         dot, end = m.span()
-        if dot < dead:
+        if mask[dot + 1] < 58:  # a digit
+            start = dot - 1
+            while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
+                start -= 1
+            if mask[start:dot] not in _OCTETS:
+                continue
+            value = mask[start:end]
+            fanged = 1 in data[start:end]
+            # Alone in its line, as in most records: only what it is itself can turn it down.
+            alone = (not start or data[start - 1] == 10) and (end == size or data[end] == 10) and not fanged
+            if (not value.startswith(_NO_HOST) or value == b"0.0.0.0") if alone else _address(data, mask, start, end, fanged):
+                found.append((start, end, "ipv4", value if fanged else b""))
+            continue
+        if dot < dead or (mask[dot + 1 : end] not in TLDS and mask[dot + 1] != 0x81):
             continue
         low = max(done, dot - _REACH)
         start = mask.rfind(b" ", low, dot) + 1
@@ -100,15 +95,15 @@ def domains(data: bytes, mask: bytes) -> list[Found]:
             if start < 0:
                 dead = mask.find(b" ", end)
                 if dead < 0:
-                    break
+                    dead = size
                 continue
             judged = verdict(data[start:end])
             if judged == NO_NAME:
                 continue
         done = end
         if judged and plausible(data, judged, start, end):
-            name, canonical = data[start:end], mask[start:end]
-            found.append((start, end, "domain", canonical if canonical != name else b""))
+            canonical = mask[start:end]
+            found.append((start, end, "domain", canonical if canonical != data[start:end] else b""))
     return found
 
 

@@ -10,12 +10,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
 
-from reducer.entities.abroad import abroad
 from reducer.entities.entity import Entity, Found
 from reducer.entities.refang import flat
-from reducer.entities.search import reader, written
+from reducer.entities.search import reader, spellable
 
 _TOGETHER = 1 << 17  # characters, if it is more than one text: what is made on the way of reading them is as large again some times
 
@@ -60,13 +58,7 @@ def _together(texts: list[str], starts: list[int], joined: str, types: frozenset
     found = read(raw)
     if not found:
         return
-    pieces: Iterable[tuple[int, int, str, Any]]
-    spelled: Callable[[Any], str]
-    if joined.isascii():
-        found.sort()
-        pieces, spelled = found, written
-    else:
-        pieces, spelled = [(entity.start, entity.end, entity.type, entity.canonical) for entity in abroad(joined, raw, found, types)], str
+    pieces, spelled = spellable(joined, raw, found)
     new = tuple.__new__
     base = starts[0]
     text, first, past = "", 0, 0

@@ -44,8 +44,8 @@ _ESCAPE = re.compile(
     )""",
     re.VERBOSE,
 )
-_HIDDEN = re.compile(rb"\x03+")
-_FOREIGN = re.compile(rb"\x80+")
+_HIDDEN = re.compile(rb"\x03\x03*")  # begun with a literal: `\x03+` is tried at every byte, 70 MB/s
+_FOREIGN = re.compile(rb"\x80\x80*")
 
 
 class Folded(NamedTuple):
@@ -120,8 +120,11 @@ def _ascii(text: str) -> bytes:
     changed = bytearray(data)
     for run in _FOREIGN.finditer(data):
         start, end = run.span()
-        if spaced(text[start]) or (end - start > 1 and any(map(spaced, text[start:end]))):
-            changed[start:end] = [0x81 if spaced(c) else 0x80 for c in text[start:end]]
+        letters = text[start:end]
+        if min(letters) > _LAST_SPACED:  # most are quotes, dashes, Chinese: asked at C speed
+            continue
+        word = letters.isalpha() and max(letters) <= _LAST_SPACED
+        changed[start:end] = b"\x81" * (end - start) if word else [0x81 if spaced(c) else 0x80 for c in letters]
     if wide:
         for m in _WIDE_DOT.finditer(text):
             changed[m.start()] = 1

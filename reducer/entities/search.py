@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 from reducer.entities.abroad import abroad
 from reducer.entities.entity import GROUPS, Entity, Found
-from reducer.entities.hosts import MASK, domains, ipv4s
+from reducer.entities.hosts import MASK, dotted
 from reducer.entities.names import finder as names
 from reducer.entities.refang import flat, refang
 from reducer.entities.tokens import HEX, SHAPE, hashes, ipv6s, numbered
@@ -47,13 +48,11 @@ def finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
         found = read(raw)
         if not found:
             return ()
-        if not text.isascii():
-            return tuple(abroad(text, raw, found, types))
-        found.sort()
+        pieces, spelled = spellable(text, raw, found)
         return tuple(
             [
-                new(Entity, (kind, value := text[start:end], written(canonical) if canonical else value, start, end))
-                for start, end, kind, canonical in found
+                new(Entity, (kind, value := text[start:end], spelled(canonical) if canonical else value, start, end))
+                for start, end, kind, canonical in pieces
                 if kind in types
             ]
         )
@@ -61,8 +60,15 @@ def finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
     return find
 
 
-def written(canonical: bytes) -> str:
-    """Give a canonical value of ASCII as text."""
+def spellable(text: str, raw: bytes, found: list[Found]) -> tuple[Sequence[tuple[int, int, str, Any]], Callable[[Any], str]]:
+    """Give what was found in the bytes `raw` of `text`, in order, and what makes text of a canonical value, if there is one."""
+    if not text.isascii():
+        return abroad(text, raw, found), str
+    found.sort()
+    return found, _written
+
+
+def _written(canonical: bytes) -> str:
     return (canonical.replace(b"\x01", b".") if 1 in canonical else canonical).decode()
 
 
@@ -94,10 +100,7 @@ def reader(types: frozenset[str]) -> Callable[[bytes], list[Found]]:
                 for start, end, _, _ in web:
                     holed[start:end] = b" " * (end - start)
                 mask = bytes(holed)
-            if want_four and several:
-                found = found + ipv4s(data, mask)
-            if want_domain:
-                found = found + domains(data, mask)
+            found = found + dotted(data, mask, want_four and several, want_domain)
         if want_six and colons and (len(marks) > BRIEF or b"::" in data or marks.count(58) > 5):
             found = found + ipv6s(data, data.translate(HEX) if hexed is None else hexed, web)
         return found
