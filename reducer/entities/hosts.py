@@ -30,8 +30,9 @@ _CODED = re.compile(rb"%[0-9a-f]{2}")
 _REACH = 300  # a domain has at most 253 characters: looking further back for its start would make long runs quadratic
 
 
-def _address(data: bytes, mask: bytes, start: int, end: int, fanged: bool) -> bool:
-    """Tell whether four numbers are an address: what stands around them shows a version, a product, an object id."""
+def _address(data: bytes, mask: bytes, start: int, end: int, fanged: bool, found: list[Found]) -> bool:
+    """Tell whether four numbers are an address: what stands around them shows a version, a product, an object id, or the end of a range that
+    begins with the last that was found."""
     after = mask[end] if end < len(mask) else 32
     if after in _LETTERS or (after == 45 and mask[end + 1 : end + 2].isalpha()):
         return False
@@ -44,7 +45,7 @@ def _address(data: bytes, mask: bytes, start: int, end: int, fanged: bool) -> bo
     if fanged:
         return True
     if last in b"-/":
-        return before not in _LETTERS
+        return before not in _LETTERS or (last == 45 and bool(found) and found[-1][1:3] == (start - 1, "ipv4"))
     if mask.startswith(_NO_HOST, start, end) and mask[start:end] != b"0.0.0.0":
         return False
     # Asked first what byte stands there: a search takes longer than all else that is asked about an address.
@@ -71,7 +72,7 @@ def dotted(data: bytes, mask: bytes, four: bool, name: bool) -> list[Found]:
             fanged = 1 in data[start:end]
             # Alone in its line, as in most records: only what it is itself can turn it down.
             alone = (not start or data[start - 1] == 10) and (end == size or data[end] == 10) and not fanged
-            if (not value.startswith(_NO_HOST) or value == b"0.0.0.0") if alone else _address(data, mask, start, end, fanged):
+            if (not value.startswith(_NO_HOST) or value == b"0.0.0.0") if alone else _address(data, mask, start, end, fanged, found):
                 found.append((start, end, "ipv4", value if fanged else b""))
             continue
         if dot < dead or (mask[dot + 1 : end] not in TLDS and mask[dot + 1] != 0x81):

@@ -161,7 +161,7 @@ def _plain_verdict(written: bytes, name: bytes, labels: list[bytes]) -> int:
         return _NEVER
     sure = _ALWAYS if tail in _PLAIN else _UNLESS_CODE
     if labels[0] in _ROOTS and (count == 2 or tail not in _TOPS):
-        return _NEVER
+        return sure if count == 2 and owner == b"gov" and plain and len(tail) == 2 else _NEVER  # gov.uk, gov.br
     if len(owner) == 1 and count == 2 and tail not in (b"net", b"co", b"cn") and name not in _BRIEF:
         return _NEVER
     if count == 2 and owner in _ENGINES and tail not in _PLAIN:

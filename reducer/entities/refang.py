@@ -40,7 +40,7 @@ _ESCAPE = re.compile(
       (?<=[A-Za-z0-9\x81/=&?.-]\\) ([._-]) (?=[A-Za-z0-9\x81])
     | (/)
     | u00(?:26|3[dD])
-    | (?<=[tTxX][pPsS]:\\) \\{1,3} (?=[A-Za-z0-9])  # hxxp:\\evil.com
+    | (?:(?<=[tTxXpP][pPsS]:\\)|(?<=[tTxXpP][pPsS]\[:\]\\)) \\{1,3} (?=[A-Za-z0-9])  # hxxp:\\evil.com, hxxp[:]\\evil.com
     )""",
     re.VERBOSE,
 )

@@ -11,7 +11,7 @@ DOTS = [
 ]  # fmt: skip
 SCHEMES = [
     "hxxp://", "hXXp://", "h**p://", "hxxp[:]//", "hxxp(:)//", "hxxp{:}//", "http[:]//", "hxxp[://]", "hxxp[:/]/", "hxxp[:\\/\\/]", "hxxp:\\/\\/",
-    "hxxp[:]///", "hxxp[]://", "hxxp:\\\\", "hxxp:\\\\\\\\",
+    "hxxp[:]///", "hxxp[]://", "hxxp:\\\\", "hxxp:\\\\\\\\", "hxxp[:]\\\\",
 ]  # fmt: skip
 ATS = ["@", "[@]", "(@)", "{@}", "[at]", "(at)", "{at}", " [at] "]
 AROUND = [
@@ -41,7 +41,9 @@ def test_dots(dot: str) -> None:
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_schemes(scheme: str) -> None:
     for host in ("evil[.]com", "evil.com", "198.51.100[.]7", "bücher[.]de"):
-        check("url", f"{scheme}{host}/a", f"http://{host.replace('[', '').replace(']', '')}/a")
+        plain = host.replace("[", "").replace("]", "")
+        check("url", f"{scheme}{host}/a", f"http://{plain}/a")
+        check("url", f"{scheme.replace('p', 'ps', 1)}{host}/a", f"https://{plain}/a")
 
 
 @pytest.mark.parametrize("at", ATS)
