@@ -121,10 +121,12 @@ def _ascii(text: str) -> bytes:
     for run in _FOREIGN.finditer(data):
         start, end = run.span()
         letters = text[start:end]
-        if min(letters) > _LAST_SPACED:  # most are quotes, dashes, Chinese: asked at C speed
-            continue
-        word = letters.isalpha() and max(letters) <= _LAST_SPACED
-        changed[start:end] = b"\x81" * (end - start) if word else [0x81 if spaced(c) else 0x80 for c in letters]
+        if end - start == 1:
+            if letters <= _LAST_SPACED and spaced(letters):
+                changed[start] = 0x81
+        elif min(letters) <= _LAST_SPACED:  # most are quotes, dashes, Chinese: asked at C speed
+            word = letters.isalpha() and max(letters) <= _LAST_SPACED
+            changed[start:end] = b"\x81" * (end - start) if word else [0x81 if spaced(c) else 0x80 for c in letters]
     if wide:
         for m in _WIDE_DOT.finditer(text):
             changed[m.start()] = 1

@@ -18,7 +18,8 @@ _HASHES = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
 SHAPE = bytes(48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c if 97 <= c <= 122 or c == 92 else 32 for c in range(256))
 _NUMBER = re.compile(rb"cve ?0{4} 0{4,7}(?![0a-z])")
 _ATTACK = re.compile(rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)(?![0-9A-Za-z])")
-_COLONS = re.compile(rb":(?=:|hh{0,3}:hh{0,3}:hh{0,3}:)")  # begun with one literal: `re` finds that at 2,000 MB/s, `bytes.find` finds `::` at 1,000
+_FULL = re.compile(rb":hh{0,3}:hh{0,3}:hh{0,3}:")  # begins with two literals: a text has many colons, few before a hex digit
+_GAP = re.compile(rb"::")  # found at 2,000 MB/s, by `bytes.find` at 1,000
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
 _GROUPS = re.compile(rb"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4})*")
 _FOUR = re.compile(rb"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
@@ -64,11 +65,12 @@ def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Found]:
 
 def ipv6s(data: bytes, mask: bytes, taken: list[Found]) -> list[Found]:
     """Give the IPv6 addresses of `data`, whose translation by HEX is `mask`, outside the spans of `taken` (in order)."""
+    anchors = [m.start() for m in _FULL.finditer(mask)] + [m.start() for m in _GAP.finditer(mask)]
+    anchors.sort()
     found: list[Found] = []
     done = 0
     k = 0
-    for anchor in _COLONS.finditer(mask):
-        at = anchor.start()
+    for at in anchors:
         if at < done:
             continue
         start = at
