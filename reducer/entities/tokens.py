@@ -48,10 +48,14 @@ def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Found]:
     found: list[Found] = []
     for number in _NUMBER.finditer(shape) if cve else ():
         at, end = number.span()
-        year = at + 4 if shape[at + 3] == 32 else at + 3
-        if data[year] in b"12" and data[year + 4] in b"-_" and (year == at + 3 or data[at + 3] in b"-_ ") and bounded(data, at):
-            usual = data[year + 4] == 45 and data.startswith(b"CVE-", at)
-            found.append((at, end, "cve", b"" if usual else b"CVE-" + data[year:end].replace(b"_", b"-")))
+        canonical = b""
+        if data[at + 8] != 45 or not data.startswith((b"CVE-2", b"CVE-1"), at):
+            year = at + 4 if shape[at + 3] == 32 else at + 3
+            if data[year] not in b"12" or data[year + 4] not in b"-_" or (year != at + 3 and data[at + 3] not in b"-_ "):
+                continue
+            canonical = b"CVE-" + data[year:end].replace(b"_", b"-")
+        if bounded(data, at):
+            found.append((at, end, "cve", canonical))
     for literal, size in ((b"t0000", 5), (b"ta0000", 6)) if attack else ():
         at = shape.find(literal)
         while at >= 0:

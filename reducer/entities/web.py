@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
 
 from reducer.entities.entity import Found, bounded
@@ -183,15 +184,16 @@ def _cut(rest: bytes, before: bytes) -> int:
 def emails(data: bytes, taken: list[Found]) -> list[Found]:
     """Give the e-mail addresses of `data` outside the spans of `taken` (in order), in order."""
     found: list[Found] = []
-    k = 0
     done = 0
     for m in _MAIL_HOST.finditer(data):
         at = m.start()
-        while k < len(taken) and taken[k][1] <= at:
-            done = max(done, taken[k][1])
-            k += 1
-        if k < len(taken) and taken[k][0] <= at:
-            continue
+        before = bisect_right(taken, (at + 1,))
+        if before:
+            end = taken[before - 1][1]
+            if end > at:
+                continue
+            if end > done:
+                done = end
         hit = _email(data, m, done)
         if hit:
             found.append(hit)
