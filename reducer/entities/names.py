@@ -102,7 +102,7 @@ def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | Non
 
     def find(data: bytes, shape: bytes) -> list[Found]:
         if 92 in shape:
-            shape = _ESCAPE.sub(_ESCAPED, shape).replace(b"\\", b" ")
+            shape = _unescaped(shape)
         # With the blank before it, an anchor begins where its name does.
         hits = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
         if not hits:
@@ -132,6 +132,16 @@ def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | Non
         return _longest(data, found, types, table)
 
     return find
+
+
+def _unescaped(shape: bytes) -> bytes:
+    """Give a translation by SHAPE with a mark for every escape and a blank for every other backslash."""
+    if shape.count(b"\\") < len(shape) >> 5:
+        shape = _ESCAPE.sub(_ESCAPED, shape)  # a third of the time; where there are many it keeps 80 bytes for each
+    else:
+        for escape in (b"\\n", b"\\r", b"\\t"):
+            shape = shape.replace(escape, _ESCAPED)
+    return shape.replace(b"\\", b" ")
 
 
 def _escaped(data: bytes, start: int) -> bool:

@@ -67,7 +67,7 @@ def test_names_are_whole_words() -> None:
     assert malware("Emotets xEmotet Emotet_x Emotet2") == []
 
 
-_BEFORE = ["", " ", "\n", "\t", "(", '"', ", ", ": ", "x\n", "日", "\\n", "\\r", "\\t", "x\\n", "\\n\\n", "\\\\n"]
+_BEFORE = ["", " ", "\n", "\t", "(", '"', ", ", ": ", "x\n", "日", "\\n", "\\r", "\\t", "x\\n", "\\n\\n", "\\\\n", "x " * 40 + "\\n", "x" * 80 + "\\t"]
 _named = st.sampled_from(sorted(LISTED))
 
 
@@ -76,6 +76,8 @@ _named = st.sampled_from(sorted(LISTED))
 @example("Turla", "\\", "\\")
 @example("Remcos", "\\n", "\\r")
 @example("Evil Corp", "\\r", "")
+@example("njRAT", "x " * 40 + "\\", "")
+@example("njRAT", "x " * 40 + "\\n", "")
 def test_a_name_reads_alike_after_all_that_is_no_letter(name: str, before: str, after: str) -> None:
     alone = [(e.type, e.value, e.canonical) for e in scan(name, ["threat_actor", "malware"])]
     found = scan(before + name + after, ["threat_actor", "malware"])
