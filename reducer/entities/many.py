@@ -36,7 +36,7 @@ def compiled(types: frozenset[str]) -> Callable[[Iterable[str]], dict[str, Seque
             joined = "\n".join(some)
             if joined.isascii() or len(some) == 1:
                 _together(some, starts[first : last + 1], joined, types, read, known)
-            else:  # one such text makes each character of all take more, and it takes ten times as long to fold
+            else:  # one such text makes each character of all take more, and it takes many times as long to fold
                 plain = [text for text in some if text.isascii()]
                 foreign = [text for text in some if not text.isascii()]
                 _together(plain, _starts(plain), "\n".join(plain), types, read, known)

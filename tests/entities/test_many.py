@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import patch
 
 from hypothesis import event, example
 from hypothesis import given as over
 from hypothesis import strategies as st
 
-from reducer.entities import GROUPS, TYPES, scanner
-from reducer.entities.many import _TOGETHER, compiled
+from reducer.entities import GROUPS, TYPES, many, scanner
+from reducer.entities.many import compiled
 from tests.contents import texts
 from tests.entities.texts import tempting
 from tests.laws.strategies import ENTITIES, WORDS
@@ -56,9 +57,17 @@ def test_long_texts_are_read_as_they_are_alone(given: list[tuple[str, int, str]]
     assert compiled(types)([*long, "x evil.com", *long]) == {text: tuple(found) for text in [*long, "x evil.com"] if (found := scan(text))}
 
 
+@over(some, st.sampled_from(KINDS), st.integers(1, 200))
+@example(["evil.com", "x" * 300, "", "1.2.3.4", "é APT28", "y" * 8], KINDS[-1], 8)
+@example(["evil.com"] * 3 + ["", ""] + ["ü"] * 3, KINDS[-1], 1)
+def test_how_many_are_read_at_once_changes_nothing(given: list[str], types: frozenset[str], size: int) -> None:
+    with patch.object(many, "_TOGETHER", size):
+        assert compiled(types)(given) == {text: tuple(found) for text in given if (found := scanner(types)(text))}
+
+
 def test_more_than_is_read_at_once() -> None:
     some = [f"{number}.example.com and {number}" + " x" * (number % 700) for number in range(1500)] + ["", "APT28", "ü 1.2.3.4"]
-    assert sum(map(len, some)) > 3 * _TOGETHER
+    assert sum(map(len, some)) > 3 * many._TOGETHER
     found = compiled(KINDS[-1])(some)
     assert found == {text: tuple(scanner(KINDS[-1])(text)) for text in some if text}
     assert len(found) == 1502
