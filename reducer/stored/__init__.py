@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.codecs.json_text import read_json
+from reducer.stored.outline import UNSURE
 from reducer.stored.raw import Found, Raw
 from reducer.stored.reader import InputFormat, read
 from reducer.untouched import untouched
@@ -80,7 +81,8 @@ def returns(data: bytes, input_format: InputFormat = "auto") -> Iterator[Return]
         tool, call_id = str(fields.get("tool_name", "")), str(fields.get("tool_call_id", ""))
         seen[call_id] = nth = seen.get(call_id, 0) + 1
         copies = tuple(Copy(value, place(begin), place(behind)) for begin, behind, value, _ in others)
-        yield Return(tool, call_id, nth, message, part, content, place(start), place(end), _untouched(found), str(fields.get("timestamp") or ""), copies)
+        why = _untouched(raw.sure(found))
+        yield Return(tool, call_id, nth, message, part, content, place(start), place(end), why, str(fields.get("timestamp") or ""), copies)
 
 
 def splice(data: bytes, changes: Iterable[tuple[Return | Copy, Any]]) -> bytes:
@@ -127,18 +129,22 @@ def _changes(raw: Raw, reduce: Callable[..., Any], input_format: InputFormat, fi
     key: Key = (-1, -1, 0)
     one: Callable[[str, Any], Any] = reduce
     for found in read(raw, input_format):
-        key = (found[0], found[1], key[2] + 1 if key[:2] == found[:2] else 0)
-        if not _untouched(found):
-            tool, content = found[2]["tool_name"], found[3]
-            if finding is not None:
-                one = protecting(reduce, finding, key)
-            new = one(tool, content)
-            if new is not content:
-                yield found[4], found[5], new
-            for start, end, copied, _ in found[7]:
-                other = new if copied is content else _renewed(tool, content, new, copied, one)
-                if other is not copied:
-                    yield start, end, other
+        if finding is not None:
+            key = (found[0], found[1], key[2] + 1 if key[:2] == found[:2] else 0)
+        if _untouched(found):
+            continue
+        _, _, fields, content, start, end, flaw, copies = found
+        tool = fields["tool_name"]
+        if finding is not None:
+            one = protecting(reduce, finding, key)
+        new = one(tool, content)
+        changes = [(start, end, new)] if new is not content else []
+        for start, end, copied, _ in copies:
+            other = new if copied is content else _renewed(tool, content, new, copied, one)
+            if other is not copied:
+                changes.append((start, end, other))
+        if changes and not (flaw and raw.sure(found)[6]):
+            yield from changes
 
 
 def protecting(reduce: Callable[..., Any], finding: Finding, key: Key) -> Callable[[str, Any], Any]:
@@ -150,7 +156,7 @@ def _untouched(found: Found) -> str:
     _, _, fields, content, _, _, flaw, _ = found
     get = fields.get
     why = untouched(get("tool_name"), get("outcome"), get("tool_kind"), get("metadata")) or flaw
-    if why:
+    if why and why is not UNSURE:
         return why
     kind = type(content)
     if kind is str:
@@ -174,9 +180,10 @@ def _spliced(raw: Raw, changes: Iterable[tuple[int, int, Any]]) -> bytes:
         return raw.data
     edits.sort()  # copies stand further on, before the next return and behind it
     pieces: list[bytes] = []
+    piece = raw.piece
     done = 0
     for start, end, written in edits:
-        pieces += (raw.piece(done, start), written)
+        pieces += (piece(done, start), written)
         done = end
     pieces.append(raw.piece(done, len(raw.source.text)))
     return b"".join(pieces)

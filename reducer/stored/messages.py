@@ -11,6 +11,8 @@ from reducer.stored.raw import Found, Raw
 from reducer.stored.stretch import SIZE, Look, Stretch, beginning, stretch
 from reducer.stored.text import scan
 
+_RARELY = 16
+
 Refuse = Callable[[object, int], HistoryError]
 
 
@@ -55,13 +57,17 @@ def several(raw: Raw, start: int, index: int, alone: bool = False) -> Several | 
     text = raw.source.text
     # In compact dumps most contents follow a brace, those of tool returns a comma: what is rare is found sooner.
     compact = text.startswith('{"parts":[', start)
-    read = stretch(raw, start, _COMPACT if compact else _SPACED, alone=alone)
-    found = None if read is None else _in_stretch(text, read, index, "" if compact else " ")
-    if found is None:
+    # What failed once mostly fails again.
+    for look in (1, 0) if raw.look else (0, 1):
         read = None  # it is not in memory beside the next one
-        read = stretch(raw, start, _ANY, alone=alone)
-        found = None if read is None or not read.plain() else _in_stretch(text, read, index, "")
-    return None if read is None or found is None else Several(found, len(read.items), read.end, "model-messages")
+        read = stretch(raw, start, _ANY if look else _COMPACT if compact else _SPACED, alone=alone)
+        if read is None and raw.structured:
+            return None
+        found = None if read is None or (look and not read.plain()) else _in_stretch(text, read, index, "" if look or compact else " ")
+        if read is not None and found is not None:
+            raw.look = look
+            return Several(found, len(read.items), read.end, "model-messages")
+    return None
 
 
 def _in_stretch(text: str, read: Stretch, index: int, blank: str) -> list[Found] | None:
@@ -98,14 +104,17 @@ def read_list(raw: Raw, start: int, index: int, refuse: Refuse, begun: Several |
     """
     at, first = start, index
     slow = -1  # up to here they are read one by one
+    size = SIZE
     while True:
         if begun is None and at >= slow >= 0:
             begun = several(raw, at, index)
         if begun is not None:
             found, count, at, _ = begun
-            slow, begun = at, None
+            slow, size, begun = at, SIZE, None
         else:
-            slow = at + SIZE if at >= slow else slow
+            if at >= slow:
+                # To try in vain takes longer than to read one by one: where that is so all along, it is done less and less.
+                slow, size = at + size, min(2 * size, _RARELY * SIZE)
             found, at = one(raw, at, index, index - first, refuse)
             count = 1
         yield from found

@@ -18,6 +18,9 @@ Kept = tuple[int, int, Any, str]
 It stands in its own place in what is read; JSON has no tuples, so nothing else looks like one."""
 
 NO_CONTENT: Kept = (0, 0, None, "")
+TWICE = "an object in it has the same key twice"
+UNSURE = "an object in it may have the same key twice"
+"""What is told of a value that was read before this was looked at, which takes as long again; `Raw.sure` finds out."""
 
 _MARK = "-Infinity"
 """What a kept value is in the outline: the one constant that costs other values nothing, as the scanner asks for its meaning."""
@@ -231,7 +234,7 @@ def kept(source: JsonText, start: int) -> tuple[Any, int, str]:
         # A hook for pairs costs 35% more than the parsing (3.11); to count the keys read and those written costs 45%.
         value, end, distinct = source.paired(start)
         if not is_deep(value, end - start):
-            return value, end, "" if distinct else "an object in it has the same key twice"
+            return value, end, "" if distinct else TWICE
     except JSONDecodeError as error:
         raise worded(error) from None
     except RecursionError:

@@ -6,7 +6,8 @@ from json.decoder import JSONDecodeError
 from typing import Any
 
 from reducer.errors import HistoryError
-from reducer.stored.outline import Kept
+from reducer.stored.outline import UNSURE, Kept
+from reducer.stored.seams import Seams, repeated
 from reducer.stored.text import JsonText, follow
 
 Found = tuple[int, int, dict[str, Any], Any, int, int, str, tuple[Kept, ...]]
@@ -20,19 +21,30 @@ class Raw:
 
     At first it has a character for each byte (Latin-1): all that JSON itself is written with is ASCII, and text that is not need not be
     decoded before it is asked for. Where contents that are no texts are not ASCII, so that each is read twice, `structured` becomes true if it was
-    None: it is then better to `turn`. `spelled` is what the bytes say, read when it is asked for: raises `HistoryError` then for what is not UTF-8.
+    None: it is then better to `turn`. `look` tells which way of reading many messages at once was good last. `spelled` is what the bytes say, read
+    when it is asked for: raises `HistoryError` then for what is not UTF-8.
     """
 
-    __slots__ = ("_byte", "_character", "_spelled", "ascii", "bytewise", "data", "source", "structured")
+    __slots__ = ("_byte", "_character", "_spelled", "_told", "ascii", "bytewise", "data", "look", "seams", "source", "structured")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.ascii = data.isascii()
         self.bytewise = not self.ascii
         self.structured: bool | None = False
+        self.look = 0
         self.source = JsonText(data.decode("latin-1"))
+        self.seams = Seams(self.source.text, data, self.bytewise)
         self._spelled = self.source if self.ascii else None
         self._byte = self._character = 0
+        self._told: dict[bytes, bool] = {}
+
+    def says(self, piece: bytes) -> bool:
+        """Tell whether something stands anywhere in it."""
+        told = self._told.get(piece)
+        if told is None:
+            told = self._told[piece] = piece in self.data
+        return told
 
     @property
     def spelled(self) -> JsonText:
@@ -44,6 +56,7 @@ class Raw:
     def turn(self) -> None:
         """Count places in characters from now on: contents that are no texts, and not ASCII, are then read once."""
         self.source, self.bytewise = self.spelled, False
+        self.seams = Seams(self.source.text, self.data if self.ascii else None, False)
 
     def encoded(self, text: str) -> bytes:
         """Give the bytes of a piece of `source`."""
@@ -91,6 +104,17 @@ class Raw:
         message, part, fields, content, start, end, flaw, others = found
         copies = tuple((self._to_bytes(begin), self._to_bytes(behind), value, why) for begin, behind, value, why in others)
         return message, part, fields, content, self._to_bytes(start), self._to_bytes(end), flaw, copies
+
+    def sure(self, found: Found) -> Found:
+        """Find out why a tool return cannot be written back without loss, where that was left open."""
+        if found[6] is not UNSURE:
+            return found
+        message, part, fields, content, start, end, flaw, copies = found
+        flaw = "" if type(content) is str else repeated(self.piece(start, end), content)
+        for begin, behind, value, _ in copies:
+            if type(value) is not str and value is not content:
+                flaw = flaw or repeated(self.piece(begin, behind), value)
+        return message, part, fields, content, start, end, flaw, copies
 
     def follow(self, at: int) -> tuple[int, bool]:
         """Do what `text.follow` does, with places."""

@@ -106,6 +106,7 @@ class _Search:
         begun = self._several(raw.from_text(first), alone)
         if raw.structured:
             raw.turn()
+            raw.structured = False
             begun = self._several(first, alone)
         raw.structured = False
         return begun

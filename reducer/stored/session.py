@@ -7,11 +7,11 @@ stored documents have beside these `technical_details {function_name, arguments,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 
 from reducer.stored.messages import Several
-from reducer.stored.outline import NO_CONTENT, Kept
+from reducer.stored.outline import NO_CONTENT, TWICE, UNSURE, Kept
 from reducer.stored.raw import Found, Raw
 from reducer.stored.stretch import Look, beginning, stretch
 
@@ -24,7 +24,6 @@ _RAW_RESULT: Look = ('"raw_result"', None)
 _ERROR = "it is an error"
 _REDUCIBLE = frozenset({str, list, dict})
 _NEAR = 60
-_FAR = 1 << 14
 _BEGINNING = 64
 _FEW = 16
 
@@ -46,41 +45,40 @@ def is_certain(message: dict[str, Any]) -> bool:
     return type(parts) is list and any(type(part) is dict and part.get("type") == "activity" for part in parts)
 
 
-@dataclass(slots=True)
-class _Return:
-    """One tool return while its copies are gathered: `listed` names the list that it was first found in."""
+Keeping = Callable[[Any], Kept | None]
+"""Gives the value kept aside for what stands in its place."""
 
-    part: int
-    tool: Any
-    call_id: Any
-    listed: str
-    copies: list[Kept]
-    timestamp: Any
-    text: str | None = None
-    error: str = ""
+_Return = tuple[int, dict[str, Any], list[Kept], str | None, list[str]]
+"""One tool return while its copies are gathered: its part, its fields by PydanticAI's names, its copies, the text that it began with, and its errors.
+A bare tuple, as `Found` is."""
 
 
-@dataclass(slots=True)
 class _Gathered:
-    """The returns of a message in order, by id and by text; `aside` are the values kept aside, where these do not stand in their places."""
+    """The returns of a message in order, by id and by text; `before` are those of the newer list, once that is passed."""
 
-    aside: dict[int, Kept] | None
-    returns: list[_Return] = field(default_factory=list)
-    by_id: dict[tuple[str, str], list[_Return]] = field(default_factory=dict)
-    by_text: dict[tuple[str, int, str], list[_Return]] | None = None
+    __slots__ = ("before", "by_id", "by_text", "kept", "returns", "times")
+
+    def __init__(self, kept: Keeping) -> None:
+        self.kept = kept
+        self.before = -1
+        self.returns: list[_Return] = []
+        self.by_id: dict[tuple[str, str], list[_Return]] = {}
+        self.by_text: dict[tuple[str, int, str], list[_Return]] | None = None
+        self.times: dict[tuple[str, str], int] = {}
 
 
-def tool_returns(message: dict[str, Any], index: int, aside: dict[int, Kept] | None = None) -> list[Found]:
-    """Give the tool returns of a message whose contents and raw results were kept aside.
+def in_place(value: Any) -> Kept | None:
+    """Give a value kept aside that stands in its own place."""
+    return value if type(value) is tuple else None
 
-    With `aside` raises `KeyError` or `TypeError` where one was not.
-    """
+
+def tool_returns(message: dict[str, Any], index: int, kept: Keeping = in_place) -> list[Found]:
+    """Give the tool returns of a message whose contents and raw results were kept aside; raises what `kept` raises for one that was not."""
     gathered: _Gathered | None = None
     for listed in _LISTS:
         parts = message.get(listed)
-        if type(parts) is not list:
+        if not parts or type(parts) is not list:
             continue
-        times: dict[tuple[str, str], int] = {}
         for number, part in enumerate(parts):
             if type(part) is not dict:
                 continue
@@ -89,8 +87,10 @@ def tool_returns(message: dict[str, Any], index: int, aside: dict[int, Kept] | N
                 kind = part.get("activity_type")
             if type(kind) is str and kind in _ANSWERS:
                 if gathered is None:
-                    gathered = _Gathered(aside)
-                _activity(gathered, part, number, listed, times)
+                    gathered = _Gathered(kept)
+                _activity(gathered, part, number)
+        if gathered is not None and gathered.before < 0:
+            gathered.before = len(gathered.returns)
     return [] if gathered is None else [_found(index, item) for item in gathered.returns]
 
 
@@ -102,12 +102,14 @@ def several(raw: Raw, start: int, index: int, asked_for: bool, alone: bool = Fal
     text = raw.source.text
     # Texts as contents are found soonest, as the most usual ones of other activities are null.
     blank = " " if text.find('": ', start, start + _NEAR) >= 0 else ""
-    details = text.find('"technical_details"', start, start + _FAR) >= 0
-    looks = ((f'"content":{blank}"', _RESULT), _RAW_RESULT if details else None), (('"content"', _RESULT), _RAW_RESULT)
-    for first, second in looks:
-        read = stretch(raw, start, first, second, alone, copies=True)
-        if read is None:
+    second = _RAW_RESULT if raw.says(b'"raw_result"') else None
+    looks: tuple[Look, ...] = (f'"content":{blank}"', _RESULT), ('"content"', _RESULT), ('"content"', None)
+    for look in sorted(range(len(looks)), key=lambda look: look != raw.look):  # what failed once mostly fails again
+        read = stretch(raw, start, looks[look], second, alone, copies=True)
+        if read is None and raw.structured:
             return None
+        if read is None:
+            continue
         found: list[Found] = []
         certain = asked_for
         try:
@@ -116,10 +118,11 @@ def several(raw: Raw, start: int, index: int, asked_for: bool, alone: bool = Fal
                 if not plain and not is_message(message, asked_for or number > 0):
                     return None
                 certain = certain or is_certain(message)
-                found += tool_returns(message, index + number, read.aside)
+                found += tool_returns(message, index + number, read.aside.__getitem__)
         except (AttributeError, KeyError, TypeError):
             continue
-        if read.complete(sum(1 + len(item[7]) for item in found)) and (second is None or read.plain()):
+        if read.complete(len(found) + sum([len(item[7]) for item in found])) and read.plain():
+            raw.look = look
             return Several(found, len(read.items), read.end, "session") if certain else None
     return None
 
@@ -130,108 +133,119 @@ def answers(part: dict[str, Any]) -> bool:
     return type(kind) is str and kind in _ANSWERS
 
 
-def _activity(gathered: _Gathered, part: dict[str, Any], number: int, listed: str, times: dict[tuple[str, str], int]) -> None:
+def _activity(gathered: _Gathered, part: dict[str, Any], number: int) -> None:
     """Gather the returns of one activity that carries answers, and what its technical details say of them."""
     here: list[_Return] = []
     results = part.get("results")
     for result in results if type(results) is list else objects(results):
         if type(result) is not dict:
             continue
-        kept = _kept(gathered, result, "content")
-        item = _return_of(gathered, result, kept, number, listed, times, part)
+        get = result.get
+        value, tool, call_id, error = get("content"), get("name"), get("call_id"), get("is_error")
+        copy = gathered.kept(value) if value is not None or "content" in result else None
+        text = copy[2] if copy is not None and type(copy[2]) is str else None
+        item = None if gathered.before < 0 else _known(gathered, tool, call_id, text)
+        if item is None:
+            item = number, {"tool_name": tool, "tool_call_id": call_id, "timestamp": part.get("timestamp")}, [], text, []
+            gathered.returns.append(item)
+            if gathered.before < 0 and type(tool) is str and type(call_id) is str:
+                gathered.by_id.setdefault((tool, call_id), []).append(item)
         here.append(item)
-        if kept is not None:
-            item.copies.append(kept)
-        error = result.get("is_error")
+        if copy is not None:
+            item[2].append(copy)
         if error is not False and error not in (None, False):
-            item.error = _ERROR
-    if part.get("technical_details") is None:
-        return
-    tools = objects(part.get("tools"))
+            item[4].append(_ERROR)
+    details = part.get("technical_details")
+    if details is not None:
+        _details(gathered, part, details, number, here)
+
+
+def _details(gathered: _Gathered, part: dict[str, Any], details: Any, number: int, here: list[_Return]) -> None:
+    """Gather what the technical details of an activity say of its returns, which are `here`."""
     taken: set[int] = set()
-    for position, details in enumerate(objects(part["technical_details"])):
-        kept = _kept(gathered, details, "raw_result")
-        whose = _paired(here, taken, position, details.get("function_name"))
+    position = -1
+    for one in details if type(details) is list else [details]:
+        if type(one) is not dict:
+            continue
+        position += 1
+        value = one.get("raw_result")
+        copy = gathered.kept(value) if value is not None or "raw_result" in one else None
+        tool = one.get("function_name")
+        whose = _paired(here, taken, position, tool)
         if whose < 0:
+            tools = objects(part.get("tools"))
             call_id = tools[position].get("id") if position < len(tools) else None
-            here.append(_Return(number, details.get("function_name"), call_id, listed, [], part.get("timestamp")))
+            here.append((number, {"tool_name": tool, "tool_call_id": call_id, "timestamp": part.get("timestamp")}, [], None, []))
             gathered.returns.append(here[-1])
         taken.add(whose)
-        if kept is not None:
-            here[whose].copies.append(kept)
-        if details.get("status") not in (None, "success"):
-            here[whose].error = _ERROR
+        if copy is not None:
+            here[whose][2].append(copy)
+        status = one.get("status")
+        if status != "success" and status is not None:
+            here[whose][4].append(_ERROR)
 
 
-def _return_of(
-    gathered: _Gathered, result: dict[str, Any], kept: Kept | None, number: int, listed: str, times: dict[tuple[str, str], int], part: dict[str, Any]
-) -> _Return:
-    """Find the return that one of `results` is a copy of, or begin one."""
-    tool, call_id = result.get("name"), result.get("call_id")
-    same: list[_Return] = []
-    if type(tool) is str and type(call_id) is str:
+def _known(gathered: _Gathered, tool: Any, call_id: Any, text: str | None) -> _Return | None:
+    """Find the return of the newer list that one of the older list is a copy of."""
+    if type(tool) is not str:
+        return None
+    if type(call_id) is str:
         # An id may come back within one message, which holds a whole run: the second return with it here is the second one there.
         key = tool, call_id
-        nth = times.get(key, 0)
-        times[key] = nth + 1
-        same = gathered.by_id.get(key, same)
-        if nth < len(same):
+        nth = gathered.times.get(key, 0)
+        gathered.times[key] = nth + 1
+        same = gathered.by_id.get(key)
+        if same is not None and nth < len(same):
             return same[nth]
-        if listed == _LISTS[0] and not same:
-            gathered.by_id[key] = same
-    text = kept[2] if kept is not None and type(kept[2]) is str else None
-    if listed != _LISTS[0] and text is not None and type(tool) is str:
+    if text is not None:
         # Where one of the two was stored without its id, the name and the text say that they are the same.
         alike = _alike(gathered, tool, text)
         for other in alike[:_FEW]:
-            if (call_id is None or other.call_id is None) and other.text == text:
+            if (call_id is None or other[1]["tool_call_id"] is None) and other[3] == text:
                 alike.remove(other)
                 return other
-    item = _Return(number, tool, call_id, listed, [], part.get("timestamp"), text)
-    gathered.returns.append(item)
-    same.append(item)
-    return item
+    return None
 
 
 def _alike(gathered: _Gathered, tool: str, text: str) -> list[_Return]:
     """Give the returns of the newer list whose texts are as long and begin alike."""
     if gathered.by_text is None:
         gathered.by_text = {}
-        for item in gathered.returns:
-            if item.text is not None and type(item.tool) is str and item.listed == _LISTS[0]:
-                gathered.by_text.setdefault((item.tool, len(item.text), item.text[:_BEGINNING]), []).append(item)
+        for item in gathered.returns[: gathered.before]:
+            _, fields, _, first, _ = item
+            if first is not None and type(fields["tool_name"]) is str:
+                gathered.by_text.setdefault((fields["tool_name"], len(first), first[:_BEGINNING]), []).append(item)
     return gathered.by_text.get((tool, len(text), text[:_BEGINNING]), [])
 
 
 def _paired(here: list[_Return], taken: set[int], position: int, tool: Any) -> int:
     """Tell which of an activity's results its technical details at `position` are of: by position, then by name; -1 for none."""
-    if position < len(here) and position not in taken and (tool is None or here[position].tool == tool):
+    if position < len(here) and position not in taken and (tool is None or here[position][1]["tool_name"] == tool):
         return position
-    return next((number for number, item in enumerate(here) if number not in taken and item.tool == tool), -1)
+    return next((number for number, item in enumerate(here) if number not in taken and item[1]["tool_name"] == tool), -1)
 
 
 def _found(index: int, item: _Return) -> Found:
-    copies = item.copies
-    flaw = item.error
-    if len(copies) != 1 or type(copies[0][2]) is not str:
-        copies = [kept for kept in copies if type(kept[2]) in _REDUCIBLE] or copies or [NO_CONTENT]
-    first = copies[0]
-    for kept in copies:
-        if type(kept[2]) is str:  # a text says it first, where there is one: other copies may be what it says
-            first = kept
-            break
-    for kept in item.copies:
-        flaw = flaw or kept[3]
-    fields = {"tool_name": item.tool, "tool_call_id": "" if item.call_id is None else item.call_id, "timestamp": item.timestamp}
-    return index, item.part, fields, first[2], first[0], first[1], flaw, tuple(kept for kept in copies if kept is not first)
-
-
-def _kept(gathered: _Gathered, holder: dict[str, Any], key: str) -> Kept | None:
-    """Look up a value that was kept aside."""
-    value: Any = holder.get(key)
-    if gathered.aside is None:
-        return value if type(value) is tuple else None
-    return gathered.aside[value] if value is not None or key in holder else None
+    part, fields, copies, _, errors = item
+    if fields["tool_call_id"] is None:
+        fields["tool_call_id"] = ""
+    flaw = errors[0] if errors else ""
+    first = None
+    odd = not copies
+    for copy in copies:
+        _, _, value, why = copy
+        if first is None and type(value) is str:
+            first = copy  # a text says it first, where there is one: other copies may be what it says
+        elif type(value) not in _REDUCIBLE:
+            odd = True
+        if why and (not flaw or flaw is UNSURE or (flaw is TWICE and why is not UNSURE)):
+            flaw = why
+    if odd and (len(copies) != 1):
+        copies = [copy for copy in copies if type(copy[2]) in _REDUCIBLE] or copies or [NO_CONTENT]
+    if first is None:
+        first = copies[0]
+    start, end, value, _ = first
+    return index, part, fields, value, start, end, flaw, tuple([copy for copy in copies if copy is not first])
 
 
 def objects(value: Any) -> list[dict[str, Any]]:

@@ -54,7 +54,7 @@ class Stretch(NamedTuple):
 
     def plain(self) -> bool:
         """Tell whether no key is written with escapes."""
-        return b"\\u00" not in self.outline or ESCAPED.search(self.outline.decode()) is None
+        return b"\\" not in self.outline or b"\\u00" not in self.outline or ESCAPED.search(self.outline.decode()) is None
 
     def _marks(self, value: Any) -> int:
         if type(value) is int:
@@ -70,7 +70,7 @@ def beginning(name: str) -> re.Pattern[str]:
 def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone: bool = False, copies: bool = False) -> Stretch | None:
     """Read items of a list from the one at `start` on, some of them, or one that stands `alone`; None where they cannot be read so.
 
-    The values behind what is looked for are kept aside; where there are `copies`, one text says it for all that are alike. The quick reader
+    The values behind what is looked for are kept aside; where there are `copies`, one says it for all that are alike. The quick reader
     takes half the time of `json.loads`. It refuses what that refuses, lone surrogates, 200 levels and numbers of more than 4,300 digits.
     """
     text = raw.source.text
@@ -80,10 +80,12 @@ def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone
     at = done = start
     pieces = ["["]
     aside: dict[int, Kept] = {}
-    known: dict[str, tuple[str, Any]] = {}
+    known: dict[str, tuple[str, Any, str]] = {}
+    seams = raw.seams
     mark = _MARK
     hit = other = -1
     sought = first
+    heads: dict[str, tuple[str, int]] = {}
     try:
         while True:
             if hit < at:
@@ -97,39 +99,35 @@ def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone
                     if other < 0:
                         other = len(text)
                 sought = first if hit < other else second
-                begin = min(hit, other)
+                begin = hit if hit < other else other
             if begin >= stop:
                 if ends:
                     break
                 ends, stop = True, _stop(text, start, at)
                 hit = other = -1
                 continue
-            name, pattern = sought
+            name = sought[0]
+            head, ahead = heads.get(name, ("", 0))
             at = begin + 1
-            if pattern is not None:
-                match = pattern.match(text, text.rfind("{", begin - _NEAR if begin > _NEAR else 0, at))
-                if match is None or match.end() <= begin:
+            begin += ahead
+            # What stands before a value is mostly what stood before the last one.
+            if not ahead or text[begin] not in '"[{' or not text.startswith(head, begin - len(head)):
+                found = _head(text, at - 1, sought)
+                if found is None:
                     continue
+                begin = found[1]
+                heads[name] = text[found[0] : begin], begin - at + 1
+            lead = text[begin : begin + _LEAD] if copies else ""
+            same = known.get(lead) if copies else None
+            if same is not None and text.startswith(same[0], begin):
+                end = begin + len(same[0])
+                aside[mark] = (begin, end, same[1], same[2])
             else:
-                match = _COLON.match(text, begin + len(name))
-                if match is None or text[begin - 1] == "\\":
-                    continue
-            begin = match.end()
-            if text[begin] != '"':
-                aside[mark] = item = _kept(raw, begin)
-                end = item[1]
-            else:
-                lead = text[begin : begin + _LEAD] if copies else ""
-                same = known.get(lead) if copies else None
-                if same is not None and text.startswith(same[0], begin):
-                    value, end = same[1], begin + len(same[0])
-                else:
-                    value, end = scan(text, begin)
-                    if raw.bytewise and not value.isascii():
-                        value = _text(raw.encoded(text[begin:end]))
-                    if copies:
-                        known[lead] = (text[begin:end], value)
-                aside[mark] = (begin, end, value, "")
+                aside[mark] = item = seams.read(name, begin) or (_text if text[begin] == '"' else _kept)(raw, name, begin)
+                _, end, value, flaw = item
+                # A number may go on where another ends; nothing else does.
+                if copies and (text[begin] == '"' or (end - begin < _MOST and text[begin] in "[{")):
+                    known[lead] = (text[begin:end], value, flaw)
             pieces += (text[done:begin], str(mark))
             mark -= 2
             at = done = end
@@ -142,24 +140,39 @@ def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone
             return None
         if outline.count(_MARKED) != len(aside):
             return None
-        items = from_json(outline, cache_strings="keys")
+        # Copies have most of their short texts alike: remembered, they are read in nine tenths of the time.
+        items = from_json(outline, cache_strings=True if copies else "keys")
         return Stretch(items, aside, outline, stop) if items else None
     except (JSONDecodeError, StopIteration, IndexError, ValueError, HistoryError):
         return None
 
 
-def _text(spelled: bytes) -> str:
-    text = spelled.decode()
-    value: str = scan(text, 0)[0] if "\\" in text else text[1:-1]
-    return value
+def _head(text: str, at: int, look: Look) -> tuple[int, int] | None:
+    """Tell where what leads to a value starts, and the value itself; None where the key at `at` is not what is looked for."""
+    name, pattern = look
+    if pattern is None:
+        match = _COLON.match(text, at + len(name))
+        return None if match is None or text[at - 1] == "\\" else (at - 1, match.end())
+    match = pattern.match(text, text.rfind("{", at - _NEAR if at > _NEAR else 0, at + 1))
+    return None if match is None or match.end() <= at else match.span()
 
 
-def _kept(raw: Raw, start: int) -> Kept:
+def _text(raw: Raw, key: str, start: int) -> Kept:
+    value, end = scan(raw.source.text, start)
+    raw.seams.learn(key, start, end)
+    if raw.bytewise and not value.isascii():
+        text = raw.data[start:end].decode()
+        value = scan(text, 0)[0] if "\\" in text else text[1:-1]
+    return start, end, value, ""
+
+
+def _kept(raw: Raw, key: str, start: int) -> Kept:
     """Read a value that is no text. Raises `ValueError` where that is better done in characters, of which there is time to think yet."""
     value, end, flaw = kept(raw.source, start)
+    hopeful = raw.seams.learn(key, start, end)
     if raw.bytewise and not _is_ascii(raw.data, start, end):
         value = None  # not two of it at once: a line of 15 MB may take 60
-        if raw.structured is None and end - start > _MUCH:
+        if raw.structured is None and end - start > _MUCH and not hopeful:
             raw.structured = True
             raise ValueError
         value, _, flaw = kept(JsonText(raw.data[start:end].decode()), 0)

@@ -55,6 +55,15 @@ def test_a_history_is_found_in_what_it_is_wrapped_in(history: list[Any], number:
     assert reduce_json(data, shorter).decode() == expected + text[done:]
 
 
+@pytest.mark.parametrize("far", ["x" * 5000, ["x" * 30] * 200, {"y": ["parts", 7] * 700}], ids=["text", "list", "object"])
+def test_a_history_whose_keys_are_escaped_is_found_behind_much_else(far: Any) -> None:
+    text = json.dumps({"run": {"far": far, "log": NATIVE}, "more": 1}).replace('"parts": [', '"p\\u0061rts": [')
+    assert "u0061" in text
+    (found,) = returns(text.encode())
+    assert (found.message, found.content) == (1, [1, 2, 3])
+    assert reduce_json(text.encode(), shorter).decode() == f"{text[: found.start]}[1,2]{text[found.end :]}"
+
+
 def test_messages_of_a_search_result_are_found_in_its_hits() -> None:
     for history in (NATIVE, SESSION):
         hits = [{"_index": "m", "_id": str(number), "_score": None, "_source": message} for number, message in enumerate(history)]

@@ -11,7 +11,7 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer.errors import HistoryError
-from reducer.stored import messages, returns, session, stretch
+from reducer.stored import messages, returns, seams, session, stretch
 from reducer.stored.raw import Found, Raw
 from reducer.stored.reader import read
 from reducer.stored.stretch import Stretch
@@ -20,6 +20,7 @@ from tests.doors.test_stored_session import sessions
 
 MARK = "-8000000000000000001"
 RETURN = f'{{"tool_name":"t","content":[1,2],"part_kind":"tool-return"}},{{"tool_name":"u","x":1,"content":{MARK},"part_kind":"tool-return"}}'
+MANY = f'{{"name":"t","content":{"1" * 60},"x":1}}'
 KEYS = ["content", "parts", "part_kind", "kind", "tool_name"]
 
 
@@ -57,7 +58,7 @@ def said(data: bytes) -> Any:
     """Give all that is said of the tool returns of a history, places in bytes; or why it is refused."""
 
     def plain(raw: Raw, found: Found) -> Any:
-        index, part, fields, content, start, end, flaw, copies = found
+        index, part, fields, content, start, end, flaw, copies = raw.sure(found)
         named = [fields.get(key) for key in ("tool_name", "tool_call_id", "timestamp", "outcome", "tool_kind")]
         places = [(content, start, end), *((value, begin, behind) for begin, behind, value, _ in copies)]
         spans = [(repr(value), type(value), len(raw.piece(0, begin)), raw.piece(begin, behind)) for value, begin, behind in places]
@@ -87,6 +88,8 @@ def same(text: str, size: int) -> bool:
         patch.setattr(stretch, "SIZE", size)
         patch.setattr(stretch, "_MUCH", size)
         patch.setattr(messages, "SIZE", size)
+        patch.setattr(seams, "_LONG", 0)
+        patch.setattr(seams, "_SHORT", size)
         for module in (messages, session):
             patch.setattr(module, "stretch", counted)
         assert said(data) == expected
@@ -124,6 +127,7 @@ def test_messages_read_at_once_are_read_as_one_by_one(size: int, text: str) -> N
 @example(text='[{"role":"a","parts":[{"type":"tool_result","technical_details":{"raw_result":1,"raw_result":[2]}}],"text_content":1}]')
 @example(text='[{"role":"a","parts":[{"type":"tool_result","technical_details":{"raw\\u005fresult":1,"raw_result":[2]}}],"text_content":1}]')
 @example(text='[{"role":"a","parts":[{"type":["tool_result"]},{"type":"tool_result","results":{"content":"é","name":"t"}}],"text_content":1}]')
+@example(text=f'[{{"role":"a","text_content":1,"parts":[{{"type":"tool_result","results":[{MANY},{MANY.replace("11,", "112,")}]}}]}}]')
 @example(text='[{"role":"a","parts":[]},{"role":"a","parts":[{"type":"tool_result","results":[{"name":"t","content":"a"}]}]}]')
 @example(text='[{"role":"a","parts":[{"type":"tool_result","results":[{"name":"t","content":"a"}]}],"text_content":1},{"role":1}]')
 def test_a_session_history_read_at_once_is_read_as_one_by_one(size: int, text: str) -> None:
@@ -142,3 +146,46 @@ def test_places_are_characters_of_the_text() -> None:
     told = ",".join(f'{{"tool_name":"é","content":{content},"part_kind":"tool-return"}}' for content in ('"日本"', '["é"]'))
     text = f'[{{"parts":[{told}],"kind":"request"}}]'
     assert [text[found.start : found.end] for found in returns(text.encode())] == ['"日本"', '["é"]']
+
+
+def tries(text: str, size: int) -> list[bool]:
+    """Tell of each try to read messages at once whether something was read."""
+    told: list[bool] = []
+
+    def counted(*given: Any, **more: Any) -> Stretch | None:
+        read = stretch.stretch(*given, **more)
+        told.append(read is not None)
+        return read
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (messages, session):
+            patch.setattr(module, "stretch", counted)
+        for module in (messages, stretch):
+            patch.setattr(module, "SIZE", size)
+        list(returns(text.encode()))
+    return told
+
+
+def test_what_failed_once_is_not_tried_first_again() -> None:
+    ordinary = [{"content": "\ud800", "part_kind": "user-prompt"}, {"tool_name": "t", "content": "a", "tool_call_id": "c", "part_kind": "tool-return"}]
+    result = {"name": "t", "content": {"a": [1, 2, 3]}, "is_error": False, "call_id": "c"}
+    found = {"role": "assistant", "parts": [{"type": "tool_result", "results": [result]}], "text_content": "x"}
+    for message, failing in (({"parts": ordinary, "kind": "request"}, 1), (found, 0)):
+        for sort in (False, True):
+            text = json.dumps([message] * 100, sort_keys=sort)
+            assert same(text, 1000)
+            told = tries(text, 1000)
+            assert told.count(False) == failing
+            assert 100 * len(json.dumps(message)) // 1000 / 2 < len(told) < 30
+            assert len(list(returns(text.encode()))) == 100
+
+
+def test_what_cannot_be_read_at_once_is_tried_seldom() -> None:
+    call = {"parts": [{"tool_name": "t", "args": "\ud800", "tool_call_id": "c", "part_kind": "tool-call"}], "kind": "response"}
+    told = {"parts": [{"tool_name": "t", "content": "a", "tool_call_id": "c", "part_kind": "tool-return"}], "kind": "request"}
+    text = json.dumps([call, told] * 200)
+    assert len(text) > 200 * 200
+    assert 8 < len(tries(text, 200)) < 60
+    assert not any(tries(text, 200))
+    text = json.dumps([call, *[told] * 200])
+    assert tries(text, 200).count(True) > 50
