@@ -21,10 +21,11 @@ class Claims:
     and never in marks; `marks`: the texts that became marks, with what these mention; `by_keys`: some value stands in a key that is put back.
     """
 
-    __slots__ = ("_draft", "_reads", "bearers", "by_keys", "lost", "marks", "needed")
+    __slots__ = ("_bearing", "_draft", "_reads", "bearers", "by_keys", "lost", "marks", "needed")
 
     def __init__(self, draft: Draft, needed: dict[str, None], bearers: set[str], lost: set[str]) -> None:
         self._draft = draft
+        self._bearing = draft.reading.bearing
         self._reads = draft.reading.reads
         self.needed = needed
         self.bearers = bearers
@@ -35,9 +36,10 @@ class Claims:
     def pick(self, text: str, types: frozenset[str]) -> Any:
         """Give what is put back of a text: all of it, what stands around protected values, a mark that mentions what it holds, or `GONE`."""
         values = self.claim(text, types)
-        referred = self.regained(text) if self.lost else None
-        if referred:
-            return text if len(text) <= _SHORTEST else around(text, referred, values, self._draft)
+        if self.lost:
+            referred = self.regained(text)
+            if referred:
+                return text if len(text) <= _SHORTEST else around(text, referred, values, self._draft)
         if not values:
             return GONE
         if len(text) <= _SHORTEST or len(text) <= _SHORTEST + sum(map(len, values)):
@@ -86,17 +88,19 @@ class Claims:
 
     def claim(self, text: str, types: frozenset[str]) -> tuple[str, ...]:
         """Give the needed values in a text; they are needed no more."""
-        if text not in self.bearers or not self.needed:
+        needed, bearers = self.needed, self.bearers
+        if text not in bearers or not needed:
             return ()
-        needed, found = self.needed, self._draft.reading.bearing[text]
+        found = self._bearing[text]
         if len(found) == 1:  # as most have: a fifth of the time of what follows
-            kind, value, *_ = found[0]
-            stays = value in needed
-            if stays and kind not in types:
+            entity = found[0]
+            value = entity.value
+            if value not in needed:
+                bearers.discard(text)
                 return ()
-            self.bearers.discard(text)
-            if not stays:
+            if entity.type not in types:
                 return ()
+            bearers.discard(text)
             del needed[value]
             return (value,)
         values = tuple(dict.fromkeys([e.value for e in found if e.type in types and e.value in needed]))
@@ -104,5 +108,5 @@ class Claims:
             del needed[value]
         # Records repeat their texts: each is asked about once.
         if not any(e.value in needed for e in found):
-            self.bearers.discard(text)
+            bearers.discard(text)
         return values

@@ -71,7 +71,7 @@ class _Walk:
                 return GONE
             if not self._plain or type(old) not in _CONTAINERS or (last is not old and was_changed(self._draft, old, last)):
                 return self._thin(old, types, last, depth)
-            return GONE if span is None and self._is_bare(old) else self._thin_plain(old, types, depth)
+            return self._thin_plain(old, types, depth)
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         old = self._opened(old)
