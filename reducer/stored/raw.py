@@ -25,7 +25,7 @@ class Raw:
     when it is asked for: raises `HistoryError` then for what is not UTF-8.
     """
 
-    __slots__ = ("_byte", "_character", "_spelled", "_told", "ascii", "bytewise", "data", "look", "seams", "source", "structured")
+    __slots__ = ("_byte", "_character", "_details", "_spelled", "ascii", "bytewise", "data", "look", "seams", "source", "structured")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -37,14 +37,14 @@ class Raw:
         self.seams = Seams(self.source.text, data, self.bytewise)
         self._spelled = self.source if self.ascii else None
         self._byte = self._character = 0
-        self._told: dict[bytes, bool] = {}
+        self._details: bool | None = None
 
-    def says(self, piece: bytes) -> bool:
-        """Tell whether something stands anywhere in it."""
-        told = self._told.get(piece)
-        if told is None:
-            told = self._told[piece] = piece in self.data
-        return told
+    @property
+    def details(self) -> bool:
+        """Tell whether a key `raw_result` may stand anywhere, written without escapes."""
+        if self._details is None:
+            self._details = b'"raw_result"' in self.data
+        return self._details
 
     @property
     def spelled(self) -> JsonText:

@@ -12,7 +12,7 @@ from reducer.stored.text import JsonText
 
 _SEAM = re.compile(r'["\]}][ \t\n\r,\[\]{}]{0,80}+"[^"\\]{0,40}+"[ \t\n\r]*+:')
 """The last character of a value, and what follows it up to the next key."""
-_LONG = 200
+LONG = 500
 """Characters from which on the end of a text is worth a guess: a shorter one is read sooner than that."""
 _NEAR = 1 << 16
 _FAR = 1 << 22
@@ -33,46 +33,49 @@ class Seams:
     No guess can be wrong unseen: a text, list or object of JSON that is cut short is none, nor is one with something behind it.
     """
 
-    __slots__ = ("_behind", "_bytewise", "_data", "_patience", "_text")
+    __slots__ = ("_bytewise", "_data", "_patience", "_text", "behind")
 
     def __init__(self, text: str, data: bytes | None, bytewise: bool) -> None:
         self._text, self._data, self._bytewise = text, data, bytewise
-        self._behind: dict[str, tuple[str, int]] = {}
+        self.behind: dict[str, tuple[str, int]] = {}
         self._patience = _PATIENCE
 
     def read(self, key: str, start: int) -> Kept | None:
         """Read the text, list or object at `start` under a key; None where that has to be done otherwise."""
         text = self._text
         mark = text[start]
-        seam, reach = self._behind.get(key + mark, ("", 0))
-        if not reach:
+        known = self.behind.get(key + mark)
+        if known is None:
             return None
+        seam, reach = known
         end = text.find(seam, start, start + reach) + 1
         if end:
             quick = end - start < _SHORT or self._is_quick(start, end)
             if not quick and not self._is_encoded(start, end):
-                del self._behind[key + mark]  # Python's own reader tells where a value ends, and is the quicker one
+                del self.behind[key + mark]  # Python's own reader tells where a value ends, and is the quicker one
                 return None
             piece = text[start:end].encode() if self._data is None else self._data[start:end]
             read = _read(piece, quick)
             if read is not None:
                 if self._patience < _PATIENCE:
                     self._patience += 1
+                if mark == '"' and end - start < LONG // 4:
+                    del self.behind[key + mark]
                 return start, end, *read
         self._patience -= _MISS
-        del self._behind[key + mark]
+        del self.behind[key + mark]
         return None
 
     def learn(self, key: str, start: int, end: int) -> bool:
         """Remember what stands behind the value from `start` to `end` under a key; tells whether the quick reader is worth it."""
         text = self._text
         mark = text[start]
-        if self._patience < 0 or mark not in '"[{' or end - start > _FAR or (mark == '"' and end - start < _LONG):
+        if self._patience < 0 or mark not in '"[{' or end - start > _FAR or (mark == '"' and end - start < LONG):
             return False
         quick = end - start < _SHORT or self._is_quick(start, end)
         seam = _SEAM.match(text, end - 1) if quick or self._is_encoded(start, end) else None
         if seam is not None:
-            self._behind[key + mark] = seam[0], min(_NEAR + 4 * (end - start), _FAR)
+            self.behind[key + mark] = seam[0], min(_NEAR + 4 * (end - start), _FAR)
         return seam is not None and quick
 
     def _is_encoded(self, start: int, end: int) -> bool:

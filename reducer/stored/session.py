@@ -102,7 +102,7 @@ def several(raw: Raw, start: int, index: int, asked_for: bool, alone: bool = Fal
     text = raw.source.text
     # Texts as contents are found soonest, as the most usual ones of other activities are null.
     blank = " " if text.find('": ', start, start + _NEAR) >= 0 else ""
-    second = _RAW_RESULT if raw.says(b'"raw_result"') else None
+    second = _RAW_RESULT if raw.details else None
     looks: tuple[Look, ...] = (f'"content":{blank}"', _RESULT), ('"content"', _RESULT), ('"content"', None)
     for look in sorted(range(len(looks)), key=lambda look: look != raw.look):  # what failed once mostly fails again
         read = stretch(raw, start, looks[look], second, alone, copies=True)

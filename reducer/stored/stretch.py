@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from reducer.errors import HistoryError
 from reducer.stored.outline import ESCAPED, Kept, kept
 from reducer.stored.raw import Raw
+from reducer.stored.seams import LONG
 from reducer.stored.text import JsonText, scan
 
 SIZE = 1 << 16
@@ -28,6 +29,7 @@ _NEAR = 200
 _LEAD = 48
 _MUCH = 2000
 _OTHERS = 8
+_NO_HEAD = ("", 0)
 
 Look = tuple[str, re.Pattern[str] | None]
 """What is looked for, to keep the values behind it aside: how a key is written, and how an object begins of which it is one, if that counts."""
@@ -86,6 +88,7 @@ def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone
     hit = other = -1
     sought = first
     heads: dict[str, tuple[str, int]] = {}
+    head, ahead = _NO_HEAD
     try:
         while True:
             if hit < at:
@@ -106,28 +109,43 @@ def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone
                 ends, stop = True, _stop(text, start, at)
                 hit = other = -1
                 continue
-            name = sought[0]
-            head, ahead = heads.get(name, ("", 0))
+            name, pattern = sought
             at = begin + 1
-            begin += ahead
-            # What stands before a value is mostly what stood before the last one.
-            if not ahead or text[begin] not in '"[{' or not text.startswith(head, begin - len(head)):
-                found = _head(text, at - 1, sought)
-                if found is None:
-                    continue
-                begin = found[1]
-                heads[name] = text[found[0] : begin], begin - at + 1
-            lead = text[begin : begin + _LEAD] if copies else ""
-            same = known.get(lead) if copies else None
-            if same is not None and text.startswith(same[0], begin):
-                end = begin + len(same[0])
-                aside[mark] = (begin, end, same[1], same[2])
+            # What stands before a copy is mostly what stood before the last one.
+            if copies:
+                head, ahead = heads.get(name, _NO_HEAD)
+            if ahead and text[begin + ahead] in '"[{' and text.startswith(head, begin + ahead - len(head)):
+                begin += ahead
             else:
-                aside[mark] = item = seams.read(name, begin) or (_text if text[begin] == '"' else _kept)(raw, name, begin)
-                _, end, value, flaw = item
-                # A number may go on where another ends; nothing else does.
-                if copies and (text[begin] == '"' or (end - begin < _MOST and text[begin] in "[{")):
-                    known[lead] = (text[begin:end], value, flaw)
+                if pattern is not None:
+                    match = pattern.match(text, text.rfind("{", begin - _NEAR if begin > _NEAR else 0, at))
+                    if match is None or match.end() <= begin:
+                        continue
+                else:
+                    match = _COLON.match(text, begin + len(name))
+                    if match is None or text[begin - 1] == "\\":
+                        continue
+                if copies:
+                    before, begin = match.start() if pattern is not None else begin - 1, match.end()
+                    heads[name] = text[before:begin], begin - at + 1
+                else:
+                    begin = match.end()
+            quoted = text[begin] == '"'
+            if copies:
+                lead = text[begin : begin + _LEAD]
+                same = known.get(lead)
+                if same is not None and text.startswith(same[0], begin):
+                    item = (begin, begin + len(same[0]), same[1], same[2])
+                else:
+                    item = seams.read(name, begin) or (_text if quoted else _kept)(raw, name, begin)
+                    end = item[1]
+                    # A number may go on where another ends; nothing else does.
+                    if quoted or (text[begin] in "[{" and end - begin < _MOST):
+                        known[lead] = (text[begin:end], item[2], item[3])
+            else:
+                item = (seams.read(name, begin) if seams.behind else None) or (_text if quoted else _kept)(raw, name, begin)
+            aside[mark] = item
+            end = item[1]
             pieces += (text[done:begin], str(mark))
             mark -= 2
             at = done = end
@@ -147,19 +165,12 @@ def stretch(raw: Raw, start: int, first: Look, second: Look | None = None, alone
         return None
 
 
-def _head(text: str, at: int, look: Look) -> tuple[int, int] | None:
-    """Tell where what leads to a value starts, and the value itself; None where the key at `at` is not what is looked for."""
-    name, pattern = look
-    if pattern is None:
-        match = _COLON.match(text, at + len(name))
-        return None if match is None or text[at - 1] == "\\" else (at - 1, match.end())
-    match = pattern.match(text, text.rfind("{", at - _NEAR if at > _NEAR else 0, at + 1))
-    return None if match is None or match.end() <= at else match.span()
-
-
 def _text(raw: Raw, key: str, start: int) -> Kept:
     value, end = scan(raw.source.text, start)
-    raw.seams.learn(key, start, end)
+    long = end - start
+    # A text without escapes is read so quickly that a guess pays late.
+    if long >= LONG and (long - len(value) > long // 16 or long >= 12 * LONG):
+        raw.seams.learn(key, start, end)
     if raw.bytewise and not value.isascii():
         text = raw.data[start:end].decode()
         value = scan(text, 0)[0] if "\\" in text else text[1:-1]

@@ -67,12 +67,15 @@ def synthetic(megabytes: int, what: str) -> bytes:
     return f"[{','.join(turns)}]".encode()
 
 
-def sessions(megabytes: int, records: int, stored: bool) -> bytes:
-    """Write a session history whose answers are `records` as JSON text, each in `parts` and in `activity_parts`; `stored` has raw results too."""
+def sessions(megabytes: int, records: int, stored: bool, different: bool = False) -> bytes:
+    """Write a session history whose answers are `records` as JSON text, each in `parts` and in `activity_parts`; `stored` has raw results too.
+
+    All answers are alike, or each is `different`.
+    """
     messages: list[dict[str, Any]] = []
     size = 0
     while size < megabytes * 1_000_000:
-        content = [record(number) for number in range(records)]
+        content = [record(number + different * len(messages) * records) for number in range(records)]
         call_id = f"call_{len(messages)}"
         result = {"name": "explore", "content": json.dumps(content), "is_error": False, "call_id": call_id}
         tool = {"name": "explore", "arguments": {"n": 1}, "id": call_id}
@@ -127,3 +130,9 @@ def test_real(benchmark: Any, data: Path, source: str) -> None:
 def test_sessions(benchmark: Any, megabytes: int, records: int, stored: bool) -> None:
     name = f"{megabytes} MB of a session history, answers of {records} records{', raw results' if stored else ''}"
     report(benchmark, name, [sessions(megabytes, records, stored)], 3 if megabytes == 50 else 12)
+
+
+@pytest.mark.parametrize(("megabytes", "records"), [(1, 2), (5, 150)])
+def test_sessions_of_different_answers(benchmark: Any, megabytes: int, records: int) -> None:
+    name = f"{megabytes} MB of a session history, different answers of {records} records, raw results"
+    report(benchmark, name, [sessions(megabytes, records, True, different=True)], 12)

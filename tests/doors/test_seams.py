@@ -62,7 +62,7 @@ def test_a_value_whose_end_was_guessed_is_that_value(short: int, written: tuple[
     text, starts = written
     data = text.encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seams, "_LONG", 0)
+        patch.setattr(seams, "LONG", 0)
         patch.setattr(seams, "_SHORT", short)
         for source, encoded, bytewise in ((data.decode("latin-1"), data, not text.isascii()), (text, data if text.isascii() else None, False)):
             known = Seams(source, encoded, bytewise)
@@ -123,7 +123,8 @@ def test_session_histories_of_one_layout_are_read_at_once_as_one_by_one(size: in
     event(f"changed: {expected != data}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stretch, "SIZE", size)
-        patch.setattr(seams, "_LONG", 0)
+        for module in (seams, stretch):
+            patch.setattr(module, "LONG", 0)
         assert reduce_json(data, shorter) == expected
 
 

@@ -88,7 +88,8 @@ def same(text: str, size: int) -> bool:
         patch.setattr(stretch, "SIZE", size)
         patch.setattr(stretch, "_MUCH", size)
         patch.setattr(messages, "SIZE", size)
-        patch.setattr(seams, "_LONG", 0)
+        for module in (seams, stretch):
+            patch.setattr(module, "LONG", 0)
         patch.setattr(seams, "_SHORT", size)
         for module in (messages, session):
             patch.setattr(module, "stretch", counted)
