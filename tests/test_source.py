@@ -443,7 +443,29 @@ def test_both_parsers_give_the_same(text: str) -> None:
 
 
 LEAVES = st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-DATA = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12)
+
+
+def nested(keys: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+    return st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4), max_leaves=12)
+
+
+DATA = nested(st.text())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"K": 1}', [(1, 2, "`k…` is too long for a key: YAML takes at most 1,024 characters for one"), (1, 1029, "what …")]),
+        ("a: 1\nK: 2\n", [(2, 1026, "what …")]),
+        ("{K}", [(1, 2, "`k…` is too long for a key: YAML takes at most 1,024 characters for one")]),
+    ],
+)
+def test_keys_that_are_too_long(text: str, said: list[tuple[int, int, str]]) -> None:
+    what = "what stands before this is too long for a key: YAML takes at most 1,024 characters for one"
+    _, problems = parse(text.replace("K", "k" * 1025), "r")
+    found = [(p.location.line, p.location.column, p.message.replace("k" * 59, "k")) for p in problems]
+    assert found == [(line, column, message.replace("what …", what)) for line, column, message in said]
+    assert parse(text.replace("K", "k" * 1000), "r")[1] == parse(text.replace("K", "k"), "r")[1] == () or text == "{K}"
 
 
 class Quoting(yaml.SafeDumper):
@@ -469,7 +491,8 @@ def test_reads_back_what_a_yaml_writer_wrote_in_quotes(value: Any, dumper: type[
     assert plain(tree) == value
 
 
-@given(DATA, st.sampled_from([None, 2]))
+# YAML takes no more than 1,024 characters for a key, escapes counted.
+@given(nested(st.text(max_size=80)), st.sampled_from([None, 2]))
 def test_reads_json(value: Any, indent: int | None) -> None:
     tree, problems = parse(json.dumps(value, indent=indent), "r")
     assert problems == ()

@@ -10,6 +10,8 @@ from yaml.error import MarkedYAMLError
 
 from reducer.source.scalars import quoted, short
 
+LONGEST_KEY = 1024
+"""Characters of a key, escapes and quotes among them: https://yaml.org/spec/1.2.2/#822-block-mappings, and PyYAML."""
 MAX_LINE = 1000
 """Characters of a line up to which corrections are worked out; longer ones are no rules that somebody typed."""
 
@@ -94,6 +96,8 @@ def explain(lines: Sequence[str], error: MarkedYAMLError, in_flow: bool) -> Faul
     problem, line = error.problem or "", lines[row]
     if "character '\\t'" in problem:
         return _tab(line, row, column, in_flow)
+    if column > LONGEST_KEY and line.startswith(":", column):
+        return Fault(row, column, 1, "E049", f"what stands before this is too long for a key: YAML takes at most {LONGEST_KEY:,} characters for one")
     if len(line) > MAX_LINE or len(lines[opened[0]]) > MAX_LINE:
         return Fault(row, column, 1, "E049", f"this is not valid YAML: {_words(problem)}")
     if "quoted scalar" in (error.context or ""):

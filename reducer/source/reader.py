@@ -12,7 +12,7 @@ from yaml import events as e
 from yaml.error import MarkedYAMLError
 
 from reducer.source import scalars
-from reducer.source.faults import Edit, Fault, explain, written
+from reducer.source.faults import LONGEST_KEY, Edit, Fault, explain, written
 from reducer.source.scalars import quoted, short
 from reducer.source.tree import MAX_DEPTH, Mapping, Scalar, Sequence, Tree
 
@@ -279,7 +279,9 @@ class _Builder:
         name, colon, rest = key.raw.partition(":")
         edits: tuple[Edit, ...] = ()
         code, message, help = "E035", f"the key `{short(str(key.value))}` has no value", "write a list with [ ], an object with { }"
-        if colon and rest and key.style == "plain":
+        if len(key.raw) > LONGEST_KEY:
+            message, help = f"`{short(str(key.value))}` is too long for a key: YAML takes at most {LONGEST_KEY:,} characters for one", "write a shorter one"
+        elif colon and rest and key.style == "plain":
             code, message, help = "E037", "a space is missing after the colon", f"write {short(f'{name}: {rest}')}"
             at = key.column + len(name)
             edits = (Edit(key.line - 1, at, at, " "),)

@@ -55,10 +55,6 @@ def never_reads_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reducer.engine._changed_again", lambda *_: None)
 
 
-def takes_all_for_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["reducer.engine.run"], "_is_repeated", lambda earlier, draft, value, current: True)
-
-
 def always_marks(monkeypatch: pytest.MonkeyPatch) -> None:
     def cut(self: Draft, text: str, head: int, tail: int) -> str:
         return text if marks.read(text, head, tail, self.reading.reads) else f"{text[:head]} {marks.Mark(len(text) - head, 'characters')}"
@@ -87,7 +83,6 @@ def forgets_media(monkeypatch: pytest.MonkeyPatch) -> None:
         (test_laws.test_law_3_an_object_at_the_root_keeps_its_keys, no_root, cases),
         (test_laws.test_law_4_the_result_lies_within_the_input, reorders, cases),
         (test_laws.test_law_5_reducing_again_changes_nothing, never_reads_marks, cases),
-        (test_laws.test_law_5_reducing_again_changes_nothing, takes_all_for_repeated, cases),
         (test_laws.test_law_7_the_result_is_never_larger, always_marks, cases),
         (test_laws.test_law_8_preserved_entities_still_stand, no_settling, cases),
         (test_laws.test_law_8_a_cut_leaves_no_half_entity, cuts_anywhere, cases),
