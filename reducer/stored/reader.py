@@ -13,7 +13,7 @@ from reducer.stored import messages, session
 from reducer.stored.messages import Several, described
 from reducer.stored.outline import ESCAPED, Outline, careful
 from reducer.stored.raw import Found, Raw
-from reducer.stored.text import JsonText, follow, place
+from reducer.stored.text import JsonText, follow, place, scan
 
 InputFormat = Literal["auto", "model-messages", "session"]
 """What a stored history is read as; `auto` recognises PydanticAI's messages and session histories."""
@@ -250,7 +250,13 @@ class _Search:
             if outer and text.startswith("{", start) and self._sign(start, outer=False) == "":
                 return key
             if text.startswith("[", start) and text.startswith("{", source.white(start + 1)):
-                return None
+                # Most likely the messages themselves, which are not read twice; a short list is none of what is long.
+                try:
+                    _, end = scan(text[start : start + _NEAR], 0)
+                except (StopIteration, ValueError, RecursionError):
+                    return None
+                source.at = start + end
+                continue
             _, source.at = source.value(start)
         return None
 

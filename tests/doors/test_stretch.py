@@ -110,6 +110,7 @@ def same(text: str, size: int) -> bool:
 @example(text='[{"parts":[{"tool_name":"t","content":{"Ã©":1,"é":2},"part_kind":"tool-return"}],"kind":"request"}]')
 @example(text='[{"parts":[{"tool_name":"t","content":"\\u00e9\\ud800é","part_kind":"tool-return"}],"kind":"request"}]')
 @example(text='[{"parts":{},"kind":"request"}]')
+@example(text='[{"arts":[{"part_kind":"tool-return"}],"parts":[],"kind":"request"},{"parts":[],"kind":"request"}]')
 @example(text='[{"parts":[1,[],{"part_kind":"tool-return"}],"kind":"request"},{"parts":[{"part_kind":[]}],"kind":"request"}]')
 @example(text='{"messages":[{"parts":[{"tool_name":"t","content":"é é","part_kind":"tool-return"}],"kind":"request"}],"tags":["é"]}')
 @example(text='{"a":[{"parts":[],"kind":"request"}],"b":[{"parts":[{"tool_name":"t","content":"é","part_kind":"tool-return"}],"kind":"request"}]}')
