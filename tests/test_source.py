@@ -465,7 +465,8 @@ def test_keys_that_are_too_long(text: str, said: list[tuple[int, int, str]]) -> 
     _, problems = parse(text.replace("K", "k" * 1025), "r")
     found = [(p.location.line, p.location.column, p.message.replace("k" * 59, "k")) for p in problems]
     assert found == [(line, column, message.replace("what …", what)) for line, column, message in said]
-    assert parse(text.replace("K", "k" * 1000), "r")[1] == parse(text.replace("K", "k"), "r")[1] == () or text == "{K}"
+    # Of one that is not, only that it has no value.
+    assert [p.message for p in parse(text.replace("K", "k" * 1000), "r")[1]] == ([] if ":" in text else [f"the key `{'k' * 59}…` has no value"])
 
 
 class Quoting(yaml.SafeDumper):

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from reducer.values import MAX_DEPTH, Unreducible, is_media
 
 LEAVES = frozenset({int, float, bool, type(None)})
 """The types that hold no text."""
+_TEXT = frozenset({str})
 
 Gather = Callable[[Any], None]
 """Adds the texts in a value. Raises `Unreducible` where it is too deep."""
 
 
-def in_order(opened: Callable[[Any], Any], texts: list[str]) -> Gather:
+def are_texts(keys: Iterable[Any]) -> bool:
+    """Tell whether all keys are texts."""
+    return _TEXT.issuperset(map(type, keys))
+
+
+def keys_in_order(opened: Callable[[Any], Any], texts: list[str]) -> Gather:
     """Give what adds every text in a value to `texts`, in order, the keys of objects before what they hold; media items are not entered.
 
     `opened` gives a value as it is stored.
@@ -43,10 +49,10 @@ def in_order(opened: Callable[[Any], Any], texts: list[str]) -> Gather:
     return gather
 
 
-def apart(opened: Callable[[Any], Any], texts: list[str], keys: set[Any]) -> Gather:
+def keys_apart(opened: Callable[[Any], Any], texts: list[str], keys: set[Any]) -> Gather:
     """Give what does the same but for keys, which go to `keys`, each once: records repeat theirs, half of all texts.
 
-    Keys are not opened: where one of them is no text, `in_order` gives what they are stored as.
+    Keys are not opened: where one of them is no text (`are_texts`), `keys_in_order` gives what they are stored as.
     """
     add, note = texts.append, keys.update
 

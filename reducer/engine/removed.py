@@ -8,13 +8,12 @@ from typing import Any
 
 from reducer.engine.aligned import aligned_items, left_of, owed_key, owed_keys, was_changed
 from reducer.engine.draft import Draft
-from reducer.engine.leaves import LEAVES, Gather, apart, in_order
+from reducer.engine.leaves import LEAVES, Gather, are_texts, keys_apart, keys_in_order
 from reducer.engine.record import NOTHING, Cut
 from reducer.engine.thin import GONE
 from reducer.values import MAX_DEPTH, Unreducible, is_media
 
 _SCALARS = LEAVES | {str}
-_TEXT = frozenset({str})
 _SEVERAL = 4
 """Items from which on they are read together."""
 
@@ -40,13 +39,10 @@ class Piece:
 class Removed:
     """All that was taken away: its pieces, and by id of an object or list that went as a whole where its texts stand among those of a piece,
     unless it is a plain object without objects and lists in it.
-
-    `keys`: those of all objects that went as a whole, where they do not stand among the texts.
     """
 
     pieces: list[Piece] = field(default_factory=list)
     spans: dict[int, tuple[list[str], int, int]] = field(default_factory=dict)
-    keys: set[str] = field(default_factory=set)
 
 
 def removed(draft: Draft, old: Any, new: Any, ordered: bool) -> Removed:
@@ -57,9 +53,7 @@ def removed(draft: Draft, old: Any, new: Any, ordered: bool) -> Removed:
     """
     walk = _Walk(draft, ordered)
     walk.between(old, new, frozenset(), MAX_DEPTH)
-    keys = walk.removed.keys
-    keys.update(*[piece.keys for piece in walk.removed.pieces])
-    return walk.removed if _TEXT.issuperset(map(type, keys)) else removed(draft, old, new, True)
+    return walk.removed if all(are_texts(piece.keys) for piece in walk.removed.pieces) else removed(draft, old, new, True)
 
 
 class _Walk:
@@ -100,7 +94,7 @@ class _Walk:
             piece = Piece(types)
             self._pieces.append(piece)
             opened = self._draft.opened
-            self._gather = in_order(opened, piece.texts) if self._ordered else apart(opened, piece.texts, piece.keys)
+            self._gather = keys_in_order(opened, piece.texts) if self._ordered else keys_apart(opened, piece.texts, piece.keys)
         return self._pieces[-1]
 
     def _gone(self, value: Any, types: frozenset[str], last: Any, depth: int) -> None:
@@ -171,7 +165,7 @@ class _Walk:
         except Exception:  # lists and objects have no hash; that of what is no JSON may raise anything
             return False
         keys = set[Any]().union(*items)
-        if "kind" in keys or not _SCALARS.issuperset(map(type, values)) or not _TEXT.issuperset(map(type, keys)):
+        if "kind" in keys or not _SCALARS.issuperset(map(type, values)) or not are_texts(keys):
             return False
         piece = self._piece(types)
         piece.keys |= keys

@@ -9,7 +9,7 @@ from typing import Any
 from reducer.engine.claims import Claims
 from reducer.engine.cut import Scan
 from reducer.engine.draft import Draft
-from reducer.engine.leaves import apart, in_order
+from reducer.engine.leaves import are_texts, keys_apart, keys_in_order
 from reducer.engine.protection import Protection
 from reducer.engine.put_back import Owed, put_back
 from reducer.engine.record import Cut
@@ -76,7 +76,7 @@ def settle(draft: Draft, old: Any, new: Any, rule: Rule) -> Any:
                 needed.pop(value, None)
     draft.preserved = len(needed.keys() | mentioned)
     bearers = {text for text, found in draft.reading.bearing.items() if found[0].value in needed or _holds(found, needed)} if needed else set()
-    hidden = bool(lost) or not bearers.isdisjoint(gone.keys)
+    hidden = bool(lost) or not all(bearers.isdisjoint(piece.keys) for piece in pieces)
     claims = Claims(draft, needed, bearers, set(lost))
     result = put_back(draft, old, new, Owed(claims, finished_texts, {} if hidden else gone.spans, hidden or ordered))
     draft.repeats = draft.repeats and claims.stand_again()
@@ -129,10 +129,10 @@ def _strike_out(draft: Draft, needed: dict[str, None], named: dict[tuple[str, st
     """Take from `needed` what is still shown in `new`, in which the texts of the ids in `cuts` are what those left."""
     left: list[str] = []
     keys: set[str] = set()
-    apart(draft.opened, left, keys)(new)
-    if not {str}.issuperset(map(type, keys)):
+    keys_apart(draft.opened, left, keys)(new)
+    if not are_texts(keys):
         left, keys = [], set()
-        in_order(draft.opened, left)(new)
+        keys_in_order(draft.opened, left)(new)
     texts: dict[str, None] = dict.fromkeys([*(text for text in left if id(text) not in cuts), *keys] if cuts else [*left, *keys])
     if not named and len(needed) <= _FEW:
         joined = "\0".join(texts)

@@ -97,7 +97,14 @@ def explain(lines: Sequence[str], error: MarkedYAMLError, in_flow: bool) -> Faul
     if "character '\\t'" in problem:
         return _tab(line, row, column, in_flow)
     if column > LONGEST_KEY and line.startswith(":", column):
-        return Fault(row, column, 1, "E049", f"what stands before this is too long for a key: YAML takes at most {LONGEST_KEY:,} characters for one")
+        return Fault(
+            row,
+            column,
+            1,
+            "E049",
+            f"what stands before this is too long for a key: YAML takes at most {LONGEST_KEY:,} characters for one",
+            "write a shorter one",
+        )
     if len(line) > MAX_LINE or len(lines[opened[0]]) > MAX_LINE:
         return Fault(row, column, 1, "E049", f"this is not valid YAML: {_words(problem)}")
     if "quoted scalar" in (error.context or ""):

@@ -40,7 +40,7 @@ class Raw:
         self._details: bool | None = None
 
     @property
-    def details(self) -> bool:
+    def has_details(self) -> bool:
         """Tell whether a key `raw_result` may stand anywhere, written without escapes."""
         if self._details is None:
             self._details = b'"raw_result"' in self.data

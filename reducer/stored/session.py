@@ -102,7 +102,7 @@ def several(raw: Raw, start: int, index: int, asked_for: bool, alone: bool = Fal
     text = raw.source.text
     # Texts as contents are found soonest, as the most usual ones of other activities are null.
     blank = " " if text.find('": ', start, start + _NEAR) >= 0 else ""
-    second = _RAW_RESULT if raw.details else None
+    second = _RAW_RESULT if raw.has_details else None
     looks: tuple[Look, ...] = (f'"content":{blank}"', _RESULT), ('"content"', _RESULT), ('"content"', None)
     for look in sorted(range(len(looks)), key=lambda look: look != raw.look):  # what failed once mostly fails again
         read = stretch(raw, start, looks[look], second, alone, copies=True)
@@ -153,7 +153,7 @@ def _activity(gathered: _Gathered, part: dict[str, Any], number: int) -> None:
         here.append(item)
         if copy is not None:
             item[2].append(copy)
-        if error is not False and error not in (None, False):
+        if error not in (None, False):
             item[4].append(_ERROR)
     details = part.get("technical_details")
     if details is not None:
@@ -177,6 +177,7 @@ def _details(gathered: _Gathered, part: dict[str, Any], details: Any, number: in
             call_id = tools[position].get("id") if position < len(tools) else None
             here.append((number, {"tool_name": tool, "tool_call_id": call_id, "timestamp": part.get("timestamp")}, [], None, []))
             gathered.returns.append(here[-1])
+            whose = len(here) - 1
         taken.add(whose)
         if copy is not None:
             here[whose][2].append(copy)

@@ -177,6 +177,14 @@ def test_copies_of_which_one_has_no_id_are_one_return() -> None:
         assert [len(found.copies) for found in returns(data)] == [1, 1]
 
 
+@pytest.mark.parametrize("results", [[], [{"name": "u", "content": "x"}]])
+def test_technical_details_without_a_result_are_returns_each(results: list[Any]) -> None:
+    details = [{"function_name": "t", "raw_result": [number]} for number in range(3)]
+    data = json.dumps([{"role": "x", "parts": [{"type": "activity", "activity_type": "tool_result", "results": results, "technical_details": details}]}])
+    found = [(one.tool, one.content, one.copies) for one in returns(data.encode(), "session")]
+    assert found == [*[("u", "x", ())] * len(results), ("t", [0], ()), ("t", [1], ()), ("t", [2], ())]
+
+
 def test_technical_details_pair_by_position_then_by_name() -> None:
     results = [{"name": name, "content": f"the text of {name}", "call_id": name} for name in ("a", "b", "c")]
     details = [{"function_name": name, "raw_result": f"raw {name}", "status": "success"} for name in ("a", "c", "d")]

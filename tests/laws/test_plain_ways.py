@@ -103,7 +103,12 @@ def test_a_second_pass_over_real_returns_settles_nothing_where_the_steps_leave_t
         ([{"path": "rows", "drop": "[?length(a) > `1`]"}], {"rows": [{"a": ["1.2.3.4", "5.6.7.8"]}, {"a": ["9.9.9.9", "nothing", "none"]}, {"a": []}]}),
     ],
 )
-def test_what_the_steps_leave_does_not_tell_all(steps: list[Any], content: Any) -> None:
+def test_what_the_steps_leave_does_not_tell_all(steps: list[Any], content: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = sys.modules["reducer.engine.run"]
+    told, is_repeated = [], run._is_repeated
+    monkeypatch.setattr(run, "_is_repeated", lambda *given: told.append(is_repeated(*given)) or told[-1])
+    assert attempt(ruled({"steps": steps, "preserve": ["ioc"]}), "t", content).content is not content
+    assert told == [False]
     check(ruled({"steps": steps, "preserve": ["ioc"]}), content)
 
 
