@@ -6,17 +6,17 @@ TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all t
 if TYPE_CHECKING:
     from typing import Any
 
-    from reducer.door import Reducer
-    from reducer.errors import HistoryError, Problem, RuleError
+    from reducer.api import Reducer
+    from reducer.errors import Diagnostic, HistoryError, RuleError
 
-__all__ = ["HistoryError", "Problem", "Reducer", "RuleError"]
+__all__ = ["Diagnostic", "HistoryError", "Reducer", "RuleError"]
 
 
 def __getattr__(name: str) -> Any:
-    # The engine takes as long to import as yaml and pydantic together, and errors half of what the entities may take: what only checks
-    # rules, scans texts or tells the version does without.
+    # The engine takes as long to import as yaml and pydantic together, and errors half of what the entities may take:
+    # what only checks rules, scans texts or tells the version does without.
     if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module("reducer.door" if name == "Reducer" else "reducer.errors"), name)
+        return getattr(import_module("reducer.api" if name == "Reducer" else "reducer.errors"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Terminals: where views are printed, and texts from anywhere made fit to be shown."""
+"""Terminal output: consoles, and texts without control characters."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _WIDTH = 100
-_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
 def console(stream: TextIO, width: int = _WIDTH) -> Console:
-    """Make a console on `stream`: coloured only on a terminal without `NO_COLOR`, elsewhere at least `width` columns wide."""
+    """Return a console: in colour only on a terminal without `NO_COLOR`, elsewhere at least `width` columns wide."""
     from rich.console import Console
 
     terminal = stream.isatty()
     plain = not terminal or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     columns = None if terminal else max(_WIDTH, width, _columns())
     return Console(
-        file=stream, force_terminal=terminal, color_system=None if plain else "auto", width=columns, highlight=False, markup=False, emoji=False,
-        soft_wrap=not terminal,
+        file=stream, force_terminal=terminal, color_system=None if plain else "auto", width=columns,
+        highlight=False, markup=False, emoji=False, soft_wrap=not terminal,
     )  # fmt: skip
 
 
 def print_indented(text: Text, indent: int, screen: Console) -> None:
-    """Print a text behind blanks: on a terminal every line of it; elsewhere on one line, for those who search in it."""
+    """Print an indented text. Elsewhere than on a terminal, print it on one line, so that searches find it."""
     from rich.padding import Padding
     from rich.text import Text
 
     screen.print(Padding(text, (0, 0, 0, indent), expand=False) if screen.is_terminal else Text(" " * indent) + text)
 
 
-def visible(text: str, but: str = "") -> str:
-    """Write what a terminal would obey, hide or refuse (controls, direction marks, lone surrogates) as escapes; line breaks too, and all but `but`."""
-    return _UNFIT.sub(lambda match: match[0] if match[0] in but else _escape(ord(match[0])), text)
+def visible(text: str, allowed: str = "") -> str:
+    """Return a text with escapes for control characters, direction marks and surrogates not in `allowed`."""
+    return _UNPRINTABLE.sub(lambda match: match[0] if match[0] in allowed else _escape(ord(match[0])), text)
 
 
 def _escape(code: int) -> str:

@@ -1,4 +1,4 @@
-"""JSON values: what a tool return looks like to rules, how long it is for the model, and its one canonical text."""
+"""JSON values: contents as rules see them, their length for the model, and their canonical text."""
 
 from __future__ import annotations
 
@@ -10,41 +10,56 @@ from typing import Any
 from pydantic_core import CoreConfig, PydanticSerializationError, SchemaSerializer, to_json
 from pydantic_core.core_schema import any_schema
 
+from reducer.media import KINDS, is_stored_media
+
 MAX_DEPTH = 128
-"""Levels of nesting that are looked at: a fixed bound and not the interpreter's, so that the caller's stack plays no part."""
+"""Levels of nesting that rules see: a fixed bound, so that the call stack has no influence."""
 
 MOST_CHARS = 1 << 26
-"""Characters of a text that is read as JSON or for entities: about three seconds of scanning. A longer one is left as it is."""
+"""Characters of the longest text that is parsed or scanned for entities, which takes about three seconds."""
 
 PLAIN = frozenset({dict, list, str, int, float, bool, type(None)})
-"""The types that JSON text becomes. A value of any other type is looked at as `shown` gives it."""
+"""The types of parsed JSON. For any other type rules see what `shown` returns."""
 
-_ATOMIC_KINDS = frozenset({"uploaded-file", "binary"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+_SCALARS = frozenset({str, int, bool, type(None)})
+
+
 class Unreducible(Exception):
-    """A content that is left as it was: too deep, or with a value that has no JSON form. Never leaves the package."""
+    """A content that stays unchanged: too deep, or with a value that has no JSON form. The API never raises it."""
 
 
 def is_media(value: Any) -> bool:
-    """Tell whether `value` is a media item (image, audio, document, upload), as an object or as stored JSON.
+    """Return whether a value is a media item (image, audio, document, upload), as an object or as stored JSON.
 
-    PydanticAI marks them by `kind`: `image-url`, `audio-url`, `video-url`, `document-url`, `uploaded-file`, `binary`.
+    An object of any class is a media item if it is stored as one.
     """
-    if type(value) is dict:
-        kind = value.get("kind")
-    elif type(value) in PLAIN:
+    kind = type(value)
+    if kind is dict:
+        return is_stored_media(value)
+    if kind in PLAIN:
         return False
-    else:
-        kind = getattr(value, "kind", None)
-    return type(kind) is str and (kind.endswith("-url") or kind in _ATOMIC_KINDS)
+    name = getattr(value, "kind", None)
+    if not isinstance(name, str) or name not in KINDS:
+        return False
+    # The class shows it for PydanticAI's own items: do not encode their bytes.
+    return any(base.__module__ == "pydantic_ai.messages" for base in kind.__mro__) or _is_stored_as_media(value)
+
+
+def _is_stored_as_media(value: Any) -> bool:
+    try:
+        stored = _jsonable(value, shallow=False)
+    except Unreducible:
+        return False
+    return type(stored) is dict and is_stored_media(stored)
 
 
 def shown(value: Any) -> Any:
-    """Give `value` as it is stored: a model, dataclass, tuple, enum or date as plain JSON types, NaN and infinity as null.
+    """Return a value as it is stored: a model, dataclass, tuple, enum or date as JSON types, NaN and infinity as null.
 
-    A plain value comes back as the same object, containers among them unentered; a media item as itself.
+    Returns the same object for a plain value, without entering containers, and for a media item.
     Raises `Unreducible` for an object that has no JSON form.
     """
     kind = type(value)
@@ -52,17 +67,19 @@ def shown(value: Any) -> Any:
         return value if value - value == 0 else None
     if kind is dict:
         try:
-            "".join(value)  # the fastest way to see a key that is no text: 0.15 µs for twelve keys
+            "".join(value)  # the fastest check that all keys are texts: 0.15 µs for twelve keys
         except TypeError:
             return _jsonable(value, shallow=True)
         return value
     if kind in PLAIN or is_media(value):
         return value
+    if hasattr(value, "__plain__"):
+        return value.__plain__()
     return _jsonable(value, shallow=isinstance(value, (list, tuple, dict)))
 
 
 def _jsonable(value: Any, shallow: bool) -> Any:
-    # A container of another type is opened one level, so that its media items keep their identity.
+    # Convert one level of a container of another type, so that its media items keep their identity.
     if shallow and isinstance(value, dict):
         return {_key(key): item for key, item in value.items()}
     if shallow and type(value) is not str:
@@ -79,44 +96,42 @@ def _key(key: Any) -> str:
     return str(next(iter(_stored.to_python({key: None}, mode="json"))))
 
 
-# What PydanticAI's own adapter does with a content: field names unless a model's configuration says `serialize_by_alias`.
+# What PydanticAI's own adapter does with a content: field names unless a model's configuration says
+# `serialize_by_alias`.
 _stored = SchemaSerializer(any_schema(), CoreConfig(ser_json_bytes="base64", ser_json_inf_nan="null"))
 
 
 def stored_json(value: Any) -> bytes:
-    """Write `value` as PydanticAI writes a content into a stored history: compact JSON as UTF-8, the same bytes.
+    """Return the bytes that PydanticAI stores for a content: compact JSON in UTF-8.
 
-    Raises `ValueError` (`PydanticSerializationError` among them) for what has no JSON form.
+    Raises `ValueError` (`PydanticSerializationError` is one) for a value without a JSON form.
     """
     return _stored.to_json(value)
 
 
 def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Give `value` with every value in it as stored; the same object where nothing differs.
+    """Return a value with everything in it as stored, the same object if nothing differs.
 
-    Raises `Unreducible` past `depth` levels.
+    Raises `Unreducible` beyond `depth` levels.
     """
     if depth < 0:
         raise Unreducible(f"deeper than {MAX_DEPTH} levels")
     value = shown(value)
     kind = type(value)
-    if kind is dict:
-        new = {key: item if type(item) is str else plain(item, depth - 1) for key, item in value.items()}
-        return value if all(map(_same, new.values(), value.values())) else new
-    if kind is list:
-        items = [item if type(item) is str else plain(item, depth - 1) for item in value]
-        return value if all(map(_same, items, value)) else items
-    if kind not in PLAIN:
-        return _jsonable(value, shallow=False)
-    return value
-
-
-def _same(a: object, b: object) -> bool:
-    return a is b
+    if kind is not dict and kind is not list:
+        return value if kind in PLAIN else _jsonable(value, shallow=False)
+    new = None
+    for key, item in value.items() if kind is dict else enumerate(value):
+        if type(item) not in _SCALARS:
+            stored = plain(item, depth - 1)
+            if stored is not item:
+                new = value.copy() if new is None else new
+                new[key] = stored
+    return value if new is None else new
 
 
 def dump(value: Any) -> str:
-    """Write `value` as compact JSON text, the one canonical form: no blanks, non-ASCII as it stands, lone surrogates escaped.
+    """Return the canonical JSON text of a value: no spaces, non-ASCII characters as they are, lone surrogates escaped.
 
     Raises `ValueError` for NaN and infinity.
     """
@@ -126,13 +141,15 @@ def dump(value: Any) -> str:
     return text
 
 
-_encode: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False).encode
+_encode: Callable[[Any], str] = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+).encode
 
 
 def chars(value: Any, bound: int | None = None, depth: int = MAX_DEPTH) -> int:
-    """Count the characters that the model is shown for `value`: a text as it stands, anything else as compact JSON.
+    """Return the number of characters that the model sees: those of a text, or of anything else as compact JSON.
 
-    Counting stops once it passes `bound`: the result is then some number above it. Raises `Unreducible` past `depth` levels.
+    Counting stops beyond `bound`, with some number above it. Raises `Unreducible` beyond `depth` levels.
     """
     if type(value) not in PLAIN:
         value = shown(value)
@@ -159,7 +176,7 @@ def _number_chars(value: float) -> int:
         text = repr(value)
     except ValueError as error:
         raise Unreducible("a number of more digits than Python writes") from error
-    return len(to_json(value)) if "e-0" in text else len(text)  # 1e-07 is shown as 1e-7, 1e-05 as 0.00001
+    return len(to_json(value)) if "e-0" in text else len(text)  # JSON has 1e-7 for 1e-07, and 0.00001 for 1e-05
 
 
 def _json_chars(value: Any, bound: float, depth: int) -> int:
@@ -188,7 +205,7 @@ def _json_chars(value: Any, bound: float, depth: int) -> int:
         return 5
     if kind is int or kind is float:
         return _number_chars(value)
-    opened = shown(value)
-    if type(opened) in PLAIN:
-        return _json_chars(opened, bound, depth - 1)
-    return len(_encode(_jsonable(opened, shallow=False)))
+    stored = shown(value)
+    if type(stored) in PLAIN:
+        return _json_chars(stored, bound, depth - 1)
+    return len(_encode(_jsonable(stored, shallow=False)))

@@ -1,9 +1,14 @@
-"""Inside an agent: a history processor, and a capability, that reduce each tool return when it is first sent to the model."""
+"""Reduce tool returns inside a PydanticAI agent, when they are first sent to the model.
+
+`history_processor(rules)` returns a function for `Agent(history_processors=[…])` or `ProcessHistory(…)`;
+`ReduceToolReturns(rules)` is a capability. With an archive, `recall_tools` lets the model read originals.
+"""
 
 from reducer.agent.capability import ReduceToolReturns
-from reducer.agent.notices import Reduction
-from reducer.agent.processor import Rules, history_processor
-from reducer.agent.recall import recall_tools
+from reducer.agent.options import Rules
+from reducer.agent.originals import recall_tools
+from reducer.agent.processor import history_processor
+from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive, ArchiveError
 
 __all__ = ["Archive", "ArchiveError", "ReduceToolReturns", "Reduction", "Rules", "history_processor", "recall_tools"]

@@ -1,4 +1,4 @@
-"""Whether this runs in a workflow that is run again from its start after a crash: there, what is not the result must have no effect."""
+"""Detect workflows that are replayed after a crash: code in them does no I/O and reads no clock."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import sys
 
 
 def workflow() -> str:
-    """Name the engine in whose workflow this runs, `Temporal` or `DBOS`; empty outside of one.
+    """Return the engine in whose workflow this code runs, `Temporal` or `DBOS`; empty outside of a workflow.
 
-    Neither package is imported: where none is loaded, no workflow runs.
+    Imports neither package: if none is loaded, no workflow runs.
     """
     temporal = sys.modules.get("temporalio.workflow")
     if temporal is not None and temporal.in_workflow():

@@ -1,67 +1,95 @@
-"""OpenTelemetry: one event on the current span for each request that reduced something, and counters of the totals.
+"""Report reductions to a callback and to OpenTelemetry. Nothing of any content is reported.
 
-An event on the span that stands around the request, an agent's own when it is instrumented, is the one form that all versions of the
-API have and all backends show; its logs API is not stable yet. Where no span records and no meter provider is set, nothing is measured.
-In a Temporal workflow nothing is recorded: clocks and locks have no place there, and a replay would count everything again.
+OpenTelemetry gets one event on the current span per request that reduced something, and counters. Without a recording
+span and a meter provider nothing is measured. In a Temporal workflow nothing is recorded: a replay would count twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
 from opentelemetry.metrics import get_meter, get_meter_provider
 from opentelemetry.trace import get_current_span
 
 from reducer.agent.durable import workflow
+from reducer.agent.log import Log, location
+from reducer.agent.parts import Reduced
+from reducer.values import chars
 
 
-class Numbers(Protocol):
-    """The names and counts that are told of one return."""
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """One reduced tool return: `before` and `after` are characters as the model sees them.
 
-    @property
-    def tool(self) -> str: ...
-    @property
-    def rule(self) -> str: ...
-    @property
-    def before(self) -> int: ...
-    @property
-    def after(self) -> int: ...
-    @property
-    def preserved(self) -> int: ...
+    `rule` is the first tool name of the rule. `preserved` counts the entities that were restored or that markers
+    mention.
+    """
+
+    tool: str
+    tool_call_id: str
+    rule: str
+    before: int
+    after: int
+    preserved: int
 
 
-def listening() -> bool:
-    """Tell whether anything records: the current span, or a meter provider other than the stand-ins of the API package itself."""
+def reporter(
+    on_reduce: Callable[[Reduction], None] | None, telemetry: bool, log: Log
+) -> Callable[[Sequence[Reduced]], None]:
+    """Return a function that reports what one request reduced. It never raises: an error is logged once."""
+    record = _recorder() if telemetry else None
+
+    def report(reduced: Sequence[Reduced]) -> None:
+        try:
+            recording = record is not None and _is_recording()
+            if on_reduce is None and not recording:
+                return
+            reductions = [_reduction(one) for one in reduced]
+            if record is not None and recording:
+                record(reductions)
+            if on_reduce is not None:
+                for reduction in reductions:
+                    on_reduce(reduction)
+        except Exception as error:
+            log("", location(error), f"a reduction could not be reported: {location(error)}")
+
+    return report
+
+
+def _reduction(reduced: Reduced) -> Reduction:
+    old, new, outcome = reduced
+    rule = "" if outcome.rule is None else outcome.rule.name
+    return Reduction(
+        old.tool_name, old.tool_call_id, rule, chars(old.content), chars(new.content), outcome.restored.preserved
+    )
+
+
+def _is_recording() -> bool:
     if workflow() == "Temporal":
         return False
-    return get_current_span().is_recording() or not type(get_meter_provider()).__module__.startswith("opentelemetry.metrics")
+    provider = type(get_meter_provider()).__module__
+    return get_current_span().is_recording() or not provider.startswith("opentelemetry.metrics")
 
 
-def emitter() -> Callable[[Sequence[Numbers]], None]:
-    """Make what records the returns that one request reduced.
-
-    The event is `reducer.reduced`, with lists of one entry a return: `reducer.tools`, `reducer.rules`, `reducer.characters.before`,
-    `reducer.characters.after`, `reducer.entities.preserved`. The counters `reducer.returns`, `reducer.characters.before`,
-    `reducer.characters.after` and `reducer.entities.preserved` have the attributes `reducer.tool` and `reducer.rule`.
-    """
+def _recorder() -> Callable[[Sequence[Reduction]], None]:
     meter = get_meter("reducer")
-    returns = meter.create_counter("reducer.returns", "{return}", "Tool returns that were reduced")
-    before = meter.create_counter("reducer.characters.before", "{character}", "Characters of reduced tool returns as the tools gave them")
-    after = meter.create_counter("reducer.characters.after", "{character}", "Characters of reduced tool returns as the model is shown them")
-    preserved = meter.create_counter("reducer.entities.preserved", "{entity}", "Entities that were put back or are mentioned in marks")
+    returns = meter.create_counter("reducer.returns", "{return}", "Reduced tool returns")
+    before = meter.create_counter("reducer.characters.before", "{character}", "Characters before reduction")
+    after = meter.create_counter("reducer.characters.after", "{character}", "Characters after reduction")
+    preserved = meter.create_counter("reducer.entities.preserved", "{entity}", "Preserved entities")
 
-    def emit(reductions: Sequence[Numbers]) -> None:
-        span = get_current_span()
-        if span.is_recording():
-            attributes: dict[str, list[str] | list[int]] = {
+    def record(reductions: Sequence[Reduction]) -> None:
+        get_current_span().add_event(
+            "reducer.reduced",
+            {
                 "reducer.tools": [one.tool for one in reductions],
                 "reducer.rules": [one.rule for one in reductions],
                 "reducer.characters.before": [one.before for one in reductions],
                 "reducer.characters.after": [one.after for one in reductions],
                 "reducer.entities.preserved": [one.preserved for one in reductions],
-            }
-            span.add_event("reducer.reduced", attributes)
+            },
+        )
         for one in reductions:
             labels = {"reducer.tool": one.tool, "reducer.rule": one.rule}
             returns.add(1, labels)
@@ -69,4 +97,4 @@ def emitter() -> Callable[[Sequence[Numbers]], None]:
             after.add(one.after, labels)
             preserved.add(one.preserved, labels)
 
-    return emit
+    return record

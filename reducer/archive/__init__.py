@@ -1,4 +1,8 @@
-"""The archive: originals of reduced tool returns, so that nothing is lost. They can be recalled by the model, and put back into a history."""
+"""Keep the originals of reduced tool returns in one SQLite file, so that nothing is lost.
+
+`Archive(path)` writes them in the background. A model recalls them (`recall`), and a stored history is restored from
+them (`histories`).
+"""
 
 from reducer.archive.archive import Archive
 from reducer.errors import ArchiveError

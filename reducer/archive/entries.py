@@ -1,86 +1,89 @@
-"""What an archive holds: the original of one reduced return, where it stood, and how it is written and found again."""
+"""The entries of an archive: the original of one tool return, how it is stored, and how it is found again."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import zlib
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from reducer.markers import is_marked
 from reducer.values import dump, stored_json
 
-LEVEL = 4
-"""zlib's: real tool answers take 1/7.2 of their bytes at 82 MB/s. 1 gives 1/6.4 at 73 MB/s, 6 gives 1/7.6 at 59, 9 gives 1/7.8 at 29."""
+NO_TIME = -(2**63)
+"""The time of a return without one. It is no date, so a client cannot send it."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SAME = 1_000
-"""Microseconds within which two times are one: some programs keep milliseconds."""
+_PRECISION = 1_000
+"""Microseconds within which two times are equal: some programs store milliseconds."""
+_COMPRESSION_LEVEL = 4
+"""Of zlib: real tool returns take 1/7.2 of their size at 82 MB/s; level 6 gives 1/7.6 at 59 MB/s."""
+_MAX_PASSES = 50
+"""How many times a return may have been reduced, each time by other rules."""
 
 
-class Place(NamedTuple):
-    """Where a return stands: `nth` counts from 1 among the returns of the history with this call id, `returned` is when it came (0: not known).
+class ReturnId(NamedTuple):
+    """Identifies a tool return in a history: `nth` counts the returns with this call id from 1.
 
-    `copy` counts from 1 where a history has a return several times; an entry with 0 is for all its copies that no other entry is for.
+    `time` is in microseconds since 1970. `copy` counts from 1 if the history holds the return several times; an entry
+    with 0 is for all copies without an entry of their own.
     """
 
     tool: str
     call_id: str
     nth: int
-    returned: int
+    time: int = NO_TIME
     copy: int = 0
 
 
 class Entry(NamedTuple):
-    """The original of one return as JSON, and what it was reduced to, as `canonical` writes it; `rule` says by what."""
+    """The original of one return as JSON, and its reduced content as `canonical` writes it.
 
-    place: Place
+    `owner` is the conversation that may recall it; empty for none.
+    """
+
+    id: ReturnId
     rule: str
     reduced: bytes
     original: bytes
+    owner: str = ""
 
 
-class Filed(NamedTuple):
-    """One row of an archive that may be the original of a return: `original` is its number there."""
+Problem = Literal["", "ambiguous", "elsewhere", "damaged"]
 
+
+class Original(NamedTuple):
+    """What an archive holds for one return: the original as JSON, or None and the problem.
+
+    `ambiguous`: several originals fit. `elsewhere`: the only one belongs to another return. `damaged`: unreadable.
+    """
+
+    data: bytes | None
+    problem: Problem = ""
+
+
+class _Row(NamedTuple):
     nth: int
-    returned: int
-    filed: int
+    time: int
     original: int
 
 
-class Prepared(NamedTuple):
-    """An entry with all that takes time done; `form` is the compressed original, None where the archive has it."""
-
-    entry: Entry
-    key: bytes
-    hash: bytes
-    form: bytes | None
-
-
-def instant(time: datetime | str | None) -> int:
-    """Give a time, or the text of one, as microseconds since 1970; 0 for what is none. Without a zone it is UTC."""
+def microseconds(time: datetime | str | None) -> int:
+    """Return a time as microseconds since 1970, UTC by default; `NO_TIME` for anything that is not a time."""
     try:
         time = datetime.fromisoformat(time) if isinstance(time, str) else time
         if time is None:
-            return 0
+            return NO_TIME
         return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1)
     except (ValueError, OverflowError, TypeError, AttributeError):
-        return 0
-
-
-def key_of(tool: str, call_id: str, reduced: bytes, copy: int = 0) -> bytes:
-    """Give the key under which the original of a return is filed, by what it was reduced to, as `canonical` writes it."""
-    head = dump([tool, call_id, copy] if copy else [tool, call_id]).encode()
-    return blake2b(b"%d:%b%b" % (len(head), head, reduced), digest_size=20).digest()
+        return NO_TIME
 
 
 def canonical(content: Any) -> bytes | None:
-    """Write a content, plain JSON, in the one way that its key is made from: as PydanticAI writes it, where that can.
-
-    None for what is nested too deep.
-    """
+    """Return the one JSON form of a content, as PydanticAI writes it if it can; None if it is nested too deeply."""
     try:
         return stored_json(content)
     except ValueError:  # a lone surrogate
@@ -91,60 +94,109 @@ def canonical(content: Any) -> bytes | None:
         return None
 
 
-def prepare(connection: sqlite3.Connection, entry: Entry) -> Prepared:
-    """Make an entry ready to be written, so that the transaction is short."""
-    key = key_of(entry.place.tool, entry.place.call_id, entry.reduced, entry.place.copy)
-    hash = blake2b(entry.original, digest_size=32).digest()
-    known = connection.execute("SELECT 1 FROM originals WHERE hash = ?", (hash,)).fetchone()
-    return Prepared(entry, key, hash, None if known else zlib.compress(entry.original, LEVEL))
-
-
-def write(connection: sqlite3.Connection, prepared: Prepared, now: int) -> None:
-    """Write one entry within a transaction; one that is there already becomes as new as `now`, in microseconds since 1970."""
-    entry, place = prepared.entry, prepared.entry.place
-    row = connection.execute("SELECT id FROM originals WHERE hash = ?", (prepared.hash,)).fetchone()
+def insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
+    """Store one entry, inside a transaction; an entry that exists gets the time `now`."""
+    id, digest = entry.id, _digest(entry.original)
+    row = connection.execute("SELECT id FROM originals WHERE hash = ?", (digest,)).fetchone()
     if row is None:
-        # Whoever has shortened the archive since may have taken it.
-        form = zlib.compress(entry.original, LEVEL) if prepared.form is None else prepared.form
-        inserted = connection.execute("INSERT INTO originals (hash, size, form) VALUES (?, ?, ?)", (prepared.hash, len(entry.original), form))
-        row = (inserted.lastrowid,)
+        data = zlib.compress(entry.original, _COMPRESSION_LEVEL)
+        values = (digest, len(entry.original), data)
+        row = (connection.execute("INSERT INTO originals (hash, size, data) VALUES (?, ?, ?)", values).lastrowid,)
     connection.execute(
-        "INSERT INTO returns (key, tool, call_id, nth, returned, rule, reduced, filed, original) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (key, nth, returned, original) DO UPDATE SET filed = excluded.filed, rule = excluded.rule",
-        (prepared.key, _text(place.tool), _text(place.call_id), place.nth, place.returned, entry.rule, len(entry.reduced), now, row[0]),
+        "INSERT INTO returns (key, owner, tool, call_id, nth, time, rule, reduced_size, stored_at, original)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key, owner, nth, time, original)"
+        " DO UPDATE SET stored_at = excluded.stored_at, rule = excluded.rule",
+        (
+            _key(id, entry.reduced),
+            *map(_encodable, (entry.owner, id.tool, id.call_id)),
+            *(id.nth, id.time, entry.rule, len(entry.reduced), now),
+            row[0],
+        ),
     )
 
 
-def _text(name: str) -> str:
-    # A lone surrogate has no UTF-8; the key, not this column, is what a return is found by.
-    return name.encode("utf-8", "backslashreplace").decode()
+def find_original(
+    connection: sqlite3.Connection,
+    id: ReturnId,
+    content: Any,
+    *,
+    newest: bool = False,
+    owner: str | None = None,
+    since: int = NO_TIME,
+) -> Original:
+    """Find the original of a return by its reduced content, plain JSON; with `newest` the newest of several.
+
+    Only entries of `owner` (None: of anybody) that were stored at `since` or later are searched. If rules reduced the
+    return several times, the result is what the tool returned. Raises `sqlite3.Error`.
+    """
+
+    def search(reduced: Any, elsewhere: bool) -> Original:
+        rows = _rows(connection, id, canonical(reduced), owner, since)
+        fitting = _fitting(rows, id, has_marker(reduced)) or (rows if elsewhere else [])
+        if not fitting:
+            return Original(None, "elsewhere" if rows else "")
+        if len({row.original for row in fitting}) > 1 and not newest:
+            return Original(None, "ambiguous")
+        return _load(connection, fitting[0])
+
+    found = search(content, newest)
+    seen = {found.data}
+    while found.data is not None and len(seen) < _MAX_PASSES:
+        before = search(json.loads(found.data), False)
+        if before.data is None or before.data in seen:
+            break
+        seen.add(before.data)
+        found = before
+    return found
 
 
-def candidates(connection: sqlite3.Connection, key: bytes) -> list[Filed]:
-    """Give what is filed under a key, the newest first."""
-    rows = connection.execute("SELECT nth, returned, filed, original FROM returns WHERE key = ? ORDER BY filed DESC, id DESC", (key,))
-    return [Filed(*row) for row in rows]
+def has_marker(content: Any) -> bool:
+    """Return whether a text in a content contains something that looks like a marker."""
+    return is_marked((canonical(content) or b"").decode())
 
 
-def original(connection: sqlite3.Connection, number: int) -> bytes | None:
-    """Give an original as the JSON that was filed; None for one that has gone or is damaged."""
-    row = connection.execute("SELECT form, hash FROM originals WHERE id = ?", (number,)).fetchone()
+def _rows(
+    connection: sqlite3.Connection, id: ReturnId, reduced: bytes | None, owner: str | None, since: int
+) -> list[_Row]:
+    """Return the rows of a return, the newest first."""
+    for copy in dict.fromkeys((id.copy, 0)):
+        rows = connection.execute(
+            "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3"
+            " ORDER BY stored_at DESC, id DESC",
+            (_key(id._replace(copy=copy), reduced or b""), None if owner is None else _encodable(owner), since),
+        ).fetchall()
+        if rows:
+            return [_Row(*row) for row in rows]
+    return []
+
+
+def _fitting(rows: Sequence[_Row], id: ReturnId, marked: bool) -> list[_Row]:
+    """Return the rows with the time of a return, or without a time those with its number."""
+    same = [row for row in rows if NO_TIME not in (row.time, id.time) and abs(row.time - id.time) < _PRECISION]
+    if same:
+        return [row for row in same if row.nth == id.nth] or same
+    untimed = [row for row in rows if NO_TIME in (row.time, id.time)]
+    # The beginning of a history may be missing, so the number may differ if the return was reduced for certain.
+    return [row for row in untimed if row.nth == id.nth] or (untimed if marked else [])
+
+
+def _load(connection: sqlite3.Connection, row: _Row) -> Original:
+    stored = connection.execute("SELECT data, hash FROM originals WHERE id = ?", (row.original,)).fetchone()
     try:
-        form = zlib.decompress(row[0]) if row else None
+        data = zlib.decompress(stored[0])
     except (zlib.error, TypeError):
-        return None
-    return form if form is not None and blake2b(form, digest_size=32).digest() == row[1] else None
+        return Original(None, "damaged")
+    return Original(data) if _digest(data) == stored[1] else Original(None, "damaged")
 
 
-def at_place(found: Sequence[Filed], place: Place) -> list[Filed]:
-    """Give those that were filed at a place: of its time; where either has none, of its number among the returns with that call id."""
-    near = [one for one in found if one.returned and place.returned and abs(one.returned - place.returned) < _SAME]
-    if not near:
-        return [one for one in at_no_time(found, place) if one.nth == place.nth]
-    same = [one for one in near if one.returned == place.returned] or near
-    return [one for one in same if one.nth == place.nth] or same
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=32).digest()
 
 
-def at_no_time(found: Sequence[Filed], place: Place) -> list[Filed]:
-    """Give those that no time tells apart from a place, whatever their number."""
-    return [one for one in found if not (one.returned and place.returned)]
+def _key(id: ReturnId, reduced: bytes) -> bytes:
+    head = dump([id.tool, id.call_id, id.copy]).encode()
+    return blake2b(b"%d:%b%b" % (len(head), head, reduced), digest_size=20).digest()
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

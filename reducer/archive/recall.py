@@ -1,239 +1,198 @@
-"""Reads an original again for a model: all of it in pages, a place in it, or where a text stands in it."""
+"""Answer a model that recalls an original: in pages, one part of it, or the places where a text occurs."""
 
 from __future__ import annotations
 
 import json
 import re
-import sqlite3
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from math import prod
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
 from reducer.archive.archive import Archive
-from reducer.archive.entries import Place
-from reducer.archive.originals import find, holds_mark
-from reducer.codecs.json_text import read_json
+from reducer.archive.entries import ReturnId, has_marker
 from reducer.errors import ArchiveError
-from reducer.path import PathError, compile_expression
-from reducer.path.syntax import parse, walk
-from reducer.untouched import RECALL
-from reducer.values import dump, stored_json
+from reducer.formats.json_text import read_json
+from reducer.paths import PathError, compile_path
+from reducer.paths.parser import parse, walk_nodes
+from reducer.values import stored_json
 
-PAGE = 4_000
-"""Characters in a page, unless the model asks for another number of them."""
-MOST = 20_000
-"""Characters in a page at most: what is recalled stays in the history, and is never reduced."""
+MAX_PAGE = 20_000
+"""Characters of the longest page: recalled content stays in the history and is never reduced."""
 
-DESCRIPTION = f"""\
-Read the original of an earlier tool answer of this conversation again, which rules may have shortened (`…[` marks a cut).
-Gives pages of at most {MOST} characters. Use `path` or `find` to read only what you need. An unknown `tool_call_id` gives the list of those there are."""
+DESCRIPTION = """\
+Read the original of an earlier tool return of this conversation, which rules may have shortened (`…[` marks a cut).
+Use `path` or `find` to read only what you need. Without `tool_call_id` it lists the tool returns."""
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "tool_call_id": {"type": "string", "description": "Id of the tool call whose answer is wanted."},
-        "nth": {
-            "anyOf": [{"type": "integer", "minimum": 1}, {"const": "latest"}],
-            "default": "latest",
-            "description": "Which answer, where the id came back: 1 is the first.",
-        },
-        "path": {"type": "string", "description": "JMESPath of the part wanted, as in `items[?risk == 'high'].name`."},
-        "find": {"type": "string", "description": "Text to look for, in upper or lower case: gives each place with some characters around it."},
-        "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "Character to start at."},
-        "limit": {"type": "integer", "minimum": 1, "maximum": MOST, "default": PAGE, "description": "Characters to give."},
-    },
-    "required": ["tool_call_id"],
-}
-
-_AROUND = 120
 _LISTED = 20
-_MUCH = 50_000_000
+_CONTEXT = 120
+_MAX_WORK = 50_000_000
+"""The steps of a path, a comparison counting eleven, times the characters of the content: two seconds at worst."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class Held(NamedTuple):
-    """A return as it stands in the history that the model has, with its content as an object or as JSON."""
+class Arguments(BaseModel):
+    """The arguments of the tool; its JSON Schema is what the model sees."""
 
-    place: Place
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tool_call_id: str = Field("", description="Id of the tool call.")
+    nth: int | None = Field(
+        None, description="Which return, if the id occurs several times: 1 is the first. Default: the last."
+    )
+    path: str = Field(
+        "", max_length=300, description="JMESPath of one part, without functions: `items[?risk == 'high'].name`."
+    )
+    find: str = Field(
+        "", max_length=1000, description="Text to find, in upper or lower case; shows each place with its context."
+    )
+    offset: int = Field(0, ge=0, description="Character to start at.")
+    limit: int = Field(4_000, ge=1, description=f"Characters to show, at most {MAX_PAGE}.")  # fmt: skip
+
+
+class HistoryReturn(NamedTuple):
+    """A tool return in the history that the model has."""
+
+    id: ReturnId
     content: Any
 
 
-class _Sorry(Exception):
-    """Why there is nothing to show, and what the model can do about it."""
+class _Refusal(Exception):
+    """Explains to the model why there is nothing to show."""
 
 
-def answer(held: Sequence[Held], archive: Archive, arguments: Mapping[str, Any]) -> str:
-    """Answer a call of the tool with `arguments`, whatever they are; `held` are the returns of the history, and the only ones that can be read.
-
-    Never raises: what is wrong is said to the model, with what it can do instead.
-    """
+def answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mapping[str, Any], owner: str) -> str:
+    """Answer a call with any arguments. Only originals of `returns` that `owner` stored can be read. Never raises."""
     try:
-        told = _answer(held, archive, arguments)
-    except _Sorry as sorry:
-        told = str(sorry)
-    except Exception as error:  # whatever the arguments or the content do, the run goes on
-        told = f"This answer cannot be read again ({type(error).__name__}): go on without it."
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", told)
+        text = _answer(returns, archive, arguments, owner)
+    except _Refusal as refusal:
+        text = str(refusal)
+    except ValidationError as error:
+        faults = (f"`{'.'.join(map(str, fault['loc']))}`: {fault['msg']}" for fault in error.errors())
+        text = f"Wrong arguments: {_short('; '.join(faults), 500)}."
+    except Exception as error:  # the run goes on, whatever the arguments or the content are
+        text = f"This tool return cannot be read ({type(error).__name__}). Go on without it."
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _answer(held: Sequence[Held], archive: Archive, arguments: Mapping[str, Any]) -> str:
-    unknown = [name for name in arguments if name not in SCHEMA["properties"]]
-    if unknown:
-        raise _Sorry(f"`{RECALL}` has no argument `{_short(unknown[0])}`: there are {', '.join(SCHEMA['properties'])}.")
-    chosen, which = _chosen(held, arguments.get("tool_call_id"), arguments.get("nth"))
-    offset = _number(arguments, "offset", 0, "it counts characters from the start of the answer: 0, or more")
-    limit = min(_number(arguments, "limit", PAGE, f"it is the number of characters to give: 1 to {MOST}", 1), MOST)
-    content, source = _original(chosen, archive)
-    path, wanted = arguments.get("path"), arguments.get("find")
-    what = source
-    if path not in (None, ""):
-        content, what = _at(path, content), f"`{_short(path)}` in {source}"
-    text = _text(content)
-    named = f"{_short(chosen.place.tool)} `{_short(chosen.place.call_id)}`{which}, {what}: "
-    if wanted not in (None, ""):
-        return named + _places(text, wanted, offset, limit)
-    if offset >= len(text) > 0:
-        raise _Sorry(f"{named}it has {len(text)} characters: `offset` is 0 to {len(text) - 1}.")
-    end = min(len(text), offset + limit)
+def _answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mapping[str, Any], owner: str) -> str:
+    asked = Arguments.model_validate({name: value for name, value in arguments.items() if value is not None})
+    chosen, title = _choose(returns, asked)
+    content, source = _original(chosen, archive, owner)
+    if asked.path:
+        content, source = _select(asked.path, content), f"`{_short(asked.path)}` in {source}"
+    text, title = _text(content), f"{title}, {source}: "
+    limit = min(asked.limit, MAX_PAGE)
+    if asked.find:
+        return title + _find(text, asked.find, asked.offset, limit)
+    if asked.offset >= len(text) > 0:
+        raise _Refusal(f"{title}`offset` must be less than its {len(text)} characters.")
+    end = min(len(text), asked.offset + limit)
     more = f"; offset={end} for more" if end < len(text) else ""
-    return f"{named}characters {offset}-{end} of {len(text)}{more}\n{text[offset:end]}"
+    return f"{title}characters {asked.offset}-{end} of {len(text)}{more}\n{text[asked.offset : end]}"
 
 
-def _chosen(held: Sequence[Held], id: Any, nth: Any) -> tuple[Held, str]:
-    if not held:
-        raise _Sorry("There is no tool answer in this conversation yet.")
-    if isinstance(id, str) and isinstance(nth, (str, type(None))) and nth in (None, "", "latest") and id.rpartition("#")[2].isdecimal():
-        base, _, digits = id.rpartition("#")
-        if all(one.place.call_id != id for one in held):
-            id, nth = base, int(digits[:9])
-    same = [one for one in held if one.place.call_id == id]
+def _choose(returns: Sequence[HistoryReturn], asked: Arguments) -> tuple[HistoryReturn, str]:
+    """Return the tool return that is asked for, and its title."""
+    if not returns:
+        raise _Refusal("There is no tool return in this conversation yet.")
+    same = [one for one in returns if one.id.call_id == asked.tool_call_id]
     if not same:
-        raise _Sorry(_listing(held, id))
-    if nth in (None, "", "latest"):
-        chosen = same[-1]
-    else:
-        number = _integer(nth)
-        fitting = [one for one in same if one.place.nth == number]
-        if not fitting:
-            raise _Sorry(f"`{_short(id)}` came back {len(same)} times: `nth` is 1 to {len(same)}, or latest.")
-        chosen = fitting[0]
-    return chosen, f" (answer {chosen.place.nth} of {len(same)})" if len(same) > 1 else ""
+        tools = {one.id.call_id: one.id.tool for one in reversed(returns)}  # the newest first
+        lines = [f"- `{_short(call_id)}`: {_short(tool)}" for call_id, tool in list(tools.items())[:_LISTED]]
+        older = [f"- and {len(tools) - _LISTED} older ones"] if len(tools) > _LISTED else []
+        wrong = f"No tool return has the id `{_short(asked.tool_call_id)}`. " if asked.tool_call_id else ""
+        raise _Refusal("\n".join([f"{wrong}The tool returns of this conversation:", *lines, *older]))
+    fitting = [one for one in same if asked.nth in (None, one.id.nth)]
+    if not fitting:
+        raise _Refusal(f"The id `{_short(asked.tool_call_id)}` occurs {len(same)} times: `nth` is 1 to {len(same)}.")
+    id = fitting[-1].id
+    return fitting[-1], f"{_short(id.tool)} `{_short(id.call_id)}`" + (
+        f" ({id.nth} of {len(same)})" if len(same) > 1 else ""
+    )
 
 
-def _listing(held: Sequence[Held], id: Any) -> str:
-    counts: dict[str, tuple[str, int]] = {}
-    for one in reversed(held):  # the newest first
-        tool, count = counts.get(one.place.call_id, (one.place.tool, 0))
-        counts[one.place.call_id] = tool, count + 1
-    asked = id if isinstance(id, str) else ""
-    near = get_close_matches(asked[:200], list(counts)[:500], 3) or [call for call, (tool, _) in counts.items() if tool == asked]
-    shown = [*near, *(call for call in counts if call not in near)][:_LISTED]
-    lines = [f"- `{_short(call)}`: {_short(counts[call][0])}" + (f", {counts[call][1]} answers" if counts[call][1] > 1 else "") for call in shown]
-    more = [f"- and {len(counts) - len(shown)} older ones"] if len(counts) > len(shown) else []
-    known = f"No tool answer here has the id `{_short(asked)}`." if asked else "Give the `tool_call_id` of the answer that you want."
-    return "\n".join([f"{known} There are:", *lines, *more])
-
-
-def _original(chosen: Held, archive: Archive) -> tuple[Any, str]:
-    """Give what the tool returned, and what to call it; what stands in the history where that is all there is."""
+def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any, str]:
+    """Return the original and what to call it; without an original, the content in the history."""
     content = json.loads(stored_json(chosen.content))
     archive.flush(2.0)
     try:
-        with archive.reading() as connection:
-            found = find(connection, chosen.place, content)
-    except (ArchiveError, sqlite3.Error):
-        return content, "as it stands in this conversation (the archive cannot be read now)"
-    if found.form is not None:
-        return json.loads(found.form), "the original answer"
-    if found.doubt or holds_mark(content):
-        return content, "as it stands in this conversation (its original is not in the archive)"
-    return content, "the answer"
+        found = archive.find(chosen.id, content, owner)
+    except ArchiveError:
+        return content, "as in this conversation (the archive cannot be read)"
+    if found.data is not None:
+        return json.loads(found.data), "the original"
+    if found.problem or has_marker(content):
+        return content, "as in this conversation (the archive does not have its original)"
+    return content, "not reduced"
 
 
-def _at(path: Any, content: Any) -> Any:
-    if not isinstance(path, str):
-        raise _Sorry("`path` is a text with a JMESPath expression, as in `items[0].name`; leave it out for all of the answer.")
+def _select(path: str, content: Any) -> Any:
+    """Return the value at a path, or the list of the values if it leads to several. Selects and never computes."""
     value = read_json(content) if isinstance(content, str) else content
+    value = content if value is None else value
     try:
-        expression = compile_expression(path)
-        # An expression such as `[@,@][]|[@,@][]` doubles what it reads with every part.
-        times = prod(max(1, len(node["children"])) for node in walk(parse(path)[0]) if node["type"] in ("multi_select_list", "multi_select_dict"))
-        times *= prod(max(2, len(node["children"])) for node in walk(parse(path)[0]) if node["type"] == "function_expression")
+        places = compile_path(path)
+        nodes = list(walk_nodes(parse(path)[0]))
     except PathError as error:
         help = f"; {error.help}" if error.help else ""
-        raise _Sorry(f"`path` is no JMESPath: {error.message} at character {error.column} of `{_short(path)}`{help}.") from None
-    if times * len(_text(value)) > _MUCH and times > 16:
-        raise _Sorry("`path` would make too much of this answer at once: ask for less with each call.")
-    found = expression.evaluate(value)
-    if found is None:
-        raise _Sorry(f"`{_short(path)}` finds nothing in the answer. It is {_described(value)}.")
-    return found
+        raise _Refusal(f"`path`: {error.message} at character {error.column} of `{_short(path)}`{help}.") from None
+    if any(node["type"] in ("function_expression", "multi_select_list", "multi_select_dict") for node in nodes):
+        raise _Refusal("`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available.")
+    if any(node["type"] == "literal" and isinstance(node["value"], (list, dict)) for node in nodes):
+        raise _Refusal("`path` compares with a text, a number, true, false or null only.")
+    size = len(_text(value))
+    if (len(nodes) + 10 * sum(node["type"] == "comparator" for node in nodes)) * size > _MAX_WORK:
+        raise _Refusal(f"`path` is too long for a content of {size} characters: use a shorter one, or read pages.")
+    found = places.find(value)
+    if not found:
+        keys = f" with the keys {', '.join(map(_short, list(value)[:_LISTED]))}" if isinstance(value, dict) else ""
+        raise _Refusal(f"`{_short(path)}` finds nothing in a JSON {_TYPES.get(type(value), 'number')}{keys}.")
+    single = all(step[0] in ("field", "index") for step in places.shape)
+    return found[0] if single else found
 
 
-def _described(value: Any) -> str:
-    if isinstance(value, dict):
-        return (
-            f"an object with the keys {', '.join(_short(key) for key in list(value)[:_LISTED])}{', …' if len(value) > _LISTED else ''}"
-            if value
-            else "an empty object"
-        )
-    if isinstance(value, list):
-        return (
-            f"a list of {len(value)} items, the first is {_described(value[0])}"
-            if value and not isinstance(value[0], list)
-            else f"a list of {len(value)} items"
-        )
-    return f"a text of {len(value)} characters: leave out `path`" if isinstance(value, str) else "a single value: leave out `path`"
+_TYPES: dict[type, str] = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
+
+
+def _find(text: str, wanted: str, offset: int, limit: int) -> str:
+    """Return the places of a text from `offset` on, with their context, up to about `limit` characters."""
+    folded, needle = _folded(text), _folded(wanted)
+    count = folded.count(needle)
+    lines: list[str] = []
+    used = shown = 0
+    more = ""
+    for start in _occurrences(folded, needle, offset):
+        end = start + len(needle)
+        if end <= shown:
+            continue
+        if used >= limit:
+            more = f"; offset={start} for more"
+            break
+        first, shown = max(0, start - _CONTEXT), min(len(text), end + _CONTEXT)
+        lines.append(f"at {start}: {text[first:shown]}")
+        used += shown - first
+    times = f"`{_short(wanted)}` occurs {'once' if count == 1 else f'{count} times'}"
+    if count and not lines:
+        return f"{times}, not after character {offset} of {len(text)}."
+    return "\n".join([f"{times} in {len(text)} characters{more}", *lines])
+
+
+def _occurrences(text: str, wanted: str, start: int) -> Iterator[int]:
+    start = text.find(wanted, start)
+    while start >= 0:
+        yield start
+        start = text.find(wanted, start + len(wanted))
+
+
+def _folded(text: str) -> str:
+    # `İ` is the one letter whose lower case has two characters.
+    return text.replace("İ", "i").lower()
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return dump(value)
-    except ValueError:  # NaN, in a history that another program wrote
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _places(text: str, wanted: Any, offset: int, limit: int) -> str:
-    if not isinstance(wanted, str):
-        raise _Sorry("`find` is the text to look for.")
-    places = [match.span() for match in re.compile(re.escape(wanted[:1000]), re.IGNORECASE).finditer(text)]
-    ahead = [place for place in places if place[0] >= offset]
-    if not ahead:
-        before = f" from character {offset} on ({len(places)} times before)" if places else ""
-        return f"`{_short(wanted)}` does not stand in it{before}. It has {len(text)} characters."
-    lines: list[str] = []
-    used = until = shown = 0
-    for start, end in ahead:
-        if end > until:
-            if used >= limit:
-                break
-            first, until = max(0, start - _AROUND), min(len(text), end + _AROUND, start + limit)
-            lines.append(f"at {start}: {text[first:until]}")
-            used += until - first
-        shown += 1
-    more = f"; offset={ahead[shown][0]} for more" if shown < len(ahead) else ""
-    times = "once" if len(places) == 1 else f"{len(places)} times"
-    return f"`{_short(wanted)}` stands {times} in its {len(text)} characters{more}\n" + "\n".join(lines)
-
-
-def _number(arguments: Mapping[str, Any], name: str, default: int, meaning: str, least: int = 0) -> int:
-    value = arguments.get(name)
-    number = default if value is None else _integer(value)
-    if number is None or number < least:
-        raise _Sorry(f"`{name}` cannot be {_short(str(value))}: {meaning}.")
-    return number
-
-
-def _integer(value: Any) -> int | None:
-    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,15}", value.strip()):
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:79]}…"
+def _short(text: str, length: int = 80) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -1,169 +1,273 @@
-"""The dry run: what rules do to stored histories."""
+"""What `run` does: reduces histories, prints the report and compares it with the required values."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from reducer.cli.floors import floors, prices
-from reducer.cli.histories import SAMPLE, Source, find, gathered, sample_history
-from reducer.cli.outputs import Outputs, outputs
+from reducer.analysis.attention import Attention, attention
+from reducer.analysis.prices import Prices
+from reducer.analysis.report import Report, ReturnReport, report
+from reducer.cli.inputs import SAMPLE, Selection, all_sources, find_sources
+from reducer.cli.messages import CommandError, counted, say
+from reducer.cli.outputs import targets
 from reducer.cli.progress import progress
-from reducer.cli.rules import choose_rules, load, read_besides
-from reducer.cli.selection import Selection
-from reducer.cli.stop import Stop, say
-from reducer.cli.walk import Seen, Show, Walk, walk
+from reducer.cli.reduction import Run, Settings, Totals, reduce_sources
+from reducer.cli.rules import Chosen, choose_rules, files_named_by, load
+from reducer.cli.views.text import share
 from reducer.cli.watch import Watched
-from reducer.report import Report, ReturnReport, report
-from reducer.report.attention import attention, plural
+from reducer.histories.stored import InputFormat
+from reducer.rules import Ruleset
 from reducer.screen import console
-from reducer.stored import InputFormat
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from reducer.cli.workers import Worker
+_MEASURES = ("references", "entities", "saved")
 
 
-class Options(NamedTuple):
-    """What the command line asks for."""
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The arguments of `run`."""
 
-    histories: tuple[str, ...]
-    rules: tuple[str, ...]
+    histories: Sequence[str]
+    rules: Sequence[str]
     tool: str | None
     call: str | None
     format: str
+    measures: bool | None
+    references: bool
+    fail_under: str
+    cache_prices: str | None
     strict: bool
     output: str | None
-    jobs: int = 1
-    resume: bool = False
-    archive: str | None = None
-    input_format: InputFormat = "auto"
-    measured: bool = False
-    floors: str | None = None
-    prices: str | None = None
-    references: bool = True
+    archive: str | None
+    input_format: InputFormat
+    jobs: int
+
+    @property
+    def is_measured(self) -> bool:
+        """Tell whether to measure what the rules cost."""
+        return self.output is None if self.measures is None else self.measures
 
 
-def run(options: Options, hears: Callable[[Report], None] | None = None, workers: Sequence[Worker] = ()) -> int:
-    """Print the report, write the reduced histories if asked to, and give the exit code; `hears` gets the report. Raises `Stop`.
+def dry_run(options: Options, receive: Callable[[Report], None] | None = None) -> int:
+    """Write the reduced histories if asked to, print the report and return the exit code. Raises `CommandError`.
 
-    `workers` are processes for the jobs that were started already.
+    `receive` gets the report.
     """
-    alone = not options.histories
-    try:
-        least = floors(options.floors or "", options.measured)
-        billed = prices(options.prices)
-    except ValueError as error:
-        raise Stop(str(error)) from None
-    chosen = choose_rules(options.rules, here=not alone)
+    minimums, prices = _minimums(options), read_prices(options.cache_prices)
+    chosen = choose_rules(options.rules, here=bool(options.histories))
     ruleset = load(chosen)
-    sources, faults = ([Source(SAMPLE, sample_history())], 0) if alone else gathered(options.histories)
-    if options.format == "diff" and options.jobs > 1:
-        raise Stop("--format diff is printed by one process as it reads: leave out --jobs")
-    if options.archive is not None:
-        from reducer.cli.filing import usable  # SQLite takes time to import
-
-        usable(options.archive, options.output)
-    selection = Selection(options.tool, options.call, {}, {})
-    plan = outputs(options.output, options.resume, sources, chosen, selection, options.references)
-    # With the reduced history on standard output the report must not run into it.
+    sources, errors = find_sources(options.histories) if options.histories else ([SAMPLE], 0)
+    _check(options)
+    selection = Selection(options.tool, options.call)
+    files = targets(options.output, sources, chosen.files) if options.output is not None and sources else ()
+    # With the reduced history on standard output, the report goes to standard error.
     stream = sys.stderr if options.output == "-" else sys.stdout
-    show, begin = _shown(report(chosen.name, ruleset, [source.name for source in sources], (), selection.is_whole), stream)
-    is_diff = options.format == "diff"
-    # A bar and a diff on the same terminal would run into each other.
-    with progress(() if is_diff and stream.isatty() else sources) as watching:
-        detailed, shown = options.format in ("json", "diff"), show if is_diff else None
-        jobs, archive, form, references = options.jobs, options.archive, options.input_format, options.references
-        what = Walk(sources, ruleset, chosen.files, selection, plan, jobs, detailed, options.measured, shown, archive, form, references, workers)
-        seen = walk(what, watching)
-    plan.close()
-    if not seen.histories:
+    planned = report(chosen.name, ruleset, [source.name for source in sources], (), selection.is_everything)
+    diff = _Diff(planned, stream) if options.format == "diff" else None
+    # A progress bar and a diff on the same terminal would overwrite each other.
+    with progress(() if diff is not None and stream.isatty() else sources) as bar:
+        settings = _settings(options, chosen)
+        show = None if diff is None else diff.show
+        totals = reduce_sources(Run(sources, files, settings, ruleset, options.jobs, show, selection), bar)
+    if not totals.histories:
         return 2
-    if not seen.tally.tools and not selection.is_whole:
-        raise Stop(selection.why_none())
-    result = report(chosen.name, ruleset, seen.histories, seen.returns, selection.is_whole, seen.tally, seen.lines)
+    if not totals.tally.tools and not selection.is_everything:
+        raise selection.nothing_found()
+    result = _report(chosen, ruleset, totals, selection)
     needs = attention(result)
-    _say_written(options.output, plan, seen)
-    if is_diff:
-        from reducer.report.diff import print_end
+    _say_written(options.output, files, totals)
+    if diff is not None:
+        from reducer.cli.views.diff import print_end
 
-        print_end(result, needs, begin())
-    elif options.format == "json":
-        from reducer.report.json import print_json
-
-        print_json(result, needs, stream, billed)
-    elif options.format == "html":
-        from reducer.report.html import print_html
-
-        print_html(result, needs, stream, billed)
+        print_end(result, needs, diff.begin())
     else:
-        from reducer.report.table import print_table
-
-        print_table(result, needs, stream, billed)
-    if alone:
-        say("this was the sample: give a HISTORY to see your own (--help shows how)")
-    if hears is not None:
-        hears(result)
-    bad = any(lines.bad for lines in seen.lines)
-    short = list(least.missed(result))
-    for missed in short:
-        say(missed)
-    return 2 if faults or seen.faults else 1 if bad or short or (options.strict and needs) else 0
+        _print(options.format, result, needs, stream, prices)
+    if not options.histories:
+        say("this was the sample; give a HISTORY to see your own (--help shows how)")
+    if receive is not None:
+        receive(result)
+    too_low = list(_below(minimums, result))
+    for message in too_low:
+        say(message)
+    if errors or totals.errors:
+        return 2
+    return 1 if too_low or any(lines.bad for lines in totals.lines) or (options.strict and needs) else 0
 
 
 def watched(options: Options) -> Watched:
-    """Make what runs the dry run again and again. Raises `Stop`."""
+    """Return what `--watch` runs again and again. Raises `CommandError`."""
     if options.output is not None or options.format not in ("table", "diff") or "-" in options.histories:
-        raise Stop("--watch prints tables and diffs of files: leave out --output, --format json and html, and standard input")
-    alone = not options.histories
+        raise CommandError(
+            "--watch prints tables and diffs of files; leave out --output, --format json or html, and standard input"
+        )
 
-    def run_once() -> dict[str, str]:
+    def chosen() -> tuple[Path, ...]:
+        return choose_rules(options.rules, here=bool(options.histories)).files
+
+    def run() -> dict[str, str]:
         reports: list[Report] = []
-        if run(options, reports.append) == 2 and not reports:
-            raise Stop("no history could be read")
+        if dry_run(options, reports.append) == 2 and not reports:
+            raise CommandError("no history could be read")
         return {name: fact for report in reports for name, fact in _facts(report)}
 
     def read() -> Iterator[Path]:
-        yield from choose_rules(options.rules, here=not alone).files
-        yield from (one.path for one in find(options.histories) if isinstance(one, Source) and one.path is not None)
+        yield from chosen()
+        yield from (source.path for source in all_sources(options.histories) if source.path is not None)
 
-    return Watched(run_once, read, lambda: read_besides(choose_rules(options.rules, here=not alone).files))
+    return Watched(run, read, lambda: files_named_by(chosen()))
+
+
+def read_prices(text: str | None) -> Prices:
+    """Read `--cache-prices`: `read,write,plain`, as multiples of the input price. Raises `CommandError`."""
+    if text is None:
+        return Prices()
+    try:
+        read, write, plain = (float(part) for part in text.split(","))
+    except ValueError:
+        read = write = plain = -1.0
+    if not all(0 <= price < float("inf") for price in (read, write, plain)):
+        raise CommandError(f"--cache-prices {text}: expected three numbers such as 0.1,1.25,1 (read, write, uncached)")
+    return Prices(read, write, plain)
+
+
+def _check(options: Options) -> None:
+    """Raise `CommandError` for options that exclude each other, and for an archive that cannot be used."""
+    if options.format == "diff" and options.jobs > 1:
+        raise CommandError("--format diff uses one process; leave out --jobs")
+    if options.archive is None:
+        return
+    if options.output is None:
+        raise CommandError("--archive stores the originals of what --output writes; add --output")
+    if options.output != "-" and os.path.realpath(options.output) == os.path.realpath(options.archive):
+        raise CommandError(f"{options.archive}: is both --archive and --output")
+    from reducer.archive import Archive, ArchiveError  # SQLite takes time to import
+
+    try:
+        Archive(options.archive).close()
+    except ArchiveError as error:
+        raise CommandError(str(error)) from None
+
+
+def _settings(options: Options, chosen: Chosen) -> Settings:
+    return Settings(
+        rules=chosen,
+        tool=options.tool,
+        call=options.call,
+        detail="all" if options.format == "diff" else "histories" if options.format == "json" else "none",
+        measured=options.is_measured,
+        references=options.references,
+        input_format=options.input_format,
+        archive=options.archive,
+    )
+
+
+def _report(chosen: Chosen, ruleset: Ruleset, totals: Totals, selection: Selection) -> Report:
+    return report(
+        chosen.name,
+        ruleset,
+        totals.histories,
+        totals.returns,
+        whole=selection.is_everything,
+        tally=totals.tally,
+        lines=totals.lines,
+    )
+
+
+class _Diff:
+    """Prints the returns of each history as a diff as soon as they are known."""
+
+    def __init__(self, planned: Report, stream: TextIO) -> None:
+        self._planned = planned
+        self._stream = stream
+        self._console: Console | None = None
+
+    def begin(self) -> Console:
+        """Print the head of the report once, and return the console."""
+        from reducer.cli.views.table import print_head
+
+        if self._console is None:
+            self._console = console(self._stream)
+            print_head(self._planned, self._console)
+        return self._console
+
+    def show(self, name: str, returns: tuple[ReturnReport, ...]) -> None:
+        """Print the returns of one history."""
+        from reducer.cli.views.diff import print_returns
+
+        if returns:
+            title = "" if self._planned.histories == (name,) else name
+            print_returns(title, returns, self._planned.whole, self.begin())
+
+
+def _print(format: str, result: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
+    if format == "json":
+        from reducer.cli.views.json_report import print_json
+
+        print_json(result, needs, stream, prices)
+    elif format == "html":
+        from reducer.cli.views.html_page import print_html
+
+        print_html(result, needs, stream, prices)
+    else:
+        from reducer.cli.views.table import print_table
+
+        print_table(result, needs, stream, prices)
+
+
+def _say_written(output: str | None, files: Sequence[Path | None], totals: Totals) -> None:
+    if output is None or output == "-" or not totals.written:
+        return
+    where = output if files == (Path(output),) else f"{counted(len(totals.written), 'file')} in {output}"
+    say(f"wrote {where}, {sum(totals.written):,} bytes")
+
+
+def _minimums(options: Options) -> dict[str, float]:
+    """Read `--fail-under`: `measure=share,…`. Raises `CommandError`."""
+    minimums: dict[str, float] = {}
+    for entry in options.fail_under.split(",") if options.fail_under else ():
+        name, _, number = (part.strip() for part in entry.partition("="))
+        if name not in _MEASURES:
+            near = get_close_matches(name, _MEASURES, 1)
+            hint = f"did you mean {near[0]}?" if near else f"available: {', '.join(_MEASURES)}"
+            raise CommandError(f"--fail-under: unknown measure {name}; {hint}")
+        try:
+            value = float(number.removesuffix("%")) / 100
+        except ValueError:
+            value = -1
+        if not number.endswith("%") or not 0 <= value <= 1:
+            raise CommandError(f"--fail-under {entry.strip()}: expected a share such as {name}=98%")
+        if name != "saved" and not options.is_measured:
+            raise CommandError(f"--fail-under: {name} is not measured in this run; add --measures")
+        minimums[name] = value
+    return minimums
+
+
+def _below(minimums: dict[str, float], result: Report) -> Iterator[str]:
+    """Yield a message for each measure below its minimum. A measure without values is never below."""
+    measures = result.tally.measures
+    for name, minimum in minimums.items():
+        part, whole = result.before - result.after, result.before
+        if name != "saved" and measures is not None:
+            entities = measures.entities.values()
+            part, whole = (
+                (measures.kept, measures.references)
+                if name == "references"
+                else (sum(found.kept for found in entities), sum(found.total for found in entities))
+            )
+        if whole and part / whole < minimum:
+            yield f"{name}: {share(part, whole)} is below the required {minimum * 100:.4g}%"
 
 
 def _facts(report: Report) -> Iterator[tuple[str, str]]:
     for tool in report.tools:
-        yield tool.tool, f"{tool.after:,} of {tool.before:,} characters left"
-    measures = report.tally.measures
-    if measures is not None:
+        yield tool.tool, f"{tool.after:,} of {tool.before:,} characters kept"
+    if (measures := report.tally.measures) is not None:
         yield "references", f"{measures.kept:,} of {measures.references:,} kept"
-
-
-def _shown(planned: Report, stream: TextIO) -> tuple[Show, Callable[[], Console]]:
-    """Give what prints the returns of a history as a diff when they are known, and what begins to print if nothing has."""
-    screens: list[Console] = []
-
-    def begin() -> Console:
-        from reducer.report.table import print_head
-
-        if not screens:
-            screens.append(console(stream))
-            print_head(planned, screens[0])
-        return screens[0]
-
-    def show(name: str, returns: tuple[ReturnReport, ...]) -> None:
-        from reducer.report.diff import print_returns
-
-        if returns:
-            print_returns("" if planned.histories == (name,) else name, returns, planned.whole, begin())
-
-    return show, begin
-
-
-def _say_written(output: str | None, plan: Outputs, seen: Seen) -> None:
-    if output is not None and output != "-" and seen.written:
-        count = len(seen.written)
-        where = f"{count:,} {plural(count, 'file')} in {output}" if plan.shared else output
-        say(f"wrote {where}, {sum(size for _, size in seen.written):,} bytes")

@@ -1,156 +1,174 @@
-"""The outputs of a run: where each goes, how it is packed, and from where an interrupted one goes on."""
+"""Where verbs write: `--output` is a file, a folder, or `-` for standard output. A file is written completely or not at
+all, and never if it is also an input.
+"""
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING
 
-from reducer.cli.histories import Source
-from reducer.cli.output import write
-from reducer.cli.partial import Partial, Stamp, State, forget, is_left, note_done, resumable, settings_of, stamp
-from reducer.cli.rules import Chosen, read_by
-from reducer.cli.selection import Selection
-from reducer.cli.stop import Stop, say
-from reducer.cli.targets import targets
-from reducer.lines import ArchiveError, Kind, kind_of, packed
-from reducer.report.tally import LineSum, Tally
+from reducer.cli.messages import CommandError, counted, reason
+from reducer.histories import compressed as compression
+from reducer.histories.compressed import CompressedError
+
+if TYPE_CHECKING:
+    from reducer.cli.inputs import Source
+
+_READ = "is also an input; inputs are never overwritten"
 
 
-class Outputs(NamedTuple):
-    """For each source, by number: its file (None for standard output) and how it is packed (None for no output), its stamp, its state in
-    an earlier run that is gone on with. `shared` when they are several files of one folder.
+def targets(output: str, sources: Sequence[Source], rules: Sequence[Path]) -> tuple[Path | None, ...]:
+    """Return the file for each source, None for standard output. Creates nothing.
+
+    Raises `CommandError` for a file that cannot be written or is an input, and if two histories would share a file.
     """
-
-    files: tuple[Path | None, ...]
-    kinds: tuple[Kind | None, ...]
-    stamps: Mapping[int, Stamp]
-    states: Mapping[int, State]
-    shared: bool
-
-    def open(self, number: int) -> Sink | None:
-        """Open the output of JSON lines; None where none is asked for. Raises `Stop`."""
-        if self.kinds[number] is None:
-            return None
-        target = self.files[number]
-        if target is None:
-            sys.stdout.flush()
-            return Straight("standard output", sys.stdout.buffer)
-        try:
-            if target.exists() and not target.is_file():
-                return Straight(str(target), target.open("wb"))  # a device or a pipe cannot be replaced
-            target.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise Stop(f"{target}: {error.strerror or error}") from None
-        return Partial(target, self.stamps.get(number), self.states.get(number))
-
-    def write(self, number: int, content: bytes, tally: Tally) -> None:
-        """Write a whole history. Raises `Stop`."""
-        target = self.files[number]
-        if target is not None and self.shared:
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise Stop(f"{target}: {error.strerror or error}") from None
-        write("-" if target is None else str(target), content)
-        self.finished(number, LineSum(""), tally)
-
-    def finished(self, number: int, lines: LineSum, tally: Tally) -> None:
-        """Note that an output is whole."""
-        target = self.files[number]
-        if target is not None and number in self.stamps:
-            if self.shared:
-                note_done(target, self.stamps[number], lines, tally)
-            else:
-                forget(target)
-
-    def close(self) -> None:
-        """Remove what was noted for a run that goes on."""
-        for target in self.files:
-            if target is not None:
-                forget(target)
+    into_folder = output.endswith(("/", os.sep)) or (output != "-" and _is_folder(output))
+    if into_folder:
+        files: tuple[Path | None, ...] = _in_folder(output, sources, rules)
+    else:
+        if len(sources) > 1 or (output != "-" and any(source.folder for source in sources)):
+            several = counted(len(sources), "history", "histories")
+            raise CommandError(
+                f"--output {output}: cannot write {several} to standard output"
+                if output == "-"
+                else f"--output {output}: cannot write {several} to one file; use -o {output}/ to write a folder"
+            )
+        if output.lower().endswith((".html", ".htm")):
+            raise CommandError(
+                f"--output {output}: writes the reduced history; for the report, use --format html > {output}"
+            )
+        if output != "-":
+            check_target(output, [*(source.path for source in sources), *rules])
+        files = (None if output == "-" else Path(output),) * len(sources)
+    for file in files:
+        compressed(b"", file)
+    return files
 
 
-class Straight:
-    """An output that cannot be taken back: what is written is out."""
-
-    saved: int | None = None
-
-    def __init__(self, name: str, file: IO[bytes]) -> None:
-        self._name = name
-        self._file = file
-        self.written = 0
-
-    def write(self, content: bytes) -> None:
-        """Write what follows."""
-        self._file.write(content)
-        self.written += len(content)
-
-    def checkpoint(self, read: int, lines: LineSum, tally: Tally) -> None:
-        """Do nothing: nobody can go on here."""
-
-    def finish(self) -> None:
-        """Write what is held back."""
-        self._file.flush()
-
-    def drop(self) -> None:
-        """Do nothing: it is out."""
-
-    def close(self) -> None:
-        """Do nothing: it is out."""
-
-
-Sink = Partial | Straight
-
-
-def outputs(output: str | None, resume: bool, sources: Sequence[Source], chosen: Chosen, selection: Selection, references: bool) -> Outputs:
-    """Plan the outputs. Nothing is written yet. Raises `Stop`."""
-    if output is None or not sources:
-        if resume:
-            raise Stop("--resume goes on with an output: it needs --output")
-        return Outputs((None,) * len(sources), (None,) * len(sources), {}, {}, False)
-    files = targets(output, sources, chosen.files)
-    kinds = tuple(kind_of(file.name) if file else "" for file in files)
-    for file, kind in zip(files, kinds, strict=True):
-        try:
-            packed(b"", kind)
-        except ArchiveError as error:
-            raise Stop(f"{file}: {error}") from None
-    shared = len(files) > 1 or any(source.folder for source in sources)
-    if resume and (output == "-" or sources[0].path is None):
-        raise Stop("--resume needs an input and an output that are files: what went through a pipe is gone")
-    stamps = _stamps(sources, files, chosen, selection, references)
-    states: dict[int, State] = {}
-    if resume:
-        for number, now in stamps.items():
-            source, target = sources[number].path, files[number]
-            if source is not None and target is not None and (state := resumable(target, source, now)) is not None:
-                states[number] = state
-        if not states:
-            say(f"{output}: there is no interrupted run to go on with; this one starts at the beginning")
-    elif any(file is not None and is_left(file) for file in files):
-        say(f"{output}: an interrupted run is begun anew; --resume would have gone on with it")
-    return Outputs(files, kinds, stamps, states, shared)
-
-
-def _stamps(sources: Sequence[Source], files: Sequence[Path | None], chosen: Chosen, selection: Selection, references: bool) -> dict[int, Stamp]:
+def check_target(output: str, inputs: Iterable[Path | None]) -> None:
+    """Raise `CommandError` if `output` is a folder or, by any name or link, an input (None is standard input)."""
+    path = Path(output)
     try:
-        settings = settings_of(read_by(chosen.files), _version(), selection.tool, selection.call, references)
+        if path.is_dir():
+            raise CommandError(f"{output}: is a folder; name a file")
+        if not path.resolve().parent.is_dir():
+            raise CommandError(f"{output}: there is no folder {path.resolve().parent}")
+        target = path.stat() if path.exists() else None
+    except (OSError, ValueError, RuntimeError) as error:
+        raise CommandError(f"{output}: {reason(error)}") from None
+    if target is None or not stat.S_ISREG(target.st_mode):
+        return
+    for source in inputs:
+        with suppress(OSError, ValueError):
+            read = os.fstat(sys.stdin.fileno()) if source is None else source.stat()
+            if os.path.samestat(read, target):
+                raise CommandError(f"{output}: {_READ}")
+
+
+def compressed(content: bytes, file: Path | None) -> bytes:
+    """Compress content as the name of its file says; None is standard output. Raises `CommandError`."""
+    if file is None:
+        return content
+    try:
+        return compression.compressed(content, compression.compression_of(file.name))
+    except CompressedError as error:
+        raise CommandError(f"{file}: {error}") from None
+
+
+@contextmanager
+def open_target(file: Path | None) -> Iterator[IO[bytes]]:
+    """Open a file for writing, None for standard output. Raises `CommandError`.
+
+    The content goes to a new file next to it, which replaces it when the block ends, and is deleted if it raises.
+    """
+    if file is None:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    # A link stays a link: the file that it points to is replaced.
+    path = file.resolve()
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as device:  # a device or a pipe cannot be replaced
+                yield device
+            return
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".tmp", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as target:
+                yield target
+                target.flush()
+                os.fsync(target.fileno())
+            os.chmod(name, mode)
+            os.replace(name, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise CommandError(f"{file}: {reason(error)}") from None
+
+
+def write(file: Path | None, content: bytes) -> None:
+    """Write a file, or standard output for None. Raises `CommandError`."""
+    with open_target(file) as target:
+        target.write(content)
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and those above it. Raises `CommandError`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"{folder}: {reason(error)}") from None
+
+
+def _in_folder(output: str, sources: Sequence[Source], rules: Sequence[Path]) -> tuple[Path, ...]:
+    folder = Path(output)
+    above = folder.resolve().parent
+    if not folder.is_dir() and (folder.exists() or not above.is_dir()):
+        raise CommandError(f"{output}: is a file" if folder.exists() else f"{output}: there is no folder {above}")
+    for name in {source.folder for source in sources if source.folder}:
+        if folder.resolve().is_relative_to(Path(name).resolve()):
+            raise CommandError(f"{output}: is inside the input folder {name}; the next run would read it")
+    inputs = {_identity(path) for path in [*(source.path for source in sources if source.path), *rules]} - {None}
+    found: dict[Path, Source] = {}
+    for source in sources:
+        if source.path is None:
+            raise CommandError(f"{output}: standard input has no file name; use -o FILE")
+        place = source.path.relative_to(source.folder) if source.folder else Path(source.path.name)
+        target = folder / place
+        if target in found:
+            raise CommandError(f"{output}: {found[target].name} and {source.name} would both be written to {place}")
+        if _identity(target) in inputs:
+            raise CommandError(f"{target}: {_READ}")
+        found[target] = source
+    return tuple(found)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
     except OSError:
-        return {}  # a rule file that can be read once only, such as a pipe
-    stamps = {}
-    for number, (source, file) in enumerate(zip(sources, files, strict=True)):
-        with suppress(Stop):  # who reads it will say so
-            if source.path is not None and source.path.is_file() and file is not None and (file.is_file() or not file.exists()):
-                stamps[number] = stamp(source.path, settings)
-    return stamps
+        return None
+    return status.st_dev, status.st_ino
 
 
-def _version() -> str:
+def _is_folder(name: str) -> bool:
     try:
-        return version("reducer")
-    except PackageNotFoundError:
-        return "checkout"
+        return Path(name).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -1,4 +1,4 @@
-"""How far long work has come, for people at a terminal."""
+"""Progress of long work, on a terminal."""
 
 from __future__ import annotations
 
@@ -7,38 +7,39 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from reducer.cli.histories import Source
+from reducer.cli.inputs import Source
 
-_LONG = 3_000_000
-"""Bytes of histories above which there is something to wait for: about a second."""
+_LARGE = 3_000_000
+"""Bytes of histories that take about a second."""
 
-Watch = Callable[[int], None]
+Advance = Callable[[int], None]
+"""Takes the number of bytes of a source that were read."""
 
 
 @contextmanager
-def progress(sources: Sequence[Source]) -> Iterator[Callable[[Source], Watch | None]]:
-    """Show a bar on standard error while histories are read, if they are large and it is a terminal: how much of them, how fast, how long to go.
+def progress(sources: Sequence[Source]) -> Iterator[Callable[[Source], Advance]]:
+    """Show a progress bar on standard error while large histories are read, if it is a terminal.
 
-    Gives a function that gives for each source, in order, what to tell how many bytes of its file are done; None where nobody looks.
+    Yields a function that returns, for each source in order, the function to call with the bytes that were read.
     """
-    sizes = [source.size for source in sources]
-    endless = any(source.path is None for source in sources)
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or (sum(sizes) < _LONG and not endless):
-        yield lambda source: None
+    total = None if any(source.path is None for source in sources) else sum(source.size for source in sources)
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or (total is not None and total < _LARGE):
+        yield lambda source: lambda read: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    description = TextColumn("{task.description}", markup=False)
+    columns = (description, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Reading", total=None if endless else sum(sizes))
+        task = bar.add_task("Reading", total=total)
         done = 0
 
-        def watch(source: Source) -> Watch:
+        def start(source: Source) -> Advance:
             nonlocal done
-            start = done
+            before = done
             done += source.size
-            bar.update(task, completed=start, description=source.name[-40:])
-            return lambda read: bar.update(task, completed=start + read)
+            bar.update(task, completed=before, description=source.name[-40:])
+            return lambda read: bar.update(task, completed=before + read)
 
-        yield watch
+        yield start

@@ -1,4 +1,4 @@
-"""Which rules are used."""
+"""Which rule files a verb uses."""
 
 from __future__ import annotations
 
@@ -6,47 +6,57 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from reducer.cli.stop import Stop
+from reducer.cli.messages import CommandError, counted, reason
+from reducer.files import MAX_RULE_BYTES, read_file
 
 if TYPE_CHECKING:
-    from reducer.rule import Ruleset
+    from reducer.rules import Ruleset
 
 _SUFFIXES = (".yaml", ".yml")
 
 
-class Chosen(NamedTuple):
-    """Rule files, and what to call them."""
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Rule files, and what reports call them."""
 
     files: tuple[Path, ...]
     name: str
 
 
 def bundled_rules() -> Path:
-    """Give the folder of the rules that come with reducer: in the package, or in a checkout beside it."""
+    """Return the folder of the rules that come with reducer: in the package, or next to it in a checkout."""
     package = Path(__file__).parents[1]
     inside = package / "bundled"
     return inside if inside.is_dir() else package.parent / "rules"
 
 
 def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
-    """Give the rule files in `given`; without any those in `./rules` (if `here`), else the bundled ones. Raises `Stop` where there are none."""
+    """Return the rule files in `given`; if it is empty, those in `./rules` (if `here`), otherwise the bundled ones.
+
+    Raises `CommandError` if there are none.
+    """
     if given:
         files = dict.fromkeys(file for name in given for file in _files(name))
         return Chosen(tuple(files), ", ".join(given))
     own = Path("rules")
-    if here and own.is_dir() and (found := _in_folder(own)):
+    if here and own.is_dir() and (found := rule_files(own)):
         return Chosen(tuple(found), "./rules")
-    folder = bundled_rules()
-    return Chosen(tuple(map(short, _in_folder(folder))), "the rules bundled with reducer")
+    return Chosen(tuple(map(short, rule_files(bundled_rules()))), "the rules bundled with reducer")
+
+
+def rule_files(folder: Path) -> list[Path]:
+    """Return the rule files of a folder. Raises OSError."""
+    return sorted(file for file in folder.iterdir() if file.suffix in _SUFFIXES and file.is_file())
 
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:
-    """Read rule files. Raises `Stop`, as nothing was `done`, when they have mistakes, after telling all of them on standard error."""
+    """Read rule files; print every error on standard error. Raises `CommandError` saying that nothing was `done`."""
     from reducer.errors import RuleError
-    from reducer.rule import read_rules
+    from reducer.rules import read_rules
     from reducer.screen import visible
 
     try:
@@ -54,62 +64,59 @@ def load(chosen: Chosen, done: str = "run") -> Ruleset:
     except RuleError as error:
         for problem in error.problems:
             print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
-        count = len(error.problems)
-        raise Stop(f"{chosen.name}: {count:,} {'error' if count == 1 else 'errors'} in the rules; nothing was {done}") from None
+        errors = counted(len(error.problems), "error")
+        raise CommandError(f"{chosen.name}: {errors} in the rules; nothing was {done}") from None
     except OSError as error:
-        raise Stop(f"{error.filename or chosen.name}: {error.strerror or error}") from None
+        raise CommandError(f"{error.filename or chosen.name}: {reason(error)}") from None
 
 
-def read_besides(files: Sequence[Path]) -> Iterator[Path]:
-    """Give the files that rule files name: word lists, and the samples, histories and snapshots of tests."""
-    from reducer.source import parse, plain
+def names_under(file: Path, key: str) -> Iterator[str]:
+    """Yield the keys of a mapping at the top of a rule file, whatever else is wrong with it. Raises OSError."""
+    yield from (str(name) for name in _mapping(_content(file).get(key)))
 
+
+def files_named_by(files: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files that rule files name: word lists, and the samples, histories and snapshots of tests."""
     for file in files:
         with suppress(OSError):
-            tree, _ = parse(file.read_bytes(), str(file))
-            rule = None if tree is None else plain(tree)
-            tests = rule.get("tests") if type(rule) is dict else None
+            rule = _content(file)
+            tests = rule.get("tests")
             for test in tests if type(tests) is list else ():
-                for part, keys in (("given", ("file", "history")), ("expect", ("snapshot",))):
-                    said = test.get(part) if type(test) is dict else None
-                    yield from (file.parent / said[key] for key in keys if type(said) is dict and type(said.get(key)) is str)
-            yield from (other for other in read_by([file]) if other != file)
+                given, expect = (_mapping(_mapping(test).get(part)) for part in ("given", "expect"))
+                named = (given.get("file"), given.get("history"), expect.get("snapshot"))
+                yield from (file.parent / name for name in named if type(name) is str)
+            for entity in _mapping(rule.get("entities")).values():
+                words = _mapping(entity).get("words_file", ())
+                yield from (file.parent / name for name in ([words] if type(words) is str else words))
 
 
-def read_by(files: Sequence[Path]) -> Iterator[Path]:
-    """Give rule files and the word lists that they name: all that a ruleset is made of."""
-    from reducer.source import parse, plain
+def short(path: Path) -> Path:
+    """Return a path below the current folder relative to it, any other unchanged."""
+    here = os.getcwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
-    for file in files:
-        yield file
-        tree, _ = parse(file.read_bytes(), str(file))
-        rule = None if tree is None else plain(tree)
-        entities = rule.get("entities") if type(rule) is dict else None
-        for keys in entities.values() if type(entities) is dict else ():
-            named = keys.get("words_file", ()) if type(keys) is dict else ()
-            for name in [named] if type(named) is str else named:
-                yield file.parent / name
+
+def _content(file: Path) -> dict[Any, Any]:
+    from reducer.rules.parser import parse
+    from reducer.rules.tree import plain
+
+    tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
+    return _mapping(None if tree is None else plain(tree))
+
+
+def _mapping(value: Any) -> dict[Any, Any]:
+    return value if type(value) is dict else {}
 
 
 def _files(name: str) -> list[Path]:
     path = Path(name)
     try:
         if not path.is_dir():
-            with path.open("rb"):
-                return [path]
-        found = _in_folder(path)
+            read_file(path, MAX_RULE_BYTES)
+            return [path]
+        found = rule_files(path)
     except (OSError, ValueError) as error:
-        raise Stop(f"{name}: {getattr(error, 'strerror', None) or error}") from None
+        raise CommandError(f"{name}: {reason(error)}") from None
     if not found:
-        raise Stop(f"{name}: no rule files here: expected files that end in .yaml or .yml")
+        raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")
     return found
-
-
-def _in_folder(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.suffix in _SUFFIXES and file.is_file())
-
-
-def short(path: Path) -> Path:
-    """Give a path below the current folder as seen from there."""
-    here = os.getcwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path

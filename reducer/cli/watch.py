@@ -1,4 +1,4 @@
-"""`--watch`: a verb that runs again whenever something that it reads is saved, and tells what that changed."""
+"""`--watch`: runs a verb again whenever a file that it reads changes, and shows what is different."""
 
 from __future__ import annotations
 
@@ -7,61 +7,63 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
-from reducer.cli.stop import Stop, say
+from reducer.cli.messages import CommandError, counted, say
 
-_PAUSE = 0.3
+_INTERVAL = 0.3
 """Seconds between two looks at the files."""
-_SETTLED = 0.05
-"""Seconds in which nothing changed any more: an editor that saves may take a file away before it puts the new one there."""
+_QUIET = 0.05
+"""Seconds without a change after which a file is complete: an editor may delete a file before it writes the new one."""
 
 Facts = Mapping[str, str]
-"""What a run found, by name: what is compared with the run before."""
+"""What a run found, by name; compared with the previous run."""
 Stamps = Mapping[Path, tuple[int, int, int] | None]
 
 
-class Watched(NamedTuple):
-    """A verb to be watched: `run` prints what it finds and gives it, `read` gives the files that it reads, at every look anew.
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A verb to watch: `run` prints and returns what it finds, `files` returns what it reads, at every look.
 
-    `besides` gives those that are only known from what stands in others; it is asked once after each run. All may raise `Stop`.
+    `other_files` returns files that rules name; it is called once after each run. All may raise `CommandError`.
     """
 
     run: Callable[[], Facts]
-    read: Callable[[], Iterable[Path]]
-    besides: Callable[[], Iterable[Path]] = tuple
+    files: Callable[[], Iterable[Path]]
+    other_files: Callable[[], Iterable[Path]] = tuple
 
 
 def watch(watched: Watched) -> NoReturn:
-    """Run a verb, and again after every change of what it reads, until it is interrupted (which raises KeyboardInterrupt)."""
+    """Run a verb, and again after every change of its files, until KeyboardInterrupt."""
     last: Facts | None = None
     while True:
         if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
             print("\x1b[2J\x1b[H", end="")
-        # What is saved while the verb runs is a change too.
-        before = _stamps((*_given(watched.read), *_given(watched.besides)))
+        # A change during the run counts too.
+        before = _stamps((*_existing(watched.files), *_existing(watched.other_files)))
         try:
             facts = watched.run()
-        except Stop as stop:
-            say(f"error: {stop}")
+        except CommandError as error:
+            say(f"error: {error}")
         else:
             if last is not None:
                 print("\nSince the last run")
-                print("\n".join(f"  {line}" for line in changes(last, facts)) or "  nothing changed")
+                print("\n".join(f"  {line}" for line in changes(last, facts)) or "  no changes")
             last = facts
         sys.stdout.flush()
-        besides = tuple(_given(watched.besides))
-        say(f"watching {len(before):,} files; Ctrl-C ends")
-        before = {**_stamps(besides), **before}
-        while (now := _stamps((*_given(watched.read), *besides))) == before:
-            time.sleep(_PAUSE)
-        while (after := _later(watched, besides)) != now:
-            now = after
+        others = tuple(_existing(watched.other_files))
+        say(f"watching {counted(len(before), 'file')}; Ctrl-C ends")
+        before = {**_stamps(others), **before}
+        while (now := _stamps((*others, *_existing(watched.files)))) == before:
+            time.sleep(_INTERVAL)
+        while (later := _later(watched, others)) != now:
+            now = later
 
 
 def changes(last: Facts, facts: Facts) -> Iterator[str]:
-    """Say what is new, what is another, and what is gone since the last run."""
+    """Yield what is new, different and gone since the last run."""
     for name, fact in facts.items():
         if name not in last:
             yield f"new: {name}{f': {fact}' if fact else ''}"
@@ -72,14 +74,14 @@ def changes(last: Facts, facts: Facts) -> Iterator[str]:
             yield f"gone: {name}"
 
 
-def _later(watched: Watched, besides: tuple[Path, ...]) -> Stamps:
-    time.sleep(_SETTLED)
-    return _stamps((*_given(watched.read), *besides))
+def _later(watched: Watched, others: tuple[Path, ...]) -> Stamps:
+    time.sleep(_QUIET)
+    return _stamps((*others, *_existing(watched.files)))
 
 
-def _given(files: Callable[[], Iterable[Path]]) -> Iterator[Path]:
-    """Give files, none where they cannot be told: the verb itself says why."""
-    with suppress(Stop, OSError):
+def _existing(files: Callable[[], Iterable[Path]]) -> Iterator[Path]:
+    """Yield files; nothing if they cannot be determined, which the verb itself reports."""
+    with suppress(CommandError, OSError):
         yield from files()
 
 

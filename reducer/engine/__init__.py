@@ -1,63 +1,87 @@
-"""The engine: one tool return in, one out, the same object if nothing changes."""
+"""The engine: one tool return in, one out, the same object if nothing changes.
+
+`reduce_content` takes the content of a return and its tool, and returns what the rule for the tool leaves of it;
+`attempt` also returns how. A return passes through `opening`, the steps in `run`, `restore` and `budget`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from reducer.engine.arrival import Arrival, arrive
-from reducer.engine.protection import Protected, Protection, protect
-from reducer.engine.reading import Reading
-from reducer.engine.run import Ran, StepTrace, passes, run
-from reducer.rule import Rule, Ruleset
-from reducer.values import MOST_CHARS, Unreducible
+from reducer.engine.opening import open_return
+from reducer.engine.plan import Opened, build
+from reducer.engine.references import Protected, references_in
+from reducer.engine.restore import Restored
+from reducer.engine.run import Pass, StepRun, run_once
+from reducer.engine.scans import Scans
+from reducer.engine.stability import stabilize
+from reducer.engine.trace import Edit, left_after, removals, restorations
+from reducer.formats import parse
+from reducer.rules import Rule, Ruleset
+from reducer.values import MOST_CHARS, Unreducible, dump
 
-__all__ = ["OnFault", "Outcome", "Protected", "StepTrace", "attempt", "prepare", "reduce_content", "trace"]
+__all__ = ["Edit", "OnFault", "Outcome", "Protected", "StepRun", "attempt", "prepare", "reduce_content"]
+
+OnFault = Callable[[str, str], None]
+"""Is called with the tool, and the reason why its return stays as it is although there is a rule for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a rule did to one return: `content` is the result, `steps` what each step did.
 
-    `gated`: the rule's own gate kept it from running. `fault` says why the return stayed as it was although it should have been reduced;
-    `blamed` is the step that would have changed the result again. `lost` are preserved entities beyond the bound that the rule sets,
-    `preserved` counts those that were put back or are mentioned in marks. `referred` are the protected values that the steps took and that stand
-    in the result all the same. `arrival` is the content as it was opened, `result` what was left of that.
+    `gated`: the rule's own gate kept it from running. `fault` says why the return stays as it is although it should
+    have been reduced; `unstable` is the step that would change the result again. `plan` is the return with its plan.
     """
 
     rule: Rule | None
     content: Any
-    steps: tuple[StepTrace, ...] = ()
     gated: bool = False
     fault: str = ""
-    blamed: StepTrace | None = None
-    lost: tuple[str, ...] = ()
-    preserved: int = 0
-    referred: frozenset[str] = frozenset()
-    arrival: Arrival | None = field(default=None, repr=False, compare=False)
-    result: Any = field(default=None, repr=False, compare=False)
+    unstable: StepRun | None = None
+    plan: Pass | None = field(default=None, repr=False, compare=False)
 
     @property
-    def final(self) -> Any:
-        """Give the result as steps see it, opened; without one the return as it arrived."""
-        return self.content if self.arrival is None else self.arrival.value if self.result is None else self.result
+    def steps(self) -> tuple[StepRun, ...]:
+        """What each step did."""
+        return () if self.plan is None else self.plan.steps
 
-    def written(self, value: Any) -> Any:
-        """Give the content that a value before or after a step stands for."""
-        return value if self.arrival is None else self.arrival.written(value)
+    @property
+    def restored(self) -> Restored:
+        """What was restored: how many entities, which referenced values, and the entities beyond a bound."""
+        return Restored() if self.plan is None else self.plan.restored
+
+    def left_after(self, step: int, seen: bool = True) -> Any:
+        """Return the content after step `step`, with 0 as it arrived: as steps see it, or as it is written."""
+        if self.plan is None:
+            return self.content
+        top = self.plan.top
+        left = left_after(top.value, top.inside.get(0), step, seen)
+        return left if seen else top.write(left)
+
+    def removals(self) -> Iterator[Edit]:
+        """Yield what each step removed, in document order."""
+        if self.plan is not None:
+            top = self.plan.top
+            yield from removals(top.value, top.inside.get(0))
+
+    def restorations(self) -> Iterator[Edit]:
+        """Yield what is restored of what steps removed, in document order."""
+        if self.plan is not None:
+            top = self.plan.top
+            yield from restorations(top.value, top.inside.get(0))
 
 
-OnFault = Callable[[str, str], None]
-"""Hears the tool, and why its return stayed as it was although a rule is for it."""
+def reduce_content(
+    ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None, protected: Protected | None = None
+) -> Any:
+    """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object, or what is stored as one.
 
-
-def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None, protected: Protected | None = None) -> Any:
-    """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object, or anything that is stored as one of them.
-
-    Of the values in `protected`, written as `reducer.references` gives them, each that stands in the content stands in the result. What finds
-    them there may be given in their place; it is called only if the rule takes something away.
-    The same object comes back if no rule is for the tool or nothing changes. Never raises.
+    Each value in `protected`, as `reducer.references` writes them, that the content contains stays in the result; a
+    function that finds them is called only if the rule removes something. Return the same object if no rule is for
+    the tool or nothing changes. Never raises.
     """
     outcome = attempt(ruleset, tool, content, protected)
     if outcome.fault and on_fault is not None:
@@ -66,13 +90,20 @@ def reduce_content(ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault 
 
 
 def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | None = None) -> Outcome:
-    """Reduce one content as `reduce_content` does, and tell by which rule; without what its steps did."""
+    """Reduce one content as `reduce_content` does, and return what the rule did to it."""
     rule = ruleset.rule_for(tool)
-    return Outcome(None, content) if rule is None else _reduce(rule, content, None, protected)
+    if rule is None:
+        return Outcome(None, content)
+    try:
+        return _reduce(rule, content, protected)
+    except Unreducible as error:
+        return Outcome(rule, content, fault=str(error))
+    except RecursionError:
+        return Outcome(rule, content, fault="deeper than the interpreter goes")
 
 
 def prepare(ruleset: Ruleset) -> None:
-    """Build what the rules scan with, so that the first return finds it ready: reducing itself reads no files."""
+    """Build what the rules scan with, so that the first return finds it ready."""
     for rule in ruleset.rules:
         rule.vocabulary.scanner(rule.types)
         rule.vocabulary.scanner_of_many(rule.types)
@@ -80,67 +111,46 @@ def prepare(ruleset: Ruleset) -> None:
             rule.vocabulary.everything()
 
 
-def trace(ruleset: Ruleset, tool: str, content: Any, protected: Protected | None = None) -> Outcome:
-    """Reduce one content as `reduce_content` does, and tell what every step did."""
-    rule = ruleset.rule_for(tool)
-    if rule is None:
-        return Outcome(None, content)
-    steps: list[StepTrace] = []
-    return _reduce(rule, content, steps, protected)
-
-
-def _reduce(rule: Rule, content: Any, steps: list[StepTrace] | None, protected: Protected | None) -> Outcome:
-    try:
-        return _attempt(rule, content, steps, protected)
-    except Unreducible as error:
-        return Outcome(rule, content, fault=str(error))
-    except RecursionError:
-        return Outcome(rule, content, fault="deeper than the interpreter goes")
-
-
-def _attempt(rule: Rule, content: Any, steps: list[StepTrace] | None, protected: Protected | None) -> Outcome:
-    is_text = type(content) is str
-    if is_text and rule.when and rule.when.min_chars and len(content) < rule.when.min_chars:
-        return Outcome(rule, content, gated=True)
-    if is_text and len(content) > MOST_CHARS:
-        return Outcome(rule, content, fault=f"a text of more than {MOST_CHARS:,} characters")
-    arrival = arrive(rule, content)
-    if arrival is None:
+def _reduce(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
+    if type(content) is str:
+        if rule.when is not None and rule.when.min_chars and len(content) < rule.when.min_chars:
+            return Outcome(rule, content, gated=True)
+        if len(content) > MOST_CHARS:
+            return Outcome(rule, content, fault=f"a text of more than {MOST_CHARS:,} characters")
+    top = open_return(content)
+    if top is None:
         return Outcome(rule, content)
-    if rule.when is not None and not passes(rule.when, arrival):
-        return Outcome(rule, content, gated=True)
-    reading = Reading(rule)
-    protection = protect(protected, content, arrival.value)
-    ran = run(rule, arrival, reading, None if steps is None else steps.append, protection)
-    left = arrival.left(ran.result, _writes_compactly(rule))
-    if left is content:
-        return Outcome(rule, content, tuple(steps or ()), referred=ran.referred, arrival=arrival)
-    blamed = None if rule.proven and not ran.referred else _changed_again(rule, left, reading, protection, ran)
-    outcome = Outcome(rule, left, tuple(steps or ()), lost=ran.lost, preserved=ran.preserved, referred=ran.referred, arrival=arrival, result=ran.result)
-    return _settled(outcome, content, blamed)
+    scans, references = Scans(rule), references_in(protected, content, top.value)
+
+    def one_pass(rule: Rule, value: Any) -> tuple[Any, Pass | None]:
+        opened = top.without_plan() if value is content else open_return(value)
+        plan = None if opened is None else run_once(rule, opened, scans, references)
+        return (value if opened is None or plan is None else written(rule, value, opened)), plan
+
+    stable = stabilize(rule, content, one_pass)
+    if stable.unstable is None:
+        return Outcome(rule, stable.content, gated=stable.plan is None, plan=stable.plan)
+    step = stable.unstable.step
+    fault = f"a second pass would change the result: `{step.name if step else 'max_chars'}` is to blame"
+    if stable.content is not content:
+        fault += "; only `max_chars` was applied"
+    return Outcome(rule, stable.content, fault=fault, unstable=stable.unstable, plan=stable.plan)
 
 
-def _writes_compactly(rule: Rule) -> bool:
-    return any(step.op.writes_compactly for step in rule.steps)
+def written(rule: Rule, content: Any, top: Opened) -> Any:
+    """Return the content that a finished plan leaves; the same object if nothing changes, or only gets longer."""
+    value = build(top.value, top.inside.get(0))
+    compact = type(content) is str and any(step.op.writes_compactly for step in rule.steps)
+    if value is top.value and not (compact and top.is_json):
+        return content
+    new = top.write(value)
+    if type(content) is not str:
+        return content if new == content else new
+    if compact and not top.is_json and _is_json(new):
+        new = dump(value)  # `[1, 2]` is Python and JSON: the next pass reads it as JSON
+    return content if len(new) > len(content) or new == content else new
 
 
-def _settled(outcome: Outcome, content: Any, blamed: StepTrace | None) -> Outcome:
-    if blamed is None:
-        return outcome
-    name = blamed.step.name if blamed.step else "max_chars"
-    fault = f"a second pass would change the result: `{name}` is to blame"
-    return Outcome(outcome.rule, content, outcome.steps, fault=fault, blamed=blamed, referred=outcome.referred, arrival=outcome.arrival)
-
-
-def _changed_again(rule: Rule, result: Any, reading: Reading, protection: Protection | None, earlier: Ran) -> StepTrace | None:
-    """Give the step of a second pass that would change a result, which an earlier pass left; None for a fixed point."""
-    arrival = arrive(rule, result)
-    if arrival is None or (rule.when is not None and not passes(rule.when, arrival)):
-        return None
-    again = arrival.left(run(rule, arrival, reading, None, protection, earlier).result, _writes_compactly(rule))
-    if again is result or again == result:
-        return None
-    steps: list[StepTrace] = []
-    run(rule, arrival, reading, steps.append, protection)
-    # A step may take what is put back in the end, as it did in the first pass: the last that changed something has not.
-    return next((step for step in steps if step.after is not step.before), steps[-1])
+def _is_json(text: str) -> bool:
+    found = parse(text)
+    return found is not None and found[1].is_json

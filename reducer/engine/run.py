@@ -1,163 +1,125 @@
-"""One pass of a rule over one return: gates, steps, ladder, and what is owed at the end."""
+"""One pass of a rule over one return: open it, apply the steps, restore, and fit it into `max_chars`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from reducer import marks
-from reducer.engine.arrival import Arrival
-from reducer.engine.draft import Draft
-from reducer.engine.ladder import RUNGS, descend
-from reducer.engine.protection import Protection
-from reducer.engine.reading import Reading
-from reducer.engine.settle import settle
-from reducer.engine.step import apply_step
-from reducer.path import Chain, names_of
-from reducer.rule import Rule, Step, When
-from reducer.values import is_media
+from reducer.engine.budget import LEVELS, limit_all
+from reducer.engine.opening import leave_out_markers, open_texts
+from reducer.engine.place import Work
+from reducer.engine.plan import Opened, build
+from reducer.engine.references import References
+from reducer.engine.restore import Restored, restore
+from reducer.engine.scans import Scans
+from reducer.rules import Rule, Step, When
+from reducer.values import chars
 
 
 @dataclass(frozen=True, slots=True)
-class StepTrace:
-    """What one step did: how many values stood at its place, and the return before and after it. `step` is None for the ladder."""
+class StepRun:
+    """What a step did in a pass: whether it ran, at how many places, and whether it changed anything.
+
+    `step` is None for `max_chars`, whose `number` follows that of the last step.
+    """
 
     step: Step | None
+    number: int
     ran: bool
     places: int
-    before: Any
-    after: Any
+    changed: bool
 
 
-class Ran(NamedTuple):
-    """What a pass leaves: the entities that were owed but had no room within the bounds, how many were put back or mentioned, and the
-    protected values that steps took and that are put back.
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A finished plan: the return with its plan, what was restored, and what each step did."""
 
-    `left` is what the steps left, before anything was put back. `repeats`: if they leave the same of `result`, that is a fixed point.
-    """
-
-    result: Any
-    lost: tuple[str, ...]
-    preserved: int
-    referred: frozenset[str]
-    left: Any = None
-    repeats: bool = False
+    top: Opened
+    restored: Restored
+    steps: tuple[StepRun, ...]
 
 
-Watch = Callable[[StepTrace], None]
-
-
-def run(rule: Rule, arrival: Arrival, reading: Reading, watch: Watch | None = None, protection: Protection | None = None, earlier: Ran | None = None) -> Ran:
-    """Apply all steps of `rule` once to the value of an opened content; the same object if nothing changes. Raises `Unreducible`.
-
-    `reading` collects what was read in texts. What `protection` protects stays. `earlier` is the pass of which the content is the result.
-    """
-    value = arrival.value
-    draft = Draft(value, rule, reading, arrival.notation, protection)
-    arrived = current = _without_marks(rule, draft, value)
-    ran = []
-    for step in rule.steps:
-        if step.when is not None and not _holds(step.when, arrived, arrival):
-            if watch is not None:
-                watch(StepTrace(step, False, 0, current, current))
-            continue
-        ran.append(step)
-        before = current
-        draft.start(step.number, before)
-        current, places = apply_step(step, draft, before, watch is not None)
-        if watch is not None:
-            watch(StepTrace(step, True, places, before, current))
+def run_once(rule: Rule, top: Opened, scans: Scans, references: References | None) -> Pass | None:
+    """Apply a rule once to an opened return; None if its gate does not hold. Raises `Unreducible`."""
+    work = Work(top, rule, scans, references)
+    if rule.opening is not None and type(top.value) is not str:
+        open_texts(work.root(), rule.opening)
+    arrived = build(top.value, top.inside.get(0), seen=True)
+    if rule.when is not None and not _holds(rule.when, arrived, top):
+        return None
+    leave_out_markers(work, rule)
+    steps = [_apply(step, work, arrived) for step in rule.steps]
     if rule.max_chars is None:
-        if earlier is not None and _is_repeated(earlier, draft, value, current):
-            return earlier._replace(result=value)
-        result = settle(draft, value, current, rule)
-        return Ran(result, draft.lost, draft.preserved, draft.referred, current, draft.repeats and draft.is_plain)
-    draft.start(len(rule.steps) + 1, current)
-    before = current
-    result, current = _fitted(draft, arrival, current, rule, rule.max_chars, ran)
-    if watch is not None and current is not before:
-        watch(StepTrace(None, True, 1, before, current))
-    return Ran(result, draft.lost, draft.preserved, draft.referred)
+        return Pass(top, _restored(work, rule, scans, references), tuple(steps))
+    work.step = len(rule.steps) + 1
+    edits = work.edits
+    ran = [each.step for each in steps if each.ran and each.step is not None]
+    restored = _fit(work, rule, ran, scans, references)
+    return Pass(top, restored, (*steps, StepRun(None, work.step, True, 1, work.edits > edits)))
 
 
-def _is_repeated(earlier: Ran, draft: Draft, value: Any, current: Any) -> bool:
-    """Tell whether steps that leave `current` of `value`, the result of an earlier pass, do what they did then: so what is put back is the same too.
+def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
+    if step.when is not None and not _holds(step.when, arrived, work.top):
+        return StepRun(step, step.number, False, 0, False)
+    work.step = step.number
+    edits, places = work.edits, apply_step(step, work)
+    return StepRun(step, step.number, True, places, work.edits > edits)
 
-    What that pass put back besides what its steps left are texts, each of which holds a value that stands nowhere in that. So if the steps
-    leave the same now, they take those texts and nothing else; what is owed for them is what was owed, in the same order, and each finds
-    its place again. Settling a second time takes as long as the first: a sixth of all that is done.
-    """
-    if not earlier.repeats or draft.marked or not draft.is_plain:
+
+def apply_step(step: Step, work: Work) -> int:
+    """Apply a step at all of its places; return how many there are."""
+    count = 0
+    for place in work.root().find(step.path):
+        if place.accepted_by(step.op.accepts):
+            count += 1
+            step.op.apply(place, work.root())
+    return count
+
+
+def _holds(when: When, arrived: Any, top: Opened) -> bool:
+    """Return whether a gate holds for the return as it arrived. Counting characters stops at the bound."""
+    if when.min_chars is not None and size(top, top.value, when.min_chars) < when.min_chars:
         return False
-    return bool((value is earlier.result or value == earlier.result) and current == earlier.left)
+    return when.where is None or when.where.holds(arrived)
 
 
-def _fitted(draft: Draft, arrival: Arrival, current: Any, rule: Rule, most: int, ran: Sequence[Step]) -> tuple[Any, Any]:
-    """Go down the ladder until the settled return has at most `most` characters, or to its end; give it and what it was settled from."""
-    value, chars = arrival.value, arrival.chars
-    result = settle(draft, value, current, rule) if chars(current, most) <= most else None
+def size(top: Opened, value: Any, bound: int) -> int:
+    """Count the characters of a return that is left with `value`; counting stops once it passes `bound`."""
+    written = value if top.is_json else top.write(value)
+    return chars(written, bound)
+
+
+def _restored(work: Work, rule: Rule, scans: Scans, references: References | None) -> Restored:
+    needs = work.edits and (references is not None or any(rule.policies) or work.marked)
+    return restore(work.top, rule, scans, references) if needs or work.marked else Restored()
+
+
+def _fit(work: Work, rule: Rule, ran: Sequence[Step], scans: Scans, references: References | None) -> Restored:
+    """Add levels of limits to the plan until the restored return has at most `max_chars` characters."""
+    top, most = work.top, rule.max_chars or 0
+
+    def length(bound: int) -> int:
+        return size(top, build(top.value, top.inside.get(0)), bound)
+
+    # Restoring only adds, so it is of no use before the plan itself fits, and of none any more once what is restored is
+    # too long by itself, as stricter levels restore more.
+    before = length(most)
+    restored = _restored(work, rule, scans, references) if before <= most else None
     hopeless = False
-    for rung in RUNGS:
-        if result is not None and chars(result, most) <= most:
-            return result, current
-        after = descend(draft, current, rung, rule.steps, ran)
-        if after is not current:
-            size = chars(after, most)
-            # Settling scans and puts back, so it only makes longer: of no use before the draft itself is short enough, and of none
-            # any more once what is put back is too long by itself, as stricter rungs owe more.
-            result = settle(draft, value, after, rule) if size <= most and not hopeless else None
-            hopeless = hopeless or (result is not None and chars(result, most + size) > most + size)
-            current = after
-    return settle(draft, value, current, rule) if result is None else result, current
-
-
-def passes(when: When, arrival: Arrival) -> bool:
-    """Tell whether a return passes a gate. A gate of 2,000 characters costs no more than counting to 2,000."""
-    return _holds(when, arrival.value, arrival)
-
-
-def _holds(when: When, value: Any, arrival: Arrival) -> bool:
-    if when.min_chars is not None and arrival.chars(value, when.min_chars) < when.min_chars:
-        return False
-    return when.where is None or when.where.holds(value)
-
-
-def _without_marks(rule: Rule, draft: Draft, value: Any) -> Any:
-    """Take the mark items of an earlier pass from lists where this rule would have put them: no path, count or condition sees them."""
-
-    def bare(place: Any) -> Any:
-        if type(place) is list and len(place) > 1 and type(place[-1]) is str and place[-1].startswith(marks.OPENING):
-            mark = marks.read_item(place[-1], draft.reading.reads)
-            if mark is not None and all(type(draft.opened(item)) is str for item in place):
-                return draft.taken(place, range(len(place) - 1), mark)
-        return place
-
-    def everywhere(place: Any) -> Any:
-        return draft.replace(bare(place), everywhere)
-
-    def along(place: Any, names: Chain) -> Any:
-        opened = draft.opened(place)
-        if type(opened) is list and opened:
-            if names or type(opened[0]) is list:  # lists in lists are what `[]` means
-                return draft.replace(place, lambda item: along(item, names))
-            return bare(opened) if type(draft.opened(opened[0])) is str else place
-        if type(opened) is not dict or is_media(opened):
-            return place
-        if not names:
-            return place
-        name, *rest = names
-        if name == "*":
-            return draft.replace(place, lambda item: along(item, tuple(rest)))
-        old = opened.get(name)
-        new = along(old, tuple(rest))
-        return place if new is old else draft.put(place, name, new)
-
-    if rule.max_chars is not None:
-        return everywhere(value)
-    for step in rule.steps:
-        if step.op.reaches_down:
-            value = step.path.update(value, everywhere, draft.note)
-        for names in step.op.shortens():
-            value = along(value, (*names_of(step.path.shape), *names))
-    return value
+    for level in LEVELS:
+        if restored is not None:
+            if length(most) <= most:
+                return restored
+            restored.undo()
+        edits = work.edits
+        limit_all(work, level, rule.steps, ran)
+        if work.edits > edits:
+            before = length(most)
+            restored = None
+            if before <= most and not hopeless:
+                restored = _restored(work, rule, scans, references)
+                hopeless = length(most + before) > most + before
+        elif restored is not None:
+            restored = _restored(work, rule, scans, references)
+    return _restored(work, rule, scans, references) if restored is None else restored

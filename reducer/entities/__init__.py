@@ -1,22 +1,21 @@
-"""Find entities (indicators and names of threats) in text.
+"""Find entities, which are indicators and names of threats, in text.
 
 >>> [(e.type, e.value, e.canonical) for e in scan("C2 at evil[.]com")]
 [('domain', 'evil[.]com', 'evil.com')]
 
-- A host of a URL or of an e-mail address is no domain of its own, nor is an address there; a hash or a CVE number within a URL is given
-  besides the URL. Whatever types are asked for: `scan(text, types)` is `scan(text)` without the other types.
-- Names are only domains with a top-level domain of IANA's list (and `.onion`). Written plainly they must not look like a file, code or a
-  detection name (`lookalikes`); defanged they are taken as meant.
-- Hosts in other scripts are read as written (`münchen.de`, `пример.рф`), canonical in small letters, not as punycode.
-- Four numbers are an address unless what stands beside them says version or range, or they are nobody's address (0.1.2.3) or an object id
-  (2.5.4.3). A text that is `1.0.147.174` and nothing else reads as an address, though its key may have said `engine_version`.
-- `mitre_attack`: techniques (T1059), sub-techniques (T1059.001, T1566/002) and tactics (TA0043). Ids of groups and software (G0016,
-  S0154) are not read: four digits behind a letter are too often something else.
-- An entity begins and ends beside what is no ASCII letter or digit (`_` counts as none), but for the escapes of JSON: in `\\nevil.com` it
-  is `evil.com`.
-- What is written of an entity, scanned alone, reads as that entity; it holds no line break, no `, ` and no blank at its ends. So marks
-  can name entities and be read back.
-- Time is linear in the length of the text, whatever it holds, and no text raises.
+- `scan` takes a text and returns its entities in order. `scan(text, types)` is `scan(text)` without the other types.
+- The host of a URL or an e-mail address is not an entity of its own. A hash or a CVE number in a URL is.
+- A domain ends in a top-level domain of IANA's list or `.onion`. Plain names that look like a file, code or a detection
+  name are not domains (`domains`), defanged names always are. Names in other scripts keep their letters in lower case
+  (`münchen.de`), not punycode.
+- Four numbers are an IPv4 address unless the context shows a version or a range, or they are reserved (0.1.2.3) or an
+  object id (2.5.4.3).
+- `mitre_attack` has techniques (T1059), sub-techniques (T1059.001, T1566/002) and tactics (TA0043), but not groups and
+  software (G0016, S0154): four digits after a letter usually mean something else.
+- No ASCII letter or digit is next to an entity. `_` does not count, and in `\\nevil.com` the escape is not a letter.
+- The value of an entity, scanned alone, is the same entity. It has no line break, no `, ` and no space at its ends, so
+  that markers can mention it.
+- A scan takes linear time for any text and never raises.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ __all__ = ["GROUPS", "TYPES", "Entity", "expand", "scan", "scanner"]
 
 
 def scan(text: str, types: Iterable[str] | None = None) -> list[Entity]:
-    """Find the entities of `types` (types and groups; None: all) in `text`, in order of where they start.
+    """Return the entities of `types` (types and groups, None for all) in a text, in order.
 
     Raises KeyError for an unknown type.
     """
-    return list(_chosen(None if types is None else tuple(types))(text))
+    return list(_scanner_for(None if types is None else tuple(types))(text))
 
 
 def scanner(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
-    """Give the function that finds the entities of `types` (no groups) in a text, compiled once for a set of types."""
+    """Return a function that finds the entities of `types` (without groups) in a text. It is cached."""
     from reducer.entities.search import compiled
 
     return compiled(types)
 
 
-@lru_cache(maxsize=64)  # a brief text is scanned in 2 us: choosing the types again would take longer
-def _chosen(types: tuple[str, ...] | None) -> Callable[[str], Sequence[Entity]]:
+@lru_cache(maxsize=64)  # expanding the types takes longer than scanning a short text, 2 us
+def _scanner_for(types: tuple[str, ...] | None) -> Callable[[str], Sequence[Entity]]:
     return scanner(frozenset(TYPES) if types is None else expand(types))

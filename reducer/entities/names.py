@@ -1,7 +1,7 @@
-"""Find names of threat actors and malware: one automaton over the folded text for the names and for the anchors of code names.
+"""Find names of threat actors and malware with one automaton for the listed names and for the anchors of code names.
 
-Names stand in `names.txt` (`tests/tools/build_names.py` writes it, NOTICE says where they come from). They are compared without
-case, and with `-`, `_` and blank alike; those that are also words, or short, only as they are written in the list.
+`names.txt` lists the names (`tests/tools/build_names.py` writes it, NOTICE names the sources). Names match in any case,
+and `-`, `_` and space are equal. Ambiguous or short names match only as they are written in the list.
 """
 
 from __future__ import annotations
@@ -14,44 +14,49 @@ from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from reducer.entities.entity import Found
+from reducer.entities.entity import Match
 from reducer.entities.tokens import SHAPE
 
 _KINDS = {"a": "threat_actor", "m": "malware"}
 _LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
 _ESCAPE = re.compile(rb"\\[nrt]")
-_ESCAPED = b"N "  # what the automaton reads for one: behind it a name begins, or with its letter
+_ESCAPED = b"N "  # the automaton reads this for an escape; a name starts behind it or with its letter
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
-# Code names: a prefix and a number (digits are `0` in what the automaton reads), or a word and the beast or weather of its family.
+# Code names: a prefix and a number (the automaton reads digits as `0`), or a word and the animal or storm of a family.
 _PREFIXES = (
-    b"apt0", b"apt 0", b"apt c 0", b"apt q 0", b"unc00", b"ta000", b"fin0", b"storm 0000", b"dev 0000", b"uac 0000", b"uat 0000",
-    b"tag 00", b"itg00", b"ta 000", b"cl sta 0000", b"cl cri 0000", b"cl unk 0000", b"utg q 000", b"larva 00000",
-)  # fmt: skip
+    *(b"apt0", b"apt 0", b"apt c 0", b"apt q 0", b"unc00", b"ta000", b"ta 000", b"fin0", b"storm 0000", b"dev 0000"),
+    *(b"uac 0000", b"uat 0000", b"tag 00", b"itg00", b"cl sta 0000", b"cl cri 0000", b"cl unk 0000", b"utg q 000"),
+    b"larva 00000",
+)
 _NUMBERED = re.compile(
-    rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC[0-9]{2,4} | TA-?[1-9][0-9]{2,3} | FIN[0-9]{1,2} | (?:Storm|STORM|DEV|Dev)-[0-9]{4}
-    | UA[CT]-[0-9]{4,5} | TAG-[0-9]{2,3} | ITG[0-9]{2} | CL-(?:STA|CRI|UNK)-[0-9]{4} | UTG-Q-[0-9]{3} | Larva-[0-9]{5} )(?![0-9A-Za-z_])""",
+    rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC[0-9]{2,4}
+    | TA-?[1-9][0-9]{2,3} | FIN[0-9]{1,2} | (?:Storm|STORM|DEV|Dev)-[0-9]{4}
+    | UA[CT]-[0-9]{4,5} | TAG-[0-9]{2,3} | ITG[0-9]{2} | CL-(?:STA|CRI|UNK)-[0-9]{4} | UTG-Q-[0-9]{3}
+    | Larva-[0-9]{5} )(?![0-9A-Za-z_])""",
     re.VERBOSE,
 )
 _PRODUCT = re.compile(rb"/[0-9]{1,3}\.[0-9]|-RIPE(?![A-Za-z])")  # Trident/4.0 of a browser, the handle TA8110-RIPE
 _PLAIN_CODE = re.compile(rb"\A(apt|ta)[ -]?([0-9]+)\Z", re.IGNORECASE)  # "APT 28" and "apt-28" are APT28
-_FAMILIES = (
-    b" panda", b" bear", b" kitten", b" spider", b" chollima", b" buffalo", b" jackal", b" leopard", b" typhoon", b" blizzard",
-    b" sandstorm", b" sleet", b" tempest", b" tsunami",
-)  # fmt: skip
-_FIRST = re.compile(rb"[a-z]{2,14}[A-Z](?![A-Za-z0-9_])|[A-Z]{3,15}(?![A-Za-z0-9_])")  # on the reversed head
-# A panda is a red one, a bear polar; the storms have names of their own.
-_BEASTS = frozenset(
-    b"""a an the this that these every each any some no of in on at and or his her its my your our their one two three many most
-    american andean asian asiatic australian baby bengal big black brown care cave cute dancing fat female giant gold golden great green grey
-    gray grizzly himalayan honey house jumping kodiak koala kungfu little male mama mother orb papa persian polar red siamese
-    sloth small smokey snow spectacled sun super teddy tiny water white wild winter wolf yogi young blue spring summer arctic
-    atlantic pacific indian japanese philippine severe deadly massive historic dust desert after before during when while from with like""".split()
+_FAMILIES = tuple(
+    b" " + name
+    for name in b"""panda bear kitten spider chollima buffalo jackal leopard typhoon blizzard sandstorm sleet tempest
+    tsunami""".split()
+)
+_FIRST = re.compile(rb"[a-z]{2,14}[A-Z](?![A-Za-z0-9_])|[A-Z]{3,15}(?![A-Za-z0-9_])")  # matches reversed bytes
+# Words before an animal or a storm that is not a threat actor: red panda, polar bear.
+_ORDINARY = frozenset(
+    b"""a an the this that these every each any some no of in on at and or his her its my your our their one two three
+    many most american andean asian asiatic australian baby bengal big black brown care cave cute dancing fat female
+    giant gold golden great green grey gray grizzly himalayan honey house jumping kodiak koala kungfu little male
+    mama mother orb papa persian polar red siamese sloth small smokey snow spectacled sun super teddy tiny water
+    white wild winter wolf yogi young blue spring summer arctic atlantic pacific indian japanese philippine severe
+    deadly massive historic dust desert after before during when while from with like""".split()
 )
 
 
 class Name(NamedTuple):
-    """What is known of one name: its type, its canonical name, and the spellings that count (None: any)."""
+    """A listed name: its type, its canonical name, and the spellings that match (None: any)."""
 
     type: str
     canonical: bytes
@@ -79,31 +84,38 @@ def _names() -> _Names:
             free.add(key)
         else:
             spellings.setdefault(key, set()).add(name)
-    table = {key: Name(_KINDS[kind], canonical[key], None if key in free else frozenset(spellings[key])) for key, kind in kinds.items()}
-    # Begun with a blank, so that within words the automaton stays where it starts, in the cache: 200 MB/s, without it 90.
-    codes = [anchor for prefix in _PREFIXES for anchor in _begun(prefix)]
-    anchors = dict.fromkeys((*_FAMILIES, *codes, *(anchor for key in sorted(table) for anchor in _begun(key.translate(SHAPE)))))
+    table = {
+        key: Name(_KINDS[kind], canonical[key], None if key in free else frozenset(spellings[key]))
+        for key, kind in kinds.items()
+    }
+    # Patterns start with a space, so that the automaton stays in its start state within words: 200 instead of 90 MB/s.
+    codes = [anchor for prefix in _PREFIXES for anchor in _anchors(prefix)]
+    anchors = dict.fromkeys(
+        (*_FAMILIES, *codes, *(anchor for key in sorted(table) for anchor in _anchors(key.translate(SHAPE))))
+    )
     return _Names(BytesAhoCorasick(list(anchors), implementation=Implementation.ContiguousNFA), len(codes), table)
 
 
-def _begun(shape: bytes) -> list[bytes]:
-    """Give how a name begins: after a blank, or, if it is `nemo`, with what reads as the escape in `\\nemo`."""
+def _anchors(shape: bytes) -> list[bytes]:
+    """Return how a name starts: after a space, and for `nemo` also with the escape in `\\nemo`."""
     return [b" " + shape, _ESCAPED + shape[1:]] if shape[:1] in (b"n", b"r", b"t") else [b" " + shape]
 
 
-def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | None:
-    """Give the function that finds the names of `types` in the bytes of a text (not refanged) and
-    their translation by SHAPE; None for no types."""
+def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Match]] | None:
+    """Return a function that finds the names of `types`, None for no types.
+
+    It takes the bytes of a text, not refanged, and their translation by SHAPE.
+    """
     if not types:
         return None
     automaton, codes, table = _names()
     families = len(_FAMILIES)
     prefixes = families + codes
 
-    def find(data: bytes, shape: bytes) -> list[Found]:
+    def find(data: bytes, shape: bytes) -> list[Match]:
         if 92 in shape:
             shape = _unescaped(shape)
-        # With the blank before it, an anchor begins where its name does.
+        # With the leading space, an anchor starts where its name starts.
         hits = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
         if not hits:
             return []
@@ -116,7 +128,7 @@ def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | Non
                 first = _first(data, start - 1, end)
                 if first >= 0:
                     found.append((first, -end, "threat_actor", b""))
-            if start and data[start - 1] in _WORD and not _escaped(data, start):
+            if start and data[start - 1] in _WORD and not _is_escaped(data, start):
                 continue
             if families <= index < prefixes:
                 m = _NUMBERED.match(data, start)
@@ -135,42 +147,44 @@ def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Found]] | Non
 
 
 def _unescaped(shape: bytes) -> bytes:
-    """Give a translation by SHAPE with a mark for every escape and a blank for every other backslash."""
+    """Return a translation by SHAPE with `N ` for every escape and a space for every other backslash."""
     if shape.count(b"\\") < len(shape) >> 5:
-        shape = _ESCAPE.sub(_ESCAPED, shape)  # a third of the time; where there are many it keeps 80 bytes for each
+        shape = _ESCAPE.sub(_ESCAPED, shape)  # three times as fast, but 80 bytes for each escape
     else:
         for escape in (b"\\n", b"\\r", b"\\t"):
             shape = shape.replace(escape, _ESCAPED)
     return shape.replace(b"\\", b" ")
 
 
-def _escaped(data: bytes, start: int) -> bool:
+def _is_escaped(data: bytes, start: int) -> bool:
     return data[start - 1] in b"nrt" and start > 1 and data[start - 2] == 92
 
 
 def _first(data: bytes, start: int, end: int) -> int:
-    """Give where the word before ` Panda` starts if both are written as a name is; else -1."""
+    """Return where the word before ` Panda` starts if both are written like a name, otherwise -1."""
     family = data[start + 1 : end]
     m = _FIRST.match(data[max(0, start - 17) : start][::-1])
     if m is None or data[start : start + 1] != b" ":
         return -1
     word = m[0][::-1]
-    if word.lower() in _BEASTS or not (family.isupper() if word.isupper() else family.istitle()):
+    if word.lower() in _ORDINARY or not (family.isupper() if word.isupper() else family.istitle()):
         return -1
     return start - len(word)
 
 
-def _longest(data: bytes, hits: list[tuple[int, int, str, bytes]], types: frozenset[str], table: dict[bytes, Name]) -> list[Found]:
-    """Give of overlapping names the first and longest, without those in addresses and paths."""
+def _longest(
+    data: bytes, hits: list[tuple[int, int, str, bytes]], types: frozenset[str], table: dict[bytes, Name]
+) -> list[Match]:
+    """Return the first and longest of overlapping names, without those in addresses and paths."""
     hits.sort()
-    found: list[Found] = []
+    found: list[Match] = []
     done = 0
     for start, minus, kind, canonical in hits:
         end = -minus
         if start < done:
             continue
         written = data[start:end]
-        if (written.islower() and _slug(data, start, end)) or _PRODUCT.match(data, end):
+        if (written.islower() and _is_in_address(data, start, end)) or _PRODUCT.match(data, end):
             continue
         done = end
         if kind in types:
@@ -182,8 +196,14 @@ def _longest(data: bytes, hits: list[tuple[int, int, str, bytes]], types: frozen
     return found
 
 
-def _slug(data: bytes, start: int, end: int) -> bool:
-    """Tell whether a name in small letters is a part of a path, a host or an address."""
-    if data[start - 1 : start] in (b"/", b".", b"-", b"@", b"=", b"%", b"\\") and start and not _escaped(data, start):
+def _is_in_address(data: bytes, start: int, end: int) -> bool:
+    """Return whether a name in lower case is part of a path, a host or an address."""
+    if (
+        data[start - 1 : start] in (b"/", b".", b"-", b"@", b"=", b"%", b"\\")
+        and start
+        and not _is_escaped(data, start)
+    ):
         return True
-    return data[end : end + 1] in (b"/", b"-", b"@", b"=", b"%") or (data[end : end + 1] == b"." and data[end + 1 : end + 2].isalnum())
+    return data[end : end + 1] in (b"/", b"-", b"@", b"=", b"%") or (
+        data[end : end + 1] == b"." and data[end + 1 : end + 2].isalnum()
+    )

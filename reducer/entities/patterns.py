@@ -1,38 +1,58 @@
-"""Find what own patterns match, with google-re2 alone: its time is linear in the text, whatever the pattern and the text are.
+"""Custom patterns: compile them with google-re2, explain what it refuses, and find their matches.
 
-It reads the text as ASCII bytes, one a character (`text.encode("ascii", "replace")`), so that places agree; what is not ASCII reads as `?`.
+RE2 takes linear time for any pattern and any text. It reads a text as ASCII bytes, one per character with `?` for any
+other character, so that positions are the same.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from reducer.entities.edges import LONGEST, free, sound
-from reducer.entities.entity import Entity
-from reducer.entities.syntax import PatternError, alone, first_group, refused
+from reducer.entities.entity import MAX_CHARS, Entity, is_mentionable, is_separate
 
-MAX_CHARS = 1000
-"""Characters of a pattern."""
+MAX_PATTERN_CHARS = 1000
 _MEMORY = 8 << 20
-"""Bytes that RE2 may use for one pattern; past them it goes on without its cache."""
+"""Bytes that RE2 may use for one pattern. Beyond them it continues without its cache."""
 _GATE_MEMORY = 64 << 20
 _WINDOW = 1024
-"""Characters that one search sees. Each search is linear, but all searches of a text together are not (`x.*y|x`): so they are, at 4 s a MB at worst."""
+"""Characters that one search sees. A search is linear, but all searches of a text together are not (`x.*y|x`).
+
+With the window they are, at 4 s per MB at worst.
+"""
 _SENTINEL = b"\x00reducer\x00"
 
 _PROSE = (
-    "The group was first seen last spring, when it sent mails with a link to a page that looked like the sign-in of a bank.",
+    "The group was first seen last spring, when it sent mails with a link to a page that looked like the sign-in "
+    "of a bank.",
     "Analysts found the sample on two hosts at 10:42 and again at night; nothing else had been changed there.",
     "Name of the file, size in bytes, owner, and the time it was last written: see the table below.",
 )
-_EVERYTHING = 0.9
-"""Share of the letters of ordinary prose that a pattern may not reach."""
+_MAX_SHARE = 0.9
+"""The share of the letters of ordinary prose from which a pattern is refused."""
+_TOKEN = re.compile(
+    r"""\\Q.*?(?:\\E|\Z) | \\. | \[\^?\]?(?:\[:\^?\w+:\] | \\. | [^\]\\])*\]
+    | \(\?(?:P?[<=!>]|<[=!]|[^):]*[:)])? | . """,
+    re.VERBOSE | re.DOTALL,
+)
+_LOOKS = {"(?<=": "look-behind", "(?<!": "look-behind", "(?=": "look-ahead", "(?!": "look-ahead"}
+
+
+class PatternError(ValueError):
+    """A pattern that cannot be used: `column` counts from 1, `width` in characters."""
+
+    def __init__(self, message: str, column: int, width: int, help: str) -> None:
+        self.message = message
+        self.column = column
+        self.width = max(1, width)
+        self.help = help
+        super().__init__(message)
 
 
 class Pattern(NamedTuple):
-    """A compiled pattern: its text, what RE2 made of it, and the number of the group that is the value."""
+    """A compiled pattern: its text, RE2's object, and the number of the group that is the value."""
 
     text: str
     regexp: Any
@@ -40,45 +60,44 @@ class Pattern(NamedTuple):
 
 
 def compile_pattern(text: str) -> Pattern:
-    """Compile a pattern of a rule file; raise `PatternError` with the column for what RE2 refuses, and for what cannot be meant."""
-    whole = len(text)
+    """Compile a pattern of a rule file. Raises `PatternError` if RE2 refuses it or it matches too much."""
+    size = len(text)
     try:
         re2 = importlib.import_module("re2")
     except ImportError as error:
-        raise PatternError("patterns need google-re2, which is not installed", 1, whole, "pip install 'reducer[patterns]'") from error
-    if whole > MAX_CHARS:
-        raise PatternError(f"a pattern of {whole:,} characters; at most {MAX_CHARS:,} are read", 1, 1, "a list of words belongs into `words_file`")
+        message = "patterns need google-re2, which is not installed"
+        raise PatternError(message, 1, size, "pip install 'reducer[patterns]'") from error
+    if size > MAX_PATTERN_CHARS:
+        message = f"the pattern has {size:,} characters; at most {MAX_PATTERN_CHARS:,} are allowed"
+        raise PatternError(message, 1, 1, "put a list of words into `words_file`")
+    unsupported = _unsupported(text)
+    if unsupported is not None:
+        raise unsupported
 
-    def make(source: str) -> Any:
+    def compiled(source: str) -> Any:
         return re2.compile(source.encode(), _options(re2, _MEMORY))
 
-    def compiles(source: str) -> bool:
+    def needs_text(source: str) -> bool:
         try:
-            make(source)
+            return compiled(source).fullmatch(b"") is None
         except (re2.error, ValueError):
             return False
-        return True
 
-    wrong = refused(text, compiles)
-    if wrong is not None:
-        raise wrong
     try:
-        regexp = make(text)
+        regexp = compiled(text)
     except re2.error as error:
         raise _explained(text, error.args[0]) from error
-    _checked_reach(text, regexp)
-    group = first_group(text)
-    if group is not None:
-        better = alone(text, group, lambda part: compiles(part) and make(part).fullmatch(b"") is None)
-        if better is not None:
-            message = "the value alone would not match: what stands around the group must be able to be missing"
-            help = f"write `{better}`" if compiles(better) else "let it match the start or end of a text too: `(?:^|before)(value)(?:after|$)`"
-            raise PatternError(message, group[0] + 1, group[1] - group[0], help)
+    _check_reach(text, regexp)
+    group = _first_group(text)
+    if group is not None and any(map(needs_text, _around(text, group))):
+        message = "the value alone must match too: what is around the group must be optional"
+        help = "let it match the start or end of a text: `(?:^|before)(value)(?:after|$)`"
+        raise PatternError(message, group[0] + 1, group[1] - group[0], help)
     return Pattern(text, regexp, 1 if regexp.groups else 0)
 
 
 def finder(patterns: Sequence[tuple[str, Pattern]]) -> Callable[[str, bytes], list[Entity]]:
-    """Give the function that finds what `patterns`, each with its type, match in a text and its ASCII bytes."""
+    """Return a function that finds the matches of `patterns`, each with its type, in a text and its ASCII bytes."""
     gate = _gate([pattern.text for _, pattern in patterns])
     every = range(len(patterns))
 
@@ -87,7 +106,8 @@ def finder(patterns: Sequence[tuple[str, Pattern]]) -> Callable[[str, bytes], li
         for index in every if gate is None else sorted(gate.Match(data) or ()):
             if index < len(patterns):
                 kind, pattern = patterns[index]
-                found += [Entity(kind, text[start:end], text[start:end], start, end) for start, end in _places(pattern, text, data)]
+                spans = _spans(pattern, text, data)
+                found += [Entity(kind, text[start:end], text[start:end], start, end) for start, end in spans]
         return found
 
     return find
@@ -97,13 +117,13 @@ def _options(re2: Any, memory: int) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = memory
-    # The text is bytes below 128: the same matches, half the program.
+    # The text has bytes below 128 only: the same matches with half the program.
     options.encoding = re2.Options.Encoding.LATIN1
     return options
 
 
 def _gate(texts: Sequence[str]) -> Any:
-    """Give the set that tells in one pass which patterns match, None where it does not pay or RE2 has not the memory for it."""
+    """Return the RE2 set that finds in one pass which patterns match, None for one pattern or without enough memory."""
     if len(texts) < 2:
         return None
     re2 = importlib.import_module("re2")
@@ -115,19 +135,19 @@ def _gate(texts: Sequence[str]) -> Any:
         gate.Compile()
     except (re2.error, ValueError):
         return None
-    # A set without memory says nothing and matches nothing, so it is asked for what must match.
+    # A set without enough memory matches nothing and raises nothing, so test it with a text that must match.
     return gate if len(texts) in (gate.Match(_SENTINEL) or ()) else None
 
 
-def _places(pattern: Pattern, text: str, data: bytes) -> list[tuple[int, int]]:
+def _spans(pattern: Pattern, text: str, data: bytes) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     finditer, group, size, at = pattern.regexp.finditer, pattern.group, len(data), 0
-    whole: dict[str, bool] = {}
-    row = 0  # end of the line that is read again, as a value ends there and `[^.]+` does not
+    known: dict[str, bool] = {}
+    row = 0  # end of the line that is searched again, because a value ends there and `[^.]+` does not
     while at < size:
         stop = min(size, at + _WINDOW, row if at < row else size)
-        # A match that starts later may go on behind the window: the next one sees all of it.
-        last = stop if stop in (size, row) else stop - LONGEST
+        # A match that starts later may continue behind the window: the next window has all of it.
+        last = stop if stop in (size, row) else stop - MAX_CHARS
         for match in finditer(data, at, stop):
             start, end = match.span(group)
             first, past = match.span() if group else (start, end)
@@ -139,11 +159,11 @@ def _places(pattern: Pattern, text: str, data: bytes) -> list[tuple[int, int]]:
                 last = first
                 break
             at = max(past, first + 1)
-            if free(text, start, end):
+            if is_separate(text, start, end):
                 value = text[start:end]
-                reads = whole.get(value)
+                reads = known.get(value)
                 if reads is None:
-                    reads = whole[value] = sound(value) and _reads(pattern, value)
+                    reads = known[value] = is_mentionable(value) and _matches_alone(pattern, value)
                 if reads:
                     found.append((start, end))
         at = max(at, last)
@@ -158,8 +178,8 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _reads(pattern: Pattern, value: str) -> bool:
-    """Tell whether a value alone reads as itself: only then can a mark that mentions it be read back."""
+def _matches_alone(pattern: Pattern, value: str) -> bool:
+    """Return whether a value alone matches as a whole: only then can a marker that mentions it be read."""
     match = pattern.regexp.search(value.encode("ascii", "replace"))
     if match is None:
         return False
@@ -167,27 +187,81 @@ def _reads(pattern: Pattern, value: str) -> bool:
     return _stripped(value, *((start, end) if start >= 0 else match.span())) == (0, len(value))
 
 
-def _checked_reach(text: str, regexp: Any) -> None:
-    """Raise `PatternError` for a pattern that matches the empty text, or all of ordinary prose."""
-    whole = len(text)
-    if regexp.search(b"") is not None or any(match.start() == match.end() for probe in _PROSE for match in regexp.finditer(probe.encode())):
-        raise PatternError("this pattern matches the empty text", 1, whole, "an entity has characters: use `+` for `*`, or say what it begins with")
+def _check_reach(text: str, regexp: Any) -> None:
+    """Raise `PatternError` for a pattern that matches the empty text, or nearly all of ordinary prose."""
+    size = len(text)
+    matches = (match for probe in _PROSE for match in regexp.finditer(probe.encode()))
+    if regexp.search(b"") is not None or any(match.start() == match.end() for match in matches):
+        help = "use `+` for `*`, or add how the entity starts"
+        raise PatternError("this pattern matches the empty text", 1, size, help)
     letters = reached = 0
     for probe in _PROSE:
         data = probe.encode()
-        covered = {place for match in regexp.finditer(data) for place in range(*match.span(1 if regexp.groups and match.span(1)[0] >= 0 else 0))}
+        covered = {
+            place
+            for match in regexp.finditer(data)
+            for place in range(*match.span(1 if regexp.groups and match.span(1)[0] >= 0 else 0))
+        }
         letters += sum(map(str.isalnum, probe))
         reached += sum(1 for place in covered if probe[place].isalnum())
-    if reached > _EVERYTHING * letters:
-        share = f"{100 * reached // letters}% of the letters of ordinary prose"
-        raise PatternError(f"this pattern matches everything: {share}", 1, whole, "say what tells the entity from other text, such as a prefix: `INC-\\d{6}`")
+    if reached > _MAX_SHARE * letters:
+        message = f"this pattern matches everything: {100 * reached // letters}% of the letters of ordinary prose"
+        help = "add what distinguishes the entity from other text, such as a prefix: `INC-\\d{6}`"
+        raise PatternError(message, 1, size, help)
 
 
-def _explained(text: str, said: bytes | str) -> PatternError:
-    """Put RE2's own message where the piece that it names stands."""
-    message = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-    reason, _, piece = message.partition(": ")
-    at = text.find(piece) if piece else -1
-    if at < 0 or piece == text:
-        return PatternError(f"RE2 refuses this pattern: {reason}", 1, len(text), "")
-    return PatternError(f"RE2 refuses this pattern: {reason}", at + 1, len(piece), "")
+def _explained(text: str, refusal: bytes | str) -> PatternError:
+    """Return RE2's error at the part of the pattern that its message names."""
+    message = refusal.decode("utf-8", "replace") if isinstance(refusal, bytes) else str(refusal)
+    reason, _, part = message.partition(": ")
+    at = text.find(part) if part and part != text else -1
+    column, width = (1, len(text)) if at < 0 else (at + 1, len(part))
+    return PatternError(f"RE2 refuses this pattern: {reason}", column, width, "")
+
+
+def _unsupported(text: str) -> PatternError | None:
+    """Return the error for the first look-around, back-reference or character that is not ASCII; None without one."""
+    for start, token in _tokens(text):
+        look = next((look for look in _LOOKS if text.startswith(look, start)), "") if token.startswith("(?") else ""
+        if look:
+            help = "match what is around the value, and put the value in a group: `(?:^|before)(value)(?:after|$)`"
+            return PatternError(f"RE2 has no {_LOOKS[look]}: `{look}`", start + 1, len(look), help)
+        if re.fullmatch(r"\\[1-9]", token) or token.startswith("\\k") or text.startswith("(?P=", start):
+            width = len(token) if token.startswith("\\") else 4
+            return PatternError("RE2 has no back-references", start + 1, width, "write out what the group matches")
+        strange = next((offset for offset, char in enumerate(token) if char > "\x7f"), None)
+        if strange is not None:
+            message = f"patterns read ASCII, so `{token[strange]}` never matches"
+            return PatternError(message, start + strange + 1, 1, "write `.` in its place, or use `words`")
+    return None
+
+
+def _first_group(text: str) -> tuple[int, int] | None:
+    """Return start and end of group 1, unless it is in another group, in an alternative or repeated."""
+    depth, group, end = 0, None, None
+    for start, token in _tokens(text):
+        if token[0] == "(" and not (token.startswith("(?") and token.endswith(")")):
+            if group is None and (token == "(" or re.match(r"\(\?P?<\w", text[start:])):
+                if depth:
+                    return None
+                group = start
+            depth += 1
+        elif token == ")":
+            depth -= 1
+            if group is not None and end is None and not depth:
+                end = start + 1
+        elif token == "|" and not depth:
+            return None
+    if group is None or end is None or text[end : end + 1] in ("?", "*", "+", "{"):
+        return None
+    return group, end
+
+
+def _around(text: str, group: tuple[int, int]) -> tuple[str, str]:
+    """Return the patterns before and after a group, each with the flags of the whole pattern."""
+    flags = re.match(r"\(\?[a-zA-Z]+\)", text)
+    return text[: group[0]], (flags[0] if flags else "") + text[group[1] :]
+
+
+def _tokens(text: str) -> Iterator[tuple[int, str]]:
+    return ((match.start(), match[0]) for match in _TOKEN.finditer(text))

@@ -1,26 +1,29 @@
-"""Fold a text into bytes that the finders read: one byte a character, defanging undone, with the way back to the text.
+"""Fold a text into bytes, one per character, undo defanging in them, and map positions back to the text.
 
-In the folded bytes 0x01 is a dot that was written defanged (`[.]`, `(dot)`, a full-width dot): it counts as a dot, and as evidence that
-somebody meant a host. A letter of a script whose words stand between blanks is 0x81 (`münchen.de`), every other character that is not
-ASCII is 0x80, so no emoji makes the text four bytes a character.
+In the folded bytes 0x01 is a dot that was defanged (`[.]`, `(dot)`, a full-width dot): it shows that somebody meant a
+host. 0x81 is a letter of a script that separates words with spaces (`münchen.de`), 0x80 is any other character that is
+not ASCII, 0x03 is an invisible character.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from reducer.entities.entity import Found
+from reducer.entities.domains import TLDS
+from reducer.entities.entity import LAST_SPACED, Match
 
-_SAME = {"‐": "-", "‑": "-", "－": "-", "﹣": "-", "：": ":", "﹕": ":", "／": "/", "＠": "@"}  # U+2011 is set in CVE numbers
+_EQUIVALENTS = dict(zip("‐‑－﹣：﹕／＠", "----::/@", strict=True))  # CVE numbers are often set with U+2011
 _WIDE_DOTS = "．。｡․﹒"
 _WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9À-֏])[{_WIDE_DOTS}](?=[A-Za-z0-9À-֏])")
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
-_LAST_SPACED = "\u058f"  # Latin, Greek, Cyrillic, Armenian; Chinese needs no blanks around an address
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x03", b"  ")
+# Top-level domains in other scripts: `рф` is delegated as `xn--p1ai`.
+_NATIVE_TLDS = frozenset(tld[4:].decode("punycode") for tld in TLDS if tld.startswith(b"xn--"))
 
-# All brackets read as square ones, so that the patterns start with one literal: `re` finds that at 1,000 MB/s, a set of four at 150.
+# All brackets become square ones, so that patterns start with one literal: 1,000 MB/s instead of 150 MB/s.
 _BRACKETS = bytes.maketrans(b"({)}", b"[[]]")
 _OPEN = re.compile(
     rb"""\[ (?=[ .:@/\-\\\]dDaA]) (?:
@@ -33,36 +36,37 @@ _OPEN = re.compile(
     )""",
     re.VERBOSE,
 )
-_BESIDE_DOT = frozenset((b" ", b"_", b"\\", b"\x03", b"\x81"))  # what besides letters and digits may follow a dot in a host
+_AFTER_DOT = frozenset((b" ", b"_", b"\\", b"\x03", b"\x81"))  # besides letters and digits
 _CLOSE = re.compile(rb"\](?<=[A-Za-z0-9\x81]\.\])(?=[A-Za-z0-9\x81])")
 _ESCAPE = re.compile(
     rb"""\\ (?=[._/u\\-]) (?:
       (?<=[A-Za-z0-9\x81/=&?.-]\\) ([._-]) (?=[A-Za-z0-9\x81])
     | (/)
     | u00(?:26|3[dD])
-    | (?:(?<=[tTxXpP][pPsS]:\\)|(?<=[tTxXpP][pPsS]\[:\]\\)) \\{1,3} (?=[A-Za-z0-9])  # hxxp:\\evil.com, hxxp[:]\\evil.com
+    # hxxp:\\evil.com, hxxp[:]\\evil.com
+    | (?:(?<=[tTxXpP][pPsS]:\\)|(?<=[tTxXpP][pPsS]\[:\]\\)) \\{1,3} (?=[A-Za-z0-9])
     )""",
     re.VERBOSE,
 )
-_HIDDEN = re.compile(rb"\x03\x03*")  # begun with a literal: `\x03+` is tried at every byte, 70 MB/s
-_FOREIGN = re.compile(rb"\x80\x80*")
+_HIDDEN = re.compile(rb"\x03\x03*")  # starts with a literal: `\x03+` is tried at every byte, 70 MB/s
+_OTHER = re.compile(rb"\x80\x80*")
 
 
-class Folded(NamedTuple):
-    """Where refanged bytes differ from the bytes of the text: the replaced pieces in order, by position in the ones and in the others."""
+class Positions(NamedTuple):
+    """Positions of the replaced pieces in refanged and in folded bytes, in order."""
 
     new_start: list[int]
     new_end: list[int]
     old_start: list[int]
     old_end: list[int]
 
-    def back(self, found: list[Found], data: bytes) -> list[Found]:
-        """Give what was found in the refanged `data`, by the positions in the text, without what begins or ends within a replaced piece."""
+    def restore(self, found: list[Match], data: bytes) -> list[Match]:
+        """Return matches in the refanged `data` with their positions in the text, without those that split a piece."""
         new_start, new_end, old_start, old_end = self
         last = len(new_start) - 1
-        out: list[Found] = []
+        out: list[Match] = []
         found.sort()
-        k = -1  # the last piece that starts at or before the entity: entities come in order, so that one walk serves all
+        k = -1  # the last piece that starts at or before the entity
         for start, end, kind, canonical in found:
             canonical = canonical or data[start:end]
             while k < last and new_start[k + 1] <= start:
@@ -87,46 +91,46 @@ class Folded(NamedTuple):
         return out
 
 
-def flat(text: str) -> bytes:
-    """Give a text as bytes, one a character: ASCII as it is, wide dots as 0x01, invisible characters as 0x03, all else as 0x80."""
+def fold(text: str) -> bytes:
+    """Return a text as folded bytes, one per character."""
     if not text.isascii():
-        return _ascii(text)
+        return _fold_other(text)
     data = text.encode()
     return data.translate(_BLANKED) if 1 in data or 3 in data else data
 
 
-def spaced(char: str) -> bool:
-    """Tell whether a character is a letter, no ASCII one, of a script whose words stand between blanks, or an accent set on one."""
-    return "\x7f" < char <= _LAST_SPACED and (char.isalpha() or "\u0300" <= char <= "\u036f")
+def _is_spaced(char: str) -> bool:
+    """Return whether a character is a non-ASCII letter of a script that separates words with spaces, or an accent."""
+    return "\x7f" < char <= LAST_SPACED and (char.isalpha() or "\u0300" <= char <= "\u036f")
 
 
-def refang(data: bytes) -> tuple[bytes, Folded | None]:
-    """Undo the defanging in the bytes of a text; give a `Folded` if positions in them differ from those in the text."""
+def refang(data: bytes) -> tuple[bytes, Positions | None]:
+    """Return folded bytes without defanging, and `Positions` if the positions differ from those in the text."""
     pieces = _pieces(data)
     return _replace(data, pieces) if pieces else (data, None)
 
 
-def _ascii(text: str) -> bytes:
-    for old, new in _SAME.items():
+def _fold_other(text: str) -> bytes:
+    for old, new in _EQUIVALENTS.items():
         if old in text:
             text = text.replace(old, new)
     for control in "\x01\x02\x03":
         if control in text:
             text = text.replace(control, " ")
-    # `?` is what the codec writes for all it cannot: the real ones step aside first.
+    # The codec writes `?` for any other character, so the real question marks become 0x02 first.
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
     wide = any(c in text for c in _WIDE_DOTS)
     hidden = [c for c in _INVISIBLE if c in text]
     changed = bytearray(data)
-    for run in _FOREIGN.finditer(data):
+    for run in _OTHER.finditer(data):
         start, end = run.span()
         letters = text[start:end]
         if end - start == 1:
-            if letters <= _LAST_SPACED and spaced(letters):
+            if letters <= LAST_SPACED and _is_spaced(letters):
                 changed[start] = 0x81
-        elif min(letters) <= _LAST_SPACED:  # most are quotes, dashes, Chinese: asked at C speed
-            word = letters.isalpha() and max(letters) <= _LAST_SPACED
-            changed[start:end] = b"\x81" * (end - start) if word else [0x81 if spaced(c) else 0x80 for c in letters]
+        elif min(letters) <= LAST_SPACED:  # most runs are quotes, dashes, Chinese: check all at once
+            word = letters.isalpha() and max(letters) <= LAST_SPACED
+            changed[start:end] = b"\x81" * (end - start) if word else [0x81 if _is_spaced(c) else 0x80 for c in letters]
     if wide:
         for m in _WIDE_DOT.finditer(text):
             changed[m.start()] = 1
@@ -139,7 +143,7 @@ def _ascii(text: str) -> bytes:
 
 
 def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
-    """Give what to replace: start, end, by what."""
+    """Return the pieces to replace: start, end, replacement."""
     pieces: list[tuple[int, int, bytes]] = []
     square = None
     if 91 in data or 40 in data or 123 in data:
@@ -149,7 +153,7 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
             kind = m.lastgroup
             if kind is None or kind == "dot":
                 after = data[end : end + 1]
-                if not after.isalnum() and after not in _BESIDE_DOT:
+                if not after.isalnum() and after not in _AFTER_DOT:
                     continue
                 new = b"\x01"
             elif kind == "open" or kind == "tail":
@@ -164,7 +168,7 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
             if before == 92:
                 start -= 1
             elif before == 32 and kind in ("dot", "at", None) and data[end : end + 1] == b" ":
-                # `bob [at] evil [dot] com`: the blanks belong to it when there is one on either side.
+                # `bob [at] evil [dot] com`: spaces on both sides are part of the piece.
                 inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
                 start, end = (start - 1, end + 1) if inside else (start, end)
             pieces.append((start, end, new))
@@ -180,9 +184,9 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
     return pieces
 
 
-def _replace(data: bytes, pieces: list[tuple[int, int, bytes]]) -> tuple[bytes, Folded | None]:
+def _replace(data: bytes, pieces: list[tuple[int, int, bytes]]) -> tuple[bytes, Positions | None]:
     out: list[bytes] = []
-    folded = Folded([], [], [], [])
+    positions = Positions([], [], [], [])
     done = at = 0
     for start, end, new in pieces:
         if start < done:
@@ -190,11 +194,43 @@ def _replace(data: bytes, pieces: list[tuple[int, int, bytes]]) -> tuple[bytes, 
         out.append(data[done:start])
         out.append(new)
         at += start - done
-        folded.old_start.append(start)
-        folded.old_end.append(end)
-        folded.new_start.append(at)
+        positions.old_start.append(start)
+        positions.old_end.append(end)
+        positions.new_start.append(at)
         at += len(new)
-        folded.new_end.append(at)
+        positions.new_end.append(at)
         done = end
     out.append(data[done:])
-    return b"".join(out), folded
+    return b"".join(out), positions
+
+
+def with_letters(text: str, folded: bytes, found: list[Match]) -> list[tuple[int, int, str, str]]:
+    """Return matches in the folded bytes of a text in order, with canonical values as text, empty if as written.
+
+    Drops parts of words, and puts the letters of the text into names such as `münchen.de`.
+    """
+    kept: list[tuple[int, int, str, str]] = []
+    for start, end, kind, canonical in sorted(found):
+        if (start and folded[start - 1] == 0x81) or folded[end : end + 1] == b"\x81":
+            continue
+        name = ""
+        if canonical or not text[start:end].isascii():
+            name = (canonical or folded[start:end]).replace(b"\x01", b".").decode("latin-1")
+        if "\x81" in name:
+            name = _spelled(name, filter(_is_spaced, text[start:end]), kind)
+            if not name:
+                continue
+        kept.append((start, end, kind, name))
+    return kept
+
+
+def _spelled(name: str, letters: Iterator[str], kind: str) -> str:
+    """Return a folded name with the letters of the text, empty if it does not end in a top-level domain."""
+    whole = "".join(next(letters, "") if c == "\x81" else c for c in name)
+    if kind != "url":
+        owner, _, last = whole.rpartition(".")
+        is_name = name[-1] != "\x81" or (last in _NATIVE_TLDS and len(owner) > 1)  # г.Москва is a city
+        return whole.lower() if is_name else ""
+    scheme, _, rest = whole.partition("://")
+    host = re.match("[^/?#]*", rest)[0]  # type: ignore[index]
+    return f"{scheme}://{host.lower()}{rest[len(host) :]}"

@@ -1,77 +1,92 @@
-"""Find what has a fixed shape: hashes, CVE numbers, ATT&CK ids, IPv6 addresses.
+"""Find entities of a fixed shape: hashes, CVE numbers, ATT&CK ids, IPv6 addresses.
 
-The anchors are literals in a translated copy of the bytes (hex digits all `h`, digits all `0`): `bytes.find` passes 1,500 MB/s over what
-holds none, a regex that may start with any of 22 characters 100.
+The anchors are literals in a translated copy of the bytes (each hex digit is `h`, each digit is `0`): `bytes.find`
+searches 1,500 MB/s, a regex that may start with any of 22 characters 100 MB/s.
 """
 
 from __future__ import annotations
 
 import re
 
-from reducer.entities.entity import Found, bounded
+from reducer.entities.entity import Match, may_start
 
-# Hex digits all `h`, other letters `w`, colons as they are, all else a blank: what hashes and IPv6 addresses are looked for in.
-HEX = bytes(104 if chr(c) in "0123456789abcdefABCDEF" else 119 if chr(c).isalnum() and c < 128 else 58 if c == 58 else 32 for c in range(256))
+# For hashes and IPv6 addresses: hex digits become `h`, other letters `w`, colons stay, anything else becomes a space.
+HEX = bytes(
+    104 if chr(c) in "0123456789abcdefABCDEF" else 119 if chr(c).isalnum() and c < 128 else 58 if c == 58 else 32
+    for c in range(256)
+)
 _RUN = re.compile(rb"h+")
 _HASHES = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
-# Small letters, digits all `0`, backslashes as they are, all else a blank: what numbers and names are looked for in.
-SHAPE = bytes(48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c if 97 <= c <= 122 or c == 92 else 32 for c in range(256))
+# For numbers and names: letters in lower case, digits become `0`, backslashes stay, anything else becomes a space.
+SHAPE = bytes(
+    48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c if 97 <= c <= 122 or c == 92 else 32 for c in range(256)
+)
 _NUMBER = re.compile(rb"cve ?0{4} 0{4,7}(?![0a-z])")
-_ATTACK = re.compile(rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)(?![0-9A-Za-z])")
-_FULL = re.compile(rb":hh{0,3}:hh{0,3}:hh{0,3}:")  # begins with two literals: a text has many colons, few before a hex digit
-_GAP = re.compile(rb"::")  # found at 2,000 MB/s, by `bytes.find` at 1,000
+_ATTACK = re.compile(
+    rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)"
+    rb"(?![0-9A-Za-z])"
+)
+# Starts with two literals: a text has many colons, but few before a hex digit.
+_FULL = re.compile(rb":hh{0,3}:hh{0,3}:hh{0,3}:")
+_GAP = re.compile(rb"::")  # 2,000 MB/s, `bytes.find` 1,000 MB/s
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
 _GROUPS = re.compile(rb"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4})*")
 _FOUR = re.compile(rb"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 
 
-def hashes(data: bytes, mask: bytes) -> list[Found]:
-    """Give the hashes of `data`, whose translation by HEX is `mask`: runs of 32, 40, 64 or 128 hex digits between what is no letter or digit."""
-    found: list[Found] = []
+def hashes(data: bytes, mask: bytes) -> list[Match]:
+    """Return the hashes of `data`, runs of 32, 40, 64 or 128 hex digits. `mask` is its translation by HEX."""
+    found: list[Match] = []
     start = mask.find(b"h" * 32)
     while start >= 0:
         end = _RUN.match(mask, start).end()  # type: ignore[union-attr]
         kind = _HASHES.get(end - start)
-        if kind and mask[end : end + 1] != b"w" and (not start or mask[start - 1] != 119 or bounded(data, start)):
+        if kind and mask[end : end + 1] != b"w" and (not start or mask[start - 1] != 119 or may_start(data, start)):
             written = data[start:end]
             value = written.lower()
-            # A real one made of the digits that it begins with, or without a letter, is a one in a million.
+            # A real hash that repeats its first four digits, or has no letter, is one in a million.
             if value.translate(None, value[:4]) and not value.isdigit():
                 found.append((start, end, kind, value if value != written else b""))
         start = mask.find(b"h" * 32, end)
     return found
 
 
-def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Found]:
-    """Give the CVE numbers, and the ATT&CK tactics (TA0043), techniques (T1059) and sub-techniques (T1059.001) of `data`,
-    whose translation by SHAPE is `shape`."""
-    found: list[Found] = []
+def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Match]:
+    """Return the CVE numbers and the ATT&CK tactics (TA0043), techniques (T1059) and sub-techniques (T1059.001).
+
+    `shape` is the translation of `data` by SHAPE.
+    """
+    found: list[Match] = []
     for number in _NUMBER.finditer(shape) if cve else ():
         at, end = number.span()
         canonical = b""
         if data[at + 8] != 45 or not data.startswith((b"CVE-2", b"CVE-1"), at):
             year = at + 4 if shape[at + 3] == 32 else at + 3
-            if data[year] not in b"12" or data[year + 4] not in b"-_" or (year != at + 3 and data[at + 3] not in b"-_ "):
+            if (
+                data[year] not in b"12"
+                or data[year + 4] not in b"-_"
+                or (year != at + 3 and data[at + 3] not in b"-_ ")
+            ):
                 continue
             canonical = b"CVE-" + data[year:end].replace(b"_", b"-")
-        if bounded(data, at):
+        if may_start(data, at):
             found.append((at, end, "cve", canonical))
     for literal, size in ((b"t0000", 5), (b"ta0000", 6)) if attack else ():
         at = shape.find(literal)
         while at >= 0:
             m = _ATTACK.match(data, at)
-            if m and bounded(data, at):
+            if m and may_start(data, at):
                 value = m[0].upper().replace(b"/", b".")
                 found.append((at, m.end(), "mitre_attack", value))
             at = shape.find(literal, at + size)
     return found
 
 
-def ipv6s(data: bytes, mask: bytes, taken: list[Found]) -> list[Found]:
-    """Give the IPv6 addresses of `data`, whose translation by HEX is `mask`, outside the spans of `taken` (in order)."""
+def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
+    """Return the IPv6 addresses of `data` outside the spans of `taken`, in order. `mask` is its translation by HEX."""
     anchors = [m.start() for m in _FULL.finditer(mask)] + [m.start() for m in _GAP.finditer(mask)]
     anchors.sort()
-    found: list[Found] = []
+    found: list[Match] = []
     done = 0
     k = 0
     for at in anchors:
@@ -90,7 +105,12 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Found]) -> list[Found]:
         value = data[start:end]
         if data[end : end + 2] == b"//":  # `001:[]://` is a broken scheme
             continue
-        if data[end : end + 1].isalnum() or data[end : end + 1] == b"_" or not bounded(data, start) or not _six(value):
+        if (
+            data[end : end + 1].isalnum()
+            or data[end : end + 1] == b"_"
+            or not may_start(data, start)
+            or not _is_ipv6(value)
+        ):
             continue
         while k < len(taken) and taken[k][1] <= start:
             k += 1
@@ -99,8 +119,8 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Found]) -> list[Found]:
     return found
 
 
-def _six(value: bytes) -> bool:
-    """Tell whether it is an IPv6 address, and none of what looks like one: clock times, MAC addresses, serial numbers, `a::b`."""
+def _is_ipv6(value: bytes) -> bool:
+    """Return whether a value is an IPv6 address, not a time, a MAC address, a serial number or `a::b`."""
     head, gap, tail = value.partition(b"::")
     last = tail if gap else head
     size = 0

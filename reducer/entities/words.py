@@ -1,28 +1,27 @@
-"""Find the words and phrases of own lists: one automaton for each list, at word boundaries."""
+"""Find the words of custom types: one automaton for each list, at word boundaries."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from reducer.entities.edges import LONGEST, free, sound
-from reducer.entities.entity import Entity
+from reducer.entities.entity import MAX_CHARS, Entity, is_mentionable, is_separate
 
 MAX_WORDS = 200_000
-"""Words of one entity type: 200,000 host names take 1.4 s to load and 120 MB."""
+"""Words of one entity type: 200,000 host names take 1.4 s to load, and 120 MB."""
 MAX_BYTES = 20_000_000
 """Bytes of a words file."""
 
-# The library moves the states in which words end before the others, in time that is quadratic where nearly all are such (`host1`, `host10`):
-# 80 s for 200,000 of them, 0.2 s with one long word first that breaks up what is moved.
+# The library moves the states in which words end to the front, in quadratic time if nearly all are such (`host1`,
+# `host10`): 80 s for 200,000 words, but 0.2 s after one long word.
 _DECOY = b"\x00" * 5000
 
 FindWords = Callable[[str, bytes], list[Entity]]
-"""Finds the words of a list in a text and its ASCII bytes, one a character."""
+"""A function that finds the words of a list in a text and its ASCII bytes, one per character."""
 
 
 class WordsError(ValueError):
-    """A words list that cannot be used: what is wrong and what to do."""
+    """A list of words that cannot be used: what is wrong and what to do."""
 
     def __init__(self, message: str, help: str = "") -> None:
         self.message = message
@@ -30,72 +29,88 @@ class WordsError(ValueError):
         super().__init__(message)
 
 
-def fault(word: str) -> str:
-    """Say what keeps a word from being an entity; nothing if it is one."""
+def word_error(word: str) -> str:
+    """Return why a word cannot be an entity, empty if it can."""
     if len(word) < 2:
-        return "a word of one character would be found everywhere"
-    if len(word) > LONGEST:
-        return f"a word of {len(word):,} characters; at most {LONGEST} are read"
+        return "a word needs at least two characters"
+    if len(word) > MAX_CHARS:
+        return f"the word has {len(word):,} characters; at most {MAX_CHARS} are allowed"
     if ", " in word:
-        return "a word cannot hold `, `, which separates the values in a mark"
-    return "" if sound(word) and word.isprintable() else "a word cannot hold line breaks, control characters, blanks around it, `…[` or many brackets"
+        return "a word cannot contain `, `, which separates the values in a marker"
+    if is_mentionable(word) and word.isprintable():
+        return ""
+    return "a word cannot contain line breaks, control characters, `…[` or many brackets, or start or end with a space"
 
 
 def read_words(path: Path) -> tuple[str, ...]:
-    """Read a words file: UTF-8, one word or phrase a line; blank lines and lines that begin with `#` are none. Raises `WordsError`."""
+    """Return the words of a file: UTF-8, one per line, without blank lines and lines that start with `#`.
+
+    Raises `WordsError`.
+    """
     name = path.name or str(path)
+    words: dict[str, None] = {}
+    for number, row in enumerate(_read_text(path, name).splitlines(), 1):
+        word = row.strip()
+        if word and not word.startswith("#"):
+            wrong = word_error(word)
+            if wrong:
+                raise WordsError(f"`{name}` line {number}: {wrong}", "remove the line, or put `#` before it")
+            words[word] = None
+    if not words:
+        raise WordsError(f"`{name}` contains no words", "write one word or phrase on each line")
+    if len(words) > MAX_WORDS:
+        raise WordsError(f"`{name}` has {len(words):,} words", f"at most {MAX_WORDS:,} words are allowed")
+    return tuple(words)
+
+
+def _read_text(path: Path, name: str) -> str:
+    """Return the text of a words file. Raises `WordsError` for a file that is too large or not UTF-8 text."""
     try:
         if path.is_dir():
-            raise WordsError(f"`{name}` is a folder", "name a text file with one word a line")
+            raise WordsError(f"`{name}` is a folder", "name a text file with one word on each line")
         if not path.is_file():
-            raise WordsError(f"`{name}` is no file", f"it was looked for as {path}")
+            raise WordsError(f"`{name}` is not a file", f"the path is {path}")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise WordsError(f"`{name}` cannot be read: {error.strerror}", f"it was looked for as {path}") from error
+        raise WordsError(f"`{name}` cannot be read: {error.strerror}", f"the path is {path}") from error
     if len(data) > MAX_BYTES:
-        raise WordsError(f"`{name}` has more than {MAX_BYTES // 1_000_000} MB", f"at most {MAX_WORDS:,} words are read")
-    # Counted before anything is decoded: 10 million lines cost one pass.
+        raise WordsError(
+            f"`{name}` has more than {MAX_BYTES // 1_000_000} MB", f"at most {MAX_WORDS:,} words are allowed"
+        )
+    # Count before decoding: 10 million lines take one pass.
     lines = data.count(b"\n") + 1
     if lines > 2 * MAX_WORDS:
-        raise WordsError(f"`{name}` has {lines:,} lines", f"at most {MAX_WORDS:,} words are read")
+        raise WordsError(f"`{name}` has {lines:,} lines", f"at most {MAX_WORDS:,} words are allowed")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise WordsError(f"`{name}` is UTF-16 text", "save it as UTF-8")
     if b"\x00" in data:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1
-        raise WordsError(f"`{name}` is not a text file (line {line} holds a NUL byte)", "a words file is UTF-8 text with one word a line")
+        raise WordsError(
+            f"`{name}` is not a text file (line {line} contains a NUL byte)",
+            "a words file is UTF-8 text with one word on each line",
+        )
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise WordsError(f"`{name}` line {line}: the byte 0x{data[error.start]:02x} is not UTF-8 text", "save the file as UTF-8") from error
-    words: dict[str, None] = {}
-    for number, row in enumerate(text.splitlines(), 1):
-        word = row.strip()
-        if word and not word.startswith("#"):
-            wrong = fault(word)
-            if wrong:
-                raise WordsError(f"`{name}` line {number}: {wrong}", "take the line out, or put `#` before it")
-            words[word] = None
-    if not words:
-        raise WordsError(f"`{name}` holds no words", "write one word or phrase a line")
-    if len(words) > MAX_WORDS:
-        raise WordsError(f"`{name}` holds {len(words):,} words", f"at most {MAX_WORDS:,} words are read")
-    return tuple(words)
+        raise WordsError(
+            f"`{name}` line {line}: the byte 0x{data[error.start]:02x} is not UTF-8 text", "save the file as UTF-8"
+        ) from error
 
 
 def finder(kind: str, words: Sequence[str], case_sensitive: bool) -> FindWords:
-    """Give the function that finds `words` as entities of the type `kind`; their canonical value is the word as the list has it.
+    """Return a function that finds `words` as entities of the type `kind`, in any case unless `case_sensitive`.
 
-    Compared without case unless `case_sensitive`.
+    The canonical value is the word as it is in the list.
     """
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-    # What is not ASCII is one `?` a character in the bytes, so that places agree; the text itself decides then.
+    # Any character that is not ASCII is one `?` in the bytes, so that positions are the same. The text decides.
     table: dict[bytes, dict[str, str]] = {}
     for word in words:
         spelled = word if case_sensitive else word.lower()
-        table.setdefault(_flat(word, case_sensitive), {}).setdefault(spelled, word)
+        table.setdefault(_ascii(word, case_sensitive), {}).setdefault(spelled, word)
     automaton = BytesAhoCorasick([_DECOY, *table], implementation=Implementation.ContiguousNFA)
     entries = [{}, *table.values()]
 
@@ -105,13 +120,17 @@ def finder(kind: str, words: Sequence[str], case_sensitive: bool) -> FindWords:
         for index, start, end in hits:
             value = text[start:end]
             word = entries[index].get(value if case_sensitive else value.lower())
-            if word is not None and free(text, start, end) and not (text[start - 1 : start] == "_" or text[end : end + 1] == "_"):
+            if (
+                word is not None
+                and is_separate(text, start, end)
+                and not (text[start - 1 : start] == "_" or text[end : end + 1] == "_")
+            ):
                 found.append(Entity(kind, value, word, start, end))
         return found
 
     return find
 
 
-def _flat(word: str, case_sensitive: bool) -> bytes:
+def _ascii(word: str, case_sensitive: bool) -> bytes:
     data = word.encode("ascii", "replace")
     return data if case_sensitive else data.lower()

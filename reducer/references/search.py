@@ -1,4 +1,4 @@
-"""Where values stand in contents: in the text that a model reads, with nested JSON and Python literals opened and escapes undone."""
+"""Search for values in contents, with nested JSON and Python literals parsed and escapes resolved."""
 
 from __future__ import annotations
 
@@ -8,40 +8,41 @@ from typing import Any
 
 from ahocorasick_rs import AhoCorasick
 
-from reducer.codecs.literal import read_literal
-from reducer.reading import loads
-from reducer.references.values import NUMBER
+from reducer.formats import plain
+from reducer.formats.literal import read_literal
+from reducer.references.values import NUMBER, number_text
+from reducer.strict_json import loads
 
-_LEVELS = 12  # of structure in texts in structure
-_LAST = frozenset("]}) \n\r\t\v\f")  # what a text ends with that is structure: a look that spares most texts the others
+_MAX_LEVELS = 12  # of structure in texts in structure
+_LAST = frozenset("]}) \n\r\t\v\f")  # the last character of a text with structure: a cheap first check
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\n", '"': '"', "'": "'", "\\": "\\", "/": "/"}
-_CHAIN = 8  # values that end in one another: each of them is found at the same place
-_LONGEST_NUMBER = 1000  # digits
-_LONGEST_FORM = 300  # characters: an automaton has a state for each
-_PIECE = 1_000_000  # characters that are looked at in one go
+_MAX_SUFFIXES = 8  # values that end in one another: the automaton finds all of them at the same place
+_MAX_DIGITS = 1000
+_MAX_FORM_CHARS = 300  # the automaton has a state for each character
+_PIECE_CHARS = 1_000_000  # searched at a time
 
 
 def searched(content: Any) -> str:
-    """Give the text of a content in which values are looked for: keys and leaves, one a line; a plain text as it stands, without its escapes."""
+    """Return the text of a content to search in: keys and leaves, one per line, or a plain text without escapes."""
     if content is None:
         return ""
     if not isinstance(content, str):
         return "\n".join(_leaves(content if isinstance(content, (dict, list, tuple)) else [content]))
     text = str(content)
-    opened = _opened(text)
-    if opened is not None:
-        return "\n".join(_leaves(opened))
+    parsed = _parsed(text)
+    if parsed is not None:
+        return "\n".join(_leaves(parsed))
     for _ in range(4):
-        plain = _ESCAPE.sub(_unescaped, text) if "\\" in text else text
-        if plain == text:
+        unescaped = _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+        if unescaped == text:
             break
-        text = plain
+        text = unescaped
     return text
 
 
 def _leaves(value: Any) -> list[str]:
-    """Give every key and leaf, in no order that means something: without recursion, as contents may be deep."""
+    """Return every key and leaf, in no particular order. Does not recurse, because contents may be deep."""
     found: list[str] = []
     waiting: list[tuple[Any, int]] = [(value, 0)]
     while waiting:
@@ -52,27 +53,20 @@ def _leaves(value: Any) -> list[str]:
             holder = holder.values()
         for item in holder:
             if isinstance(item, str):
-                opened = _opened(item) if level < _LEVELS and item[-1:] in _LAST else None
-                if opened is None:
+                parsed = _parsed(item) if level < _MAX_LEVELS and item[-1:] in _LAST else None
+                if parsed is None:
                     found.append(item)
                 else:
-                    waiting.append((opened, level))
+                    waiting.append((parsed, level))
             elif isinstance(item, (dict, list, tuple)):
                 waiting.append((item, level))
             elif item is not None and not isinstance(item, bool):
-                found.append(_spelled(item))
+                found.append(number_text(item))
     return found
 
 
-def _spelled(value: Any) -> str:
-    try:
-        return repr(value) if isinstance(value, float) else str(value)
-    except ValueError:  # an integer of more digits than Python writes
-        return ""
-
-
-def _opened(text: str) -> Any:
-    """Read a text that as a whole is a JSON or Python list, object or tuple; None for any other."""
+def _parsed(text: str) -> Any:
+    """Return the value of a text that is a JSON or Python list, object or tuple as a whole, None for any other."""
     bare = text.strip()
     if len(bare) < 2 or bare[0] not in "[{(" or bare[-1] not in "]})":
         return None
@@ -81,8 +75,7 @@ def _opened(text: str) -> Any:
             return loads(bare)
         except (ValueError, RecursionError):
             pass
-    value = read_literal(bare, {})
-    return None if value is bare else value
+    return plain(read_literal(bare))
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -91,19 +84,19 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def spellings(value: str) -> tuple[str, ...]:
-    """Give the ways in which a value is written: one, but for numbers, which are written with and without `.0` and commas."""
+    """Return the forms of a value: one for a text, and those with and without `.0` and commas for a number."""
     if not value.startswith(NUMBER):
         return (value,)
     number = value[len(NUMBER) :]
     whole, _, fraction = number.partition(".")
     forms = {number, number.rstrip("0").rstrip(".") if "." in number else number + ".0"}
-    if 3 < len(whole) < _LONGEST_NUMBER and whole.lstrip("-").isdecimal():
+    if 3 < len(whole) < _MAX_DIGITS and whole.lstrip("-").isdecimal():
         forms.add(f"{int(whole):,}{'.' + fraction if fraction else ''}")
     return tuple(sorted(forms - {""}))
 
 
-def stands(text: str, start: int, end: int, number: bool) -> bool:
-    """Tell whether `text[start:end]` is no piece of a longer word or number."""
+def is_bounded(text: str, start: int, end: int, number: bool) -> bool:
+    """Return whether `text[start:end]` is not part of a longer word or number."""
     before = text[start - 1] if start else " "
     after = text[end] if end < len(text) else " "
     if not number:
@@ -114,41 +107,41 @@ def stands(text: str, start: int, end: int, number: bool) -> bool:
 
 
 def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
-    """Give the function that tells which of `values` stand in a text, in one pass over it."""
+    """Return a function that returns which of `values` occur in a text, in one pass over it."""
     known: dict[str, list[str]] = {}
     for value in values:
         for form in spellings(value):
             known.setdefault(form, []).append(value)
-    chained, single = _chained(known)
-    longest = max(map(len, chained), default=0)
-    automaton = AhoCorasick([_sound(form) for form in chained])
+    together, alone = _split(known)
+    longest = max(map(len, together), default=0)
+    automaton = AhoCorasick([_encodable(form) for form in together])
+
+    def add(found: set[str], form: str, text: str, start: int) -> None:
+        end = start + len(form)
+        found.update(value for value in known[form] if is_bounded(text, start, end, value.startswith(NUMBER)))
 
     def search(text: str) -> set[str]:
         found: set[str] = set()
-        if chained:
-            sound = _sound(text)
-            for begin in range(0, len(text), _PIECE):
-                piece = sound[begin : begin + _PIECE + longest] if len(text) > _PIECE else sound
-                for index, start, end in automaton.find_matches_as_indexes(piece, overlapping=True):
-                    form = chained[index]
-                    if not found.issuperset(known[form]):
-                        _add(found, known[form], text, begin + start, begin + end)
-        for form in single:
+        if together:
+            encodable = _encodable(text)
+            for begin in range(0, len(text), _PIECE_CHARS):
+                whole = len(text) <= _PIECE_CHARS
+                piece = encodable if whole else encodable[begin : begin + _PIECE_CHARS + longest]
+                for index, start, _ in automaton.find_matches_as_indexes(piece, overlapping=True):
+                    if not found.issuperset(known[together[index]]):
+                        add(found, together[index], text, begin + start)
+        for form in alone:
             start = text.find(form)
             while start >= 0 and not found.issuperset(known[form]):
-                _add(found, known[form], text, start, start + len(form))
+                add(found, form, text, start)
                 start = text.find(form, start + 1)
         return found
 
     return search
 
 
-def _add(found: set[str], values: list[str], text: str, start: int, end: int) -> None:
-    found.update(value for value in values if stands(text, start, end, value.startswith(NUMBER)))
-
-
-def _sound(text: str) -> str:
-    # The automaton reads UTF-8, which has no lone surrogates.
+def _encodable(text: str) -> str:
+    """Return a text without lone surrogates, which UTF-8 cannot encode: the automaton reads UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -156,10 +149,11 @@ def _sound(text: str) -> str:
     return text
 
 
-def _chained(forms: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Part the forms: those of which few end in one another, to be found together, and the rest, to be looked for one by one.
+def _split(forms: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Split forms into those that the automaton finds together, and those to search for one by one.
 
-    The automaton gives every form at every place: with `1a`, `a1a`, `1a1a`, … in a text of the same that were too many.
+    The automaton returns every form at every position. Too many forms that end in one another (`1a`, `a1a`, `1a1a`, …)
+    would take quadratic time.
     """
     together: list[str] = []
     alone: list[str] = []
@@ -167,7 +161,7 @@ def _chained(forms: Iterable[str]) -> tuple[list[str], list[str]]:
     for form in sorted(forms, key=lambda form: form[::-1]):
         while ends and not form.endswith(ends[-1]):
             ends.pop()
-        if len(ends) < _CHAIN and len(form) <= _LONGEST_FORM:
+        if len(ends) < _MAX_SUFFIXES and len(form) <= _MAX_FORM_CHARS:
             together.append(form)
             ends.append(form)
         else:
@@ -176,11 +170,11 @@ def _chained(forms: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def occurrences(value: str, text: str) -> Iterator[tuple[int, int]]:
-    """Give where a value stands in a text: start and end in characters, in order for each spelling."""
+    """Yield start and end of each occurrence of a value in a text, in characters, in order for each form."""
     number = value.startswith(NUMBER)
     for form in spellings(value):
         start = text.find(form)
         while start >= 0:
-            if stands(text, start, start + len(form), number):
+            if is_bounded(text, start, start + len(form), number):
                 yield start, start + len(form)
             start = text.find(form, start + 1)

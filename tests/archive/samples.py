@@ -1,29 +1,39 @@
-"""Archives, entries and histories that several tests share."""
+"""Entries and look-ups that several tests share."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 from reducer.archive import Archive
-from reducer.archive.entries import Entry, Place
-from reducer.archive.originals import Original, find
+from reducer.archive.database import open_to_read
+from reducer.archive.entries import NO_TIME, Entry, Original, ReturnId, find_original
 from reducer.values import stored_json
 
 
-def entry(original: Any, reduced: Any, *, tool: str = "explore", call_id: str = "c", nth: int = 1, returned: int = 0) -> Entry:
-    return Entry(Place(tool, call_id, nth, returned), "rule@1", stored_json(reduced), stored_json(original))
+def entry(
+    original: Any, reduced: Any, *, tool: str = "explore", call_id: str = "c", nth: int = 1, time: int = NO_TIME
+) -> Entry:
+    return Entry(ReturnId(tool, call_id, nth, time), "rule@1", stored_json(reduced), stored_json(original), "owner")
 
 
-def found(archive: Archive, entry: Entry, *, newest: bool = False, **place: Any) -> Original:
-    """Look for the original of the return that `entry` reduced, or of one at another place."""
-    with archive.reading() as connection:
-        return find(connection, entry.place._replace(**place), json.loads(entry.reduced), newest=newest)
+def found(archive: Archive, entry: Entry, *, newest: bool = False, **id: Any) -> Original:
+    """Find the original of the return that `entry` reduced, or of one with another id."""
+    with open_to_read(archive.path) as connection:
+        return find_original(connection, entry.id._replace(**id), json.loads(entry.reduced), newest=newest)
 
 
 def rows(archive: Archive | Path, table: str = "returns") -> int:
-    from reducer.archive.file import reading
-
-    with reading(archive if isinstance(archive, Path) else archive.path) as connection:
+    with open_to_read(archive if isinstance(archive, Path) else archive.path) as connection:
         return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def execute(path: Path, *statements: str) -> None:
+    """Change a database as another program would."""
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reducer.rule import Ruleset
+from reducer.rules import Ruleset
 from reducer.values import chars, dump
 from tests.benchmarks.test_engine import ruleset
 
@@ -35,7 +35,9 @@ def cut_down(data: Path, preserve: str = "[ioc, cve, threat_actor]") -> Iterator
         keys = [key for key in dict.fromkeys(key for item in items for key in item) if key.replace("_", "").isalnum()]
         path = dump("".join(f"[{key}]" if type(key) is int else f".{dump(key)}" for key in way).lstrip(".") or "@")
         if keys:
-            steps = f"  - {{path: {path}, limit: 5}}\n  - {{path: {path}, keep: {dump(keys[: max(1, len(keys) // 2)])}}}\n"
+            steps = (
+                f"  - {{path: {path}, limit: 5}}\n  - {{path: {path}, keep: {dump(keys[: max(1, len(keys) // 2)])}}}\n"
+            )
             yield Return(file.name, ruleset(steps, f"preserve: {preserve}\n"), content)
 
 

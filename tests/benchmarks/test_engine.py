@@ -13,7 +13,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reducer.engine import prepare, reduce_content
-from reducer.rule import Ruleset, compile_rules
+from reducer.rules import Ruleset, compile_rules
 
 KEPT = "hostname, address, last_seen, risk, score, verification"
 STEPS = {
@@ -54,7 +54,10 @@ def record(rng: random.Random, number: int) -> dict[str, Any]:
 def returns(megabytes: float) -> list[dict[str, Any]]:
     rng = random.Random(1)
     one = len(json.dumps({"resolutions": [record(rng, n) for n in range(200)], "total": 200}))
-    return [{"resolutions": [record(rng, n) for n in range(200)], "total": 200} for _ in range(max(1, int(megabytes * 1e6 / one)))]
+    return [
+        {"resolutions": [record(rng, n) for n in range(200)], "total": 200}
+        for _ in range(max(1, int(megabytes * 1e6 / one)))
+    ]
 
 
 @pytest.fixture(scope="module", params=[5, 50], ids=["5 MB", "50 MB"])
@@ -69,7 +72,9 @@ def plainly(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for content in contents:
         items = content["resolutions"]
         top = sorted(sorted(range(len(items)), key=lambda n: items[n]["last_seen"], reverse=True)[:20])
-        results.append({**content, "resolutions": [{key: value for key, value in items[n].items() if key in kept} for n in top]})
+        results.append(
+            {**content, "resolutions": [{key: value for key, value in items[n].items() if key in kept} for n in top]}
+        )
     return results
 
 
@@ -100,7 +105,10 @@ def test_json_dumps_of_the_original(benchmark: BenchmarkFixture, contents: list[
 @pytest.mark.benchmark(group="structural rules")
 def test_pydantic_dump_json_of_the_original(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
     messages = pytest.importorskip("pydantic_ai.messages")
-    parts = [messages.ToolReturnPart(tool_name="t", content=content, tool_call_id=str(n)) for n, content in enumerate(contents)]
+    parts = [
+        messages.ToolReturnPart(tool_name="t", content=content, tool_call_id=str(n))
+        for n, content in enumerate(contents)
+    ]
     history = [messages.ModelRequest(parts=parts)]
     benchmark(messages.ModelMessagesTypeAdapter.dump_json, history)
 
@@ -119,7 +127,9 @@ def articles(megabytes: float) -> list[list[str]]:
     def article() -> str:
         words = [rng.choice(known) for _ in range(1200)]
         for _ in range(12):
-            words[rng.randrange(len(words))] = rng.choice((f"198.51.100.{rng.randrange(256)}", f"host{rng.randrange(999)}[.]example", "APT28", "CVE-2024-3400"))
+            words[rng.randrange(len(words))] = rng.choice(
+                (f"198.51.100.{rng.randrange(256)}", f"host{rng.randrange(999)}[.]example", "APT28", "CVE-2024-3400")
+            )
         return " ".join(words)
 
     return [[article() for _ in range(10)] for _ in range(max(1, int(megabytes * 1e6 / 72_000)))]

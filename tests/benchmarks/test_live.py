@@ -1,4 +1,6 @@
-"""A request over 1,000 reduced returns against a bare loop over the parts, and one over 50 MB; the target is twice the loop, and 0.2 s."""
+"""A request over 1,000 reduced returns against a bare loop over the parts, and one over 50 MB; the target is twice the
+loop, and 0.2 s.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,10 @@ def test_first_pass(benchmark: Any, contender: str) -> None:
 
 
 def large() -> list[dict[str, Any]]:
-    return [{f"key{number}": "x" * 30 if number % 2 else number * 1000 for number in range(12)} | {"n": item} for item in range(150_000)]
+    return [
+        {f"key{number}": "x" * 30 if number % 2 else number * 1000 for number in range(12)} | {"n": item}
+        for item in range(150_000)
+    ]
 
 
 @pytest.mark.benchmark(group="live, three requests of which the second has an answer of 50 MB")
@@ -91,7 +96,9 @@ def test_large_answer(benchmark: Any, contender: str, tmp_path: Path) -> None:
     capabilities = [ReduceToolReturns(tmp_path)] if contender == "with the capability" else []
 
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        return ModelResponse([ToolCallPart(["large", "small"][len(messages) // 2], {}) if len(messages) < 4 else TextPart("Done.")])
+        return ModelResponse(
+            [ToolCallPart(["large", "small"][len(messages) // 2], {}) if len(messages) < 4 else TextPart("Done.")]
+        )
 
     made: Agent[None, str] = Agent(FunctionModel(answer), capabilities=capabilities)
     found = large()

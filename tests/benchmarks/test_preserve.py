@@ -18,7 +18,7 @@ from reducer.engine import reduce_content
 from reducer.values import chars
 from tests.benchmarks.real import Return, cut_down
 from tests.benchmarks.test_engine import WORDS, ruleset
-from tests.contents import texts
+from tests.helpers import texts
 
 KNOWN = " ".join(WORDS).split()
 STEPS = "  - {path: rows, limit: 20}\n  - {path: rows, drop: [note]}\n"
@@ -40,9 +40,12 @@ def repeating(rng: random.Random, number: int) -> dict[str, Any]:
 def new(rng: random.Random, number: int) -> dict[str, Any]:
     """A row whose texts are all new; every third names an address."""
     note = " ".join(rng.choice(KNOWN) for _ in range(40))
-    return {"id": f"id-{number:x}", "time": f"2024-05-01T{number % 24:02}:{number % 60:02}:00.{number:06}Z", "level": "low", "note": note} | (
-        {} if number % 3 else {"address": f"{number % 223 + 1}.{number >> 8 & 255}.7.{number & 255}"}
-    )
+    return {
+        "id": f"id-{number:x}",
+        "time": f"2024-05-01T{number % 24:02}:{number % 60:02}:00.{number:06}Z",
+        "level": "low",
+        "note": note,
+    } | ({} if number % 3 else {"address": f"{number % 223 + 1}.{number >> 8 & 255}.7.{number & 255}"})
 
 
 def dense(rng: random.Random, number: int) -> dict[str, Any]:
@@ -61,7 +64,9 @@ ROWS: dict[str, tuple[Callable[[random.Random, int], dict[str, Any]], int, int]]
 def contents(request: pytest.FixtureRequest) -> tuple[str, list[dict[str, Any]]]:
     make, count, rows = ROWS[request.param]
     rng = random.Random(3)
-    return request.param, [{"rows": [make(rng, call * rows + number) for number in range(rows)]} for call in range(count)]
+    return request.param, [
+        {"rows": [make(rng, call * rows + number) for number in range(rows)]} for call in range(count)
+    ]
 
 
 def _run(benchmark: BenchmarkFixture, name: str, call: Callable[[], Iterable[Any]]) -> None:
@@ -92,7 +97,9 @@ def returns(data: Path) -> list[Return]:
 
 
 @pytest.mark.parametrize("preserve", [True, False], ids=["preserve", "without preserve"])
-def test_reducing_answers_of_products(benchmark: BenchmarkFixture, data: Path, returns: list[Return], preserve: bool) -> None:
+def test_reducing_answers_of_products(
+    benchmark: BenchmarkFixture, data: Path, returns: list[Return], preserve: bool
+) -> None:
     some = returns if preserve else [*cut_down(data, "[]")]
     benchmark.extra_info["characters"] = sum(chars(each.content) for each in some)
     _run(benchmark, "answers of products", lambda: (reduce_content(each.ruleset, "t", each.content) for each in some))

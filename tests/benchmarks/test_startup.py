@@ -1,7 +1,8 @@
 """How long the command line takes to start: at most 1.5 times what yaml and pydantic take to import.
 
-`import pydantic` alone imports next to nothing of it: the parts come when they are asked for, and when the first model is made. So there are
-two floors: the bare import, which `--version` is measured by, and one model with a field and a validator, which `check` is measured by.
+`import pydantic` alone imports next to nothing of it: the parts come when they are asked for, and when the first model
+is made. So there are two floors: the bare import, which `--version` is measured by, and one model with a field and a
+validator, which `check` is measured by.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def test_start(benchmark: BenchmarkFixture, tmp_path: Path, what: str) -> None:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
     def start() -> int:
-        return subprocess.run([sys.executable, *arguments], cwd=tmp_path, env=environment, capture_output=True, timeout=60).returncode
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, env=environment, capture_output=True, timeout=60
+        ).returncode
 
     assert start() == 0
     benchmark(start)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,12 +28,20 @@ class Result:
 
 def history(*returns: tuple[str, Any], ids: tuple[str, ...] = ()) -> bytes:
     """Write a stored history with one request for each tool return; call ids are c1, c2, … unless given."""
-    messages: list[dict[str, Any]] = [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "What is it?"}]}]
+    messages: list[dict[str, Any]] = [
+        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "What is it?"}]}
+    ]
     for number, (tool, content) in enumerate(returns):
         id = ids[number] if ids else f"c{number + 1}"
         call = {"part_kind": "tool-call", "tool_name": tool, "args": {}, "tool_call_id": id}
         messages.append({"kind": "response", "parts": [call]})
-        part = {"part_kind": "tool-return", "tool_name": tool, "content": content, "tool_call_id": id, "outcome": "success"}
+        part = {
+            "part_kind": "tool-return",
+            "tool_name": tool,
+            "content": content,
+            "tool_call_id": id,
+            "outcome": "success",
+        }
         messages.append({"kind": "request", "parts": [part]})
     return json.dumps(messages).encode()
 
@@ -63,7 +72,9 @@ def used(folder: Path) -> Path:
     """Add a message to `h.json` that uses two hosts, of which `lookup.yaml` takes one."""
     file = folder / "h.json"
     messages = json.loads(file.read_bytes())
-    messages.append({"kind": "response", "parts": [{"part_kind": "text", "content": "Look at host3-a, no: at host3 and host29."}]})
+    messages.append(
+        {"kind": "response", "parts": [{"part_kind": "text", "content": "Look at host3-a, no: at host3 and host29."}]}
+    )
     file.write_text(json.dumps(messages))
     return folder
 
@@ -82,11 +93,24 @@ def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     return run
 
 
+def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    """Start the command line as a process that reacts to Ctrl-C, also where this process ignores it."""
+    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return subprocess.Popen(
+        [sys.executable, "-m", "reducer", *arguments],
+        env={**os.environ, "PYTHONPATH": paths},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **options,
+    )
+
+
 def process(*arguments: str, input: bytes = b"", env: dict[str, str] | None = None) -> Result:
     """Run the command line as a process, in the current folder."""
     paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8", **(env or {})}
-    done = subprocess.run([sys.executable, "-m", "reducer", *arguments], input=input, capture_output=True, env=environment, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "reducer", *arguments], input=input, capture_output=True, env=environment, timeout=60
+    )
     out, err = done.stdout.decode(), done.stderr.decode()
     assert "Traceback" not in err
     return Result(done.returncode, out, err)

@@ -23,14 +23,14 @@ Cli = Callable[..., Result]
         (b"hello", "bad.json: not JSON: Expecting value at line 1, column 1"),
         (b"[{'kind': 'request'}]", "bad.json: not JSON: Expecting property name enclosed in double quotes at line 1, column 3"),
         (b"\xff\xfe[", "bad.json: not UTF-8 text: byte 0xff at line 1, byte 1"),
-        (b"[1]", "bad.json: not a history: message 1 is none: found a number"),
+        (b"[1]", "bad.json: not a history: item 1 at line 1, column 2 is not a message: found a number"),
         (b'{"a": 1}', "bad.json: not a history: found an object with the keys a"),
         (b"3", "bad.json: not a history: found a number"),
         (b"NaN", "bad.json: not a history: found a number"),
         (b"9" * 5000, "bad.json: not a history: found a number"),
-        (b"[" * 100_000 + b"]" * 100_000, "bad.json: nested deeper than 10,000 levels"),
+        (b"[" * 100_000 + b"]" * 100_000, "bad.json: not a history: item 1 at line 1, column 2 is not a message: found a list"),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "bad.json: "),
-        (b'["\\ud800"]', "bad.json: not a history: message 1 is none: found a text"),
+        (b'["\\ud800"]', "bad.json: not a history: item 1 at line 1, column 2 is not a message: found a text"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_history(folder: Path, cli: Cli, content: bytes, message: str) -> None:
@@ -55,9 +55,9 @@ def test_a_history_without_tool_returns_is_one(folder: Path, cli: Cli) -> None:
     (folder / "empty.json").write_bytes(b"[]")
     result = cli("empty.json", "--rules", "lookup.yaml")
     assert result.code == 0
-    assert "No tool returns in it." in result.out
+    assert "No tool returns." in result.out
     result = cli("empty.json", "--rules", "lookup.yaml", "--call", "c1")
-    assert (result.code, result.err) == (2, "reducer: error: there are no tool returns\n")
+    assert (result.code, result.err) == (2, "reducer: error: no tool returns\n")
 
 
 def test_odd_values_stay_and_are_no_reason_to_stop(folder: Path, cli: Cli) -> None:
@@ -65,7 +65,11 @@ def test_odd_values_stay_and_are_no_reason_to_stop(folder: Path, cli: Cli) -> No
     for _ in range(500):
         deep = [deep]
     odd = {"records": [*RECORDS, {"name": "\ud800", "seen": "\x1b[31m", "raw": 10**300}], "more": float("nan")}
-    (folder / "odd.json").write_bytes(history(("lookup", odd), ("lookup", {"records": deep}), ("lookup", {"records": [deep] * 9}), ("\ud800\x1b[2J", "x")))
+    (folder / "odd.json").write_bytes(
+        history(
+            ("lookup", odd), ("lookup", {"records": deep}), ("lookup", {"records": [deep] * 9}), ("\ud800\x1b[2J", "x")
+        )
+    )
     for format in ("table", "diff", "json"):
         result = cli("odd.json", "--rules", "lookup.yaml", "--format", format, "-o", "out.json")
         assert result.code == 0
@@ -79,11 +83,16 @@ def test_files_that_are_not_there_or_cannot_be_read(folder: Path, cli: Cli) -> N
     assert cli("nothing.json").err == "reducer: error: nothing.json: No such file or directory\n"
     assert cli("chek").err == "reducer: error: chek: No such file or directory; did you mean the verb `check`?\n"
     assert cli("h.json", "--rules", "nothing").err == "reducer: error: nothing: No such file or directory\n"
-    assert cli("").err == "reducer: error: an empty name is no file\n"
+    assert cli("").err == "reducer: error: an empty name is not a file\n"
     assert cli("a\0b").err.startswith("reducer: error: a\\x00b: ")
     (folder / "none").mkdir()
-    assert cli("none").err == "reducer: error: none: no history here: expected files that end in .json, .jsonl or .ndjson (also with .gz or .zst)\n"
-    assert cli("h.json", "--rules", "none").err == "reducer: error: none: no rule files here: expected files that end in .yaml or .yml\n"
+    assert (
+        cli("none").err
+        == "reducer: error: none: no .json, .jsonl or .ndjson files (plain, .gz or .zst) in this folder\n"
+    )
+    assert (
+        cli("h.json", "--rules", "none").err == "reducer: error: none: no rule files (.yaml or .yml) in this folder\n"
+    )
     assert {cli(*given).code for given in (["nothing.json"], ["none"], ["h.json", "--rules", "none"], ["a\0b"])} == {2}
 
 
@@ -109,7 +118,7 @@ def test_a_folder_may_hold_other_json(folder: Path, cli: Cli) -> None:
     (folder / "runs" / "manifest.json").write_text('[{"source": "x"}]')
     result = cli("runs", "--rules", "lookup.yaml")
     assert result.code == 2
-    assert result.err.startswith("reducer: error: runs: no history in it: runs/manifest.json: not a history: ")
+    assert result.err.startswith("reducer: error: runs: contains no history: runs/manifest.json: not a history: ")
     (folder / "runs" / "a.json").write_bytes((folder / "h.json").read_bytes())
     result = cli("runs", "--rules", "lookup.yaml")
     assert result.code == 0
@@ -144,16 +153,31 @@ def test_rules_that_do_not_load(folder: Path, cli: Cli, rule: str, message: str)
 
 
 def test_a_call_or_tool_that_is_not_there(folder: Path, cli: Cli) -> None:
-    (folder / "two.json").write_bytes(history(("lookup", "a"), ("search", "b"), ("lookup", "c"), ids=("call_1", "call_2", "call_1")))
-    assert cli("two.json", "--call", "cal_1").err == "reducer: error: --call cal_1: no return has this call id; did you mean `call_1`?\n"
-    assert cli("two.json", "--call", "x").err == "reducer: error: --call x: no return has this call id; there are `call_1`, `call_2`\n"
-    assert cli("two.json", "--call", "call_1#3").err == (
-        "reducer: error: --call call_1#3: there is no such number of `call_1`; `call_1` alone is all of them\n"
+    (folder / "two.json").write_bytes(
+        history(("lookup", "a"), ("search", "b"), ("lookup", "c"), ids=("call_1", "call_2", "call_1"))
     )
-    assert cli("two.json", "--tool", "lokup").err == "reducer: error: --tool lokup: no such tool; did you mean `lookup`?\n"
-    assert cli("two.json", "--tool", "q*").err == "reducer: error: --tool q*: no such tool; there are `lookup`, `search`\n"
+    assert (
+        cli("two.json", "--call", "cal_1").err
+        == "reducer: error: --call cal_1: no tool return has this call id; did you mean `call_1`?\n"
+    )
+    assert (
+        cli("two.json", "--call", "x").err
+        == "reducer: error: --call x: no tool return has this call id; available: `call_1`, `call_2`\n"
+    )
+    assert cli("two.json", "--call", "call_1#3").err == (
+        "reducer: error: --call call_1#3: `call_1` has fewer returns; `--call call_1` selects all of them\n"
+    )
+    assert (
+        cli("two.json", "--tool", "lokup").err == "reducer: error: --tool lokup: no such tool; did you mean `lookup`?\n"
+    )
+    assert (
+        cli("two.json", "--tool", "q*").err
+        == "reducer: error: --tool q*: no such tool; available: `lookup`, `search`\n"
+    )
     assert cli("two.json", "--tool", "q*").code == cli("two.json", "--call", "x").code == 2
-    assert cli("two.json", "--tool", "search", "--call", "call_1").err.startswith("reducer: error: --call call_1: no return has this call id; ")
+    assert cli("two.json", "--tool", "search", "--call", "call_1").err.startswith(
+        "reducer: error: --call call_1: no tool return has this call id; "
+    )
 
 
 def test_bad_usage(folder: Path, cli: Cli) -> None:

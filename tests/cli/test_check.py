@@ -49,7 +49,7 @@ def test_what_is_no_rule_folder(folder: Path, cli: Cli) -> None:
     (folder / "none").mkdir()
     result = cli("check", "none")
     assert (result.code, result.out) == (2, "")
-    assert result.err == "reducer: error: none: no rule files here: expected files that end in .yaml or .yml\n"
+    assert result.err == "reducer: error: none: no rule files (.yaml or .yml) in this folder\n"
     assert cli("check", "nothing.yaml").err == "reducer: error: nothing.yaml: No such file or directory\n"
     assert cli("check", "--what").code == 2
 
@@ -81,9 +81,12 @@ def test_a_step_that_preserve_undoes_on_a_sample_is_told_with_the_ways_out(folde
     (folder / "many.json").write_text(json.dumps({"records": records}))
     result = cli("check", "lookup.yaml")
     assert result.code == 0
-    assert "lookup.yaml:4:5: warning[W051]: preserve puts back " in result.out
-    assert "`preserve: []` on the step lets them go" in result.out
+    assert "lookup.yaml:4:5: warning[W051]: preserve restores " in result.out
+    assert "`preserve: []` on the step restores nothing" in result.out
     (folder / "many.json").unlink()
-    assert "lookup.yaml:1:1: warning[W050]: the sample of the test `many` cannot be read: many.json: No such file" in cli("check", "lookup.yaml").out
+    assert (
+        "lookup.yaml:1:1: warning[W050]: cannot read the sample of the test `many`: many.json: No such file"
+        in cli("check", "lookup.yaml").out
+    )
     (folder / "lookup.yaml").write_text(rule.replace("preserve: [ip]", "preserve: []"))
     assert cli("check", "lookup.yaml").out == "1 rule file: no problems\n"

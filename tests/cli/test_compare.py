@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +26,20 @@ def two(used: Path) -> Path:
 
 
 def test_rule_sets_and_baselines_are_scored(two: Path, cli: Cli) -> None:
-    found = _contenders(cli("compare", "h.json", "--rules", "lookup.yaml", "--rules", "mild.yaml", "--baseline", "truncate:400", "--format", "json"))
+    found = _contenders(
+        cli(
+            "compare",
+            "h.json",
+            "--rules",
+            "lookup.yaml",
+            "--rules",
+            "mild.yaml",
+            "--baseline",
+            "truncate:400",
+            "--format",
+            "json",
+        )
+    )
     assert list(found) == ["as recorded", "lookup.yaml", "mild.yaml", "truncate:400"]
     assert {name: row["references"] for name, row in found.items()} == {
         "as recorded": {"novel": 2, "kept": 2},
@@ -46,28 +58,12 @@ def test_the_table_has_a_row_for_each(used: Path, cli: Cli) -> None:
     assert "Read     1 history" in out
 
 
-@pytest.mark.parametrize("name", ["saved.svg", "saved.html"])
-def test_a_picture_shows_every_contender(used: Path, cli: Cli, name: str) -> None:
-    result = cli("compare", "h.json", "--rules", "lookup.yaml", "--baseline", "head:3", "--picture", name)
-    assert result.err == f"reducer: wrote {name}\n"
-    text = (used / name).read_text()
-    svg = text[text.index("<svg") : text.index("</svg>") + 6]
-    titles = [title.text for title in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")]
-    assert [title.split(":")[0] for title in titles[1:] if title] == ["as recorded", "lookup.yaml", "head"]
-    assert ("<table>" in text) == name.endswith(".html")
-
-
-def test_names_are_escaped_in_pictures(used: Path, cli: Cli) -> None:
-    (used / "a<b&c.yaml").write_text((used / "lookup.yaml").read_text())
-    cli("compare", "h.json", "--rules", "a<b&c.yaml", "--picture", "p.html")
-    assert "a&lt;b&amp;c.yaml" in (used / "p.html").read_text()
-    assert "a<b" not in (used / "p.html").read_text()
-
-
 def test_json_lines_and_what_is_no_history(used: Path) -> None:
     line = json.dumps(json.loads((used / "h.json").read_bytes()))
     (used / "many.jsonl").write_text(f"{line}\n\nnonsense\n{line}\n")
-    result = process("compare", "many.jsonl", "h.json", "--rules", "lookup.yaml", "--baseline", "head:3", "--format", "json")
+    result = process(
+        "compare", "many.jsonl", "h.json", "--rules", "lookup.yaml", "--baseline", "head:3", "--format", "json"
+    )
     assert result.code == 0
     assert json.loads(result.out)["histories"] == 3
     assert json.loads(result.out)["skipped"] == 1
@@ -78,9 +74,11 @@ def test_json_lines_and_what_is_no_history(used: Path) -> None:
     ("arguments", "error"),
     [
         (("h.json", "--baseline", "trunc:5"), "unknown baseline trunc:5: did you mean truncate:5?"),
-        (("h.json", "--rules", "lookup.yaml", "--picture", "p.png"), "p.png: expected a name that ends in .svg or .html"),
         (("lookup.yaml", "--rules", "lookup.yaml"), "no history in lookup.yaml"),
-        (("h.json", "--cache-prices", "x"), "--cache-prices x: expected three numbers such as 0.1,1.25,1: read from the cache, written to it, without it"),
+        (
+            ("h.json", "--cache-prices", "x"),
+            "--cache-prices x: expected three numbers such as 0.1,1.25,1 (read, write, uncached)",
+        ),
     ],
 )
 def test_wrong_arguments(used: Path, cli: Cli, arguments: tuple[str, ...], error: str) -> None:
@@ -99,4 +97,4 @@ def test_the_bundled_sample_is_compared_when_nothing_is_given(cli: Cli) -> None:
     result = cli("compare")
     assert result.code == 0
     assert "the rules bundled with reducer" in result.out
-    assert result.err == "reducer: this was the sample: give a HISTORY to see your own (--help shows how)\n"
+    assert result.err == "reducer: this was the sample; give a HISTORY to see your own (--help shows how)\n"

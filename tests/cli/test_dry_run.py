@@ -31,7 +31,7 @@ def test_without_arguments_it_shows_the_sample(tmp_path: Path, monkeypatch: pyte
         assert f" {tool} " in result.out
         assert f" {tool}.yaml " in result.out
     assert "Tools without a rule\n    get_case_notes  1 call, 1,428 characters\n" in result.out
-    assert result.err == "reducer: this was the sample: give a HISTORY to see your own (--help shows how)\n"
+    assert result.err == "reducer: this was the sample; give a HISTORY to see your own (--help shows how)\n"
     # Away from a checkout, where the wheel has the rules in the package.
     assert (ROOT / "reducer" / "samples" / "threat_intelligence.json").stat().st_size < 350_000
 
@@ -52,8 +52,11 @@ def test_the_sample_is_reduced_by_most(folder: Path, cli: Cli) -> None:
 
 def test_what_the_sample_mentions_later_is_all_that_stays_besides(folder: Path, cli: Cli) -> None:
     kept, plain = (numbers(cli("--format", "json", *more)) for more in ((), ("--no-references",)))
-    more = [entry["characters"]["after"] - other["characters"]["after"] for entry, other in zip(kept["returns"], plain["returns"], strict=True)]
-    assert [entry["references"] for entry in kept["returns"]] == more
+    more = [
+        entry["characters"]["after"] - other["characters"]["after"]
+        for entry, other in zip(kept["returns"], plain["returns"], strict=True)
+    ]
+    assert [entry["referenced"] for entry in kept["returns"]] == more
     assert kept["references"]["characters"] == sum(more) > 0
     assert kept["totals"]["characters"]["saved"] > 0.6
 
@@ -64,11 +67,22 @@ def test_the_table(folder: Path, cli: Cli) -> None:
     lines = [line.rstrip() for line in result.out.splitlines()]
     assert lines[:2] == ["History  h.json", "Rules    lookup.yaml (1 rule)"]
     before = len(json.dumps({"records": RECORDS}, separators=(",", ":")))
-    after = len(json.dumps({"records": [{"name": r["name"], "seen": r["seen"]} for r in RECORDS[:5]]}, separators=(",", ":")))
+    after = len(
+        json.dumps({"records": [{"name": r["name"], "seen": r["seen"]} for r in RECORDS[:5]]}, separators=(",", ":"))
+    )
     row = next(line.split() for line in lines if line.startswith(" lookup "))
     share = f"{(before - after) / before:.1%}"
-    assert row == ["lookup", "lookup.yaml", "1", f"{before:,}", f"{after:,}", share, str(-(-before // 4)), str(-(-after // 4))]
-    assert f"About {-(-before // 4)} tokens before, {-(-after // 4)} after: an estimate, characters / 4." in lines
+    assert row == [
+        "lookup",
+        "lookup.yaml",
+        "1",
+        f"{before:,}",
+        f"{after:,}",
+        share,
+        str(-(-before // 4)),
+        str(-(-after // 4)),
+    ]
+    assert f"About {-(-before // 4)} tokens before, {-(-after // 4)} after (estimate: characters / 4)." in lines
     assert lines[-1] == "Nothing needs attention."
     assert max(map(len, lines)) <= 120
 
@@ -90,14 +104,16 @@ def test_the_diff(folder: Path, cli: Cli) -> None:
 def test_what_needs_attention(folder: Path, cli: Cli) -> None:
     (folder / "bad.yaml").write_text(RULE.replace("records", "record"))
     (folder / "other.yaml").write_text(RULE.replace("lookup", "never_called"))
-    (folder / "two.json").write_bytes(history(("lookup", {"records": RECORDS}), ("small", "x" * 10), ("large", "x" * 5000)))
+    (folder / "two.json").write_bytes(
+        history(("lookup", {"records": RECORDS}), ("small", "x" * 10), ("large", "x" * 5000))
+    )
     result = cli("two.json", "--rules", "bad.yaml", "--rules", "other.yaml")
     assert result.code == 0
     assert result.out.partition("What needs attention\n")[2].splitlines() == [
         "  Tools without a rule",
         "    large  1 call, 5,000 characters",
         "    small  1 call, 10 characters",
-        "  Rules whose tool never came",
+        "  Unused rules",
         "    other.yaml",
         "  Steps that found nothing",
         "    bad.yaml:4: `limit record`: `record` found nothing; the nearest key is `records` (1 call)",
@@ -108,20 +124,31 @@ def test_what_needs_attention(folder: Path, cli: Cli) -> None:
 
 
 def test_what_preserve_undoes_and_max_chars_does_not_reach(folder: Path, cli: Cli) -> None:
-    (folder / "preserve.yaml").write_text("version: 1\ntool: lookup\nsteps:\n  - path: records\n    limit: 1\npreserve: [cve]\nmax_chars: 300\n")
+    (folder / "preserve.yaml").write_text(
+        "version: 1\ntool: lookup\nsteps:\n  - path: records\n    limit: 1\npreserve: [cve]\nmax_chars: 300\n"
+    )
     records = [{"cve": f"CVE-2024-{number:05}"} for number in range(40)]
     (folder / "cves.json").write_bytes(history(("lookup", {"records": records})))
     result = cli("cves.json", "--rules", "preserve.yaml")
     needs = result.out.partition("What needs attention\n")[2]
-    assert "Steps that preserve undid\n    preserve.yaml:4: preserve put back " in needs
-    assert "that `limit records` took: `preserve: []` on the step lets them go, `preserve: {ioc: 200}` keeps the first 200 (1 call)\n" in needs
+    assert "Steps that preserve largely undoes\n    preserve.yaml:4: preserve restored " in needs
+    assert (
+        "that `limit records` removed; `preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200 (1 call)\n"
+        in needs
+    )
     assert "Returns still above max_chars\n    preserve.yaml: c1 is " in needs
 
 
 def test_filters_by_tool_and_call(folder: Path, cli: Cli) -> None:
     content = {"records": RECORDS}
     (folder / "more.json").write_bytes(
-        history(("lookup", content), ("search", "b"), ("lookup", content), ("lookup_all", "x"), ids=("call", "other", "call", "call#2"))
+        history(
+            ("lookup", content),
+            ("search", "b"),
+            ("lookup", content),
+            ("lookup_all", "x"),
+            ids=("call", "other", "call", "call#2"),
+        )
     )
 
     def chosen(*arguments: str) -> list[tuple[str, str, int]]:
@@ -180,7 +207,18 @@ def test_standard_input(folder: Path) -> None:
 
 def test_the_json_says_what_each_step_did(folder: Path, cli: Cli) -> None:
     found = numbers(cli("h.json", "--rules", "lookup.yaml", "--format", "json"))
-    assert set(found) == {"version", "rules", "histories", "totals", "references", "tools", "returns", "lines", "measures", "attention"}
+    assert set(found) == {
+        "version",
+        "rules",
+        "histories",
+        "totals",
+        "references",
+        "tools",
+        "returns",
+        "lines",
+        "measures",
+        "attention",
+    }
     (entry,) = found["returns"]
     assert (entry["status"], entry["message"], entry["part"], entry["rule"]) == ("reduced", 2, 0, "lookup.yaml")
     assert entry["characters"] == found["totals"]["characters"]
@@ -189,7 +227,10 @@ def test_the_json_says_what_each_step_did(folder: Path, cli: Cli) -> None:
     assert first["characters"]["before"] == entry["characters"]["before"]
     assert first["characters"]["after"] == second["characters"]["before"]
     assert second["characters"]["after"] == entry["characters"]["after"]
-    assert [change["path"] for step in entry["steps"] for change in step["changes"]] == ["records[5..29]", "records[*].raw"]
+    assert [change["path"] for step in entry["steps"] for change in step["changes"]] == [
+        "records[5..29]",
+        "records[*].raw",
+    ]
 
 
 def test_the_input_is_never_written(folder: Path, cli: Cli) -> None:
@@ -197,7 +238,9 @@ def test_the_input_is_never_written(folder: Path, cli: Cli) -> None:
     for format in ("table", "diff", "json"):
         cli("h.json", "--rules", "lookup.yaml", "--format", format)
     cli("--rules", "lookup.yaml", "-o", "-", "h.json")
-    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()} == before
+    assert {
+        path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()
+    } == before
 
 
 @pytest.mark.data

@@ -26,7 +26,7 @@ def test_a_text_gives_each_entity_once_with_its_first_place(folder: Path, cli: C
         ["threat_actor", "APT28", "1", "2:1"],
         ["cve", "CVE-2024-3400", "1", "2:12"],
     ]
-    assert result.out.splitlines()[-1] == "4 entities, 5 times"
+    assert result.out.splitlines()[-1] == "4 entities, 5 occurrences"
 
 
 def test_types_and_refanging(folder: Path, cli: Cli) -> None:
@@ -39,7 +39,9 @@ def test_types_and_refanging(folder: Path, cli: Cli) -> None:
 
 
 def test_json_gives_paths(folder: Path, cli: Cli) -> None:
-    (folder / "a.json").write_text(json.dumps({"hits": [{"ip": "192.0.2.1"}], "evil.example.com": {"a b": ["see CVE-2024-3400"]}}))
+    (folder / "a.json").write_text(
+        json.dumps({"hits": [{"ip": "192.0.2.1"}], "evil.example.com": {"a b": ["see CVE-2024-3400"]}})
+    )
     lines = [json.loads(line) for line in cli("entities", "a.json", "--format", "jsonl").out.splitlines()]
     assert [(line["type"], line["place"], line["start"]) for line in lines] == [
         ("ipv4", "hits[0].ip", 0),
@@ -62,7 +64,11 @@ def places(result: Result) -> list[tuple[str, str, str]]:
 def test_json_lines_give_lines_and_paths(folder: Path, cli: Cli) -> None:
     (folder / "a.jsonl").write_text('{"ip": "192.0.2.1"}\r\n\n["evil.com\\n192.0.2.2"]\n{"a": 1}\n')
     result = cli("entities", "a.jsonl", "--format", "jsonl")
-    assert places(result) == [("ipv4", "192.0.2.1", "1:ip"), ("domain", "evil.com", "3:[0]"), ("ipv4", "192.0.2.2", "3:[0]")]
+    assert places(result) == [
+        ("ipv4", "192.0.2.1", "1:ip"),
+        ("domain", "evil.com", "3:[0]"),
+        ("ipv4", "192.0.2.2", "3:[0]"),
+    ]
 
 
 def test_lines_of_which_one_is_no_json_are_a_text(folder: Path, cli: Cli) -> None:
@@ -76,11 +82,18 @@ OWN = "version: 1\nentities:\n  ticket: {words: [INC-7, INC-8]}\n  domain: {igno
 def test_types_of_rule_files(folder: Path, cli: Cli) -> None:
     (folder / "own.yaml").write_text(OWN)
     (folder / "note.txt").write_text("INC-7 and INC-9: bad.com, www.evil.com")
-    assert places(cli("entities", "note.txt", "--rules", "own.yaml", "--format", "jsonl")) == [("ticket", "INC-7", "1:1"), ("domain", "bad.com", "1:18")]
+    assert places(cli("entities", "note.txt", "--rules", "own.yaml", "--format", "jsonl")) == [
+        ("ticket", "INC-7", "1:1"),
+        ("domain", "bad.com", "1:18"),
+    ]
     assert rows(cli("entities", "note.txt", "--rules", ".", "--type", "ticket")) == [["ticket", "INC-7", "1", "1:1"]]
     assert [row[0] for row in rows(cli("entities", "note.txt"))] == ["domain", "domain"]
-    assert cli("entities", "note.txt", "--type", "ticket").err.startswith("reducer: error: unknown entity type ticket: ")
-    assert cli("entities", "note.txt", "--rules", "own.yaml", "--type", "tickets").err.endswith("did you mean ticket?\n")
+    assert cli("entities", "note.txt", "--type", "ticket").err.startswith(
+        "reducer: error: unknown entity type ticket; "
+    )
+    assert cli("entities", "note.txt", "--rules", "own.yaml", "--type", "tickets").err.endswith(
+        "did you mean ticket?\n"
+    )
 
 
 def test_rule_files_that_cannot_be_used(folder: Path, cli: Cli) -> None:
@@ -89,7 +102,9 @@ def test_rule_files_that_cannot_be_used(folder: Path, cli: Cli) -> None:
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("own.yaml:3:12: error[E010]: unknown key `wrods`\n")
     assert result.err.endswith("reducer: error: own.yaml: 1 error in the rules; nothing was read\n")
-    assert cli("entities", "h.json", "--rules", "gone") == Result(2, "", "reducer: error: gone: No such file or directory\n")
+    assert cli("entities", "h.json", "--rules", "gone") == Result(
+        2, "", "reducer: error: gone: No such file or directory\n"
+    )
 
 
 def test_a_text_in_utf_16(folder: Path, cli: Cli) -> None:
@@ -105,18 +120,29 @@ def test_nothing_to_read(folder: Path, cli: Cli) -> None:
 
 
 def test_names_of_other_products_are_known(folder: Path, cli: Cli) -> None:
-    assert cli("entities", "h.json", "--type", "ip-src").err == "reducer: error: unknown entity type ip-src: did you mean ipv4?\n"
+    assert (
+        cli("entities", "h.json", "--type", "ip-src").err
+        == "reducer: error: unknown entity type ip-src; did you mean ipv4?\n"
+    )
 
 
 def test_what_cannot_be_done(folder: Path, cli: Cli) -> None:
     assert cli("entities", "gone.txt") == Result(2, "", "reducer: error: gone.txt: No such file or directory\n")
-    assert cli("entities", "lookup.yaml", "--type", "ipv5") == Result(2, "", "reducer: error: unknown entity type ipv5: did you mean ipv6?\n")
+    assert cli("entities", "lookup.yaml", "--type", "ipv5") == Result(
+        2, "", "reducer: error: unknown entity type ipv5; did you mean ipv6?\n"
+    )
     assert cli("entities").code == 2
 
 
 def test_hostile_texts(folder: Path, cli: Cli) -> None:
     for number, text in enumerate(
-        ("[" * 100_000 + "]" * 100_000, '{"a": NaN}', "\x00\x1b[31m 192.0.2.1", '"\\ud800 192.0.2.1"', '{"a": "x"}\n' + '{"a":' * 100_000)
+        (
+            "[" * 100_000 + "]" * 100_000,
+            '{"a": NaN}',
+            "\x00\x1b[31m 192.0.2.1",
+            '"\\ud800 192.0.2.1"',
+            '{"a": "x"}\n' + '{"a":' * 100_000,
+        )
     ):
         (folder / f"{number}.txt").write_text(text)
         result = cli("entities", f"{number}.txt")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reducer import Reducer
-from reducer.lines import packed
+from reducer.histories.compressed import compressed
 from tests.cli.conftest import RECORDS, Result, history
 
 Cli = Callable[..., Result]
@@ -22,13 +22,18 @@ def logs(folder: Path) -> dict[str, bytes]:
     (folder / "logs" / "deep").mkdir(parents=True)
     (folder / "logs" / "a.json").write_bytes(LONG)
     (folder / "logs" / "deep" / "b.jsonl").write_bytes(LONG + b"\n" + LONG)
-    (folder / "logs" / "deep" / "c.ndjson.gz").write_bytes(packed(LONG + b"\n[]\n", "gz"))
+    (folder / "logs" / "deep" / "c.ndjson.gz").write_bytes(compressed(LONG + b"\n[]\n", "gz"))
     (folder / "logs" / "d.json").write_bytes(LONG + b"\n" + LONG + b"\n")
     (folder / "logs" / "notes.txt").write_bytes(b"no history")
     (folder / "logs" / ".cache").mkdir()
     (folder / "logs" / ".cache" / "e.json").write_bytes(LONG)
     short = Reducer.load("lookup.yaml").reduce_json(LONG)
-    return {"a.json": short, "d.json": short + b"\n" + short + b"\n", "deep/b.jsonl": short + b"\n" + short, "deep/c.ndjson.gz": short + b"\n[]\n"}
+    return {
+        "a.json": short,
+        "d.json": short + b"\n" + short + b"\n",
+        "deep/b.jsonl": short + b"\n" + short,
+        "deep/c.ndjson.gz": short + b"\n[]\n",
+    }
 
 
 def written(folder: Path) -> dict[str, bytes]:
@@ -36,7 +41,9 @@ def written(folder: Path) -> dict[str, bytes]:
     return {name: gzip.decompress(content) if name.endswith(".gz") else content for name, content in files.items()}
 
 
-@pytest.mark.parametrize("more", [(), ("--jobs", "2"), ("--format", "json"), ("--format", "json", "--jobs", "2"), ("--format", "diff")])
+@pytest.mark.parametrize(
+    "more", [(), ("--jobs", "2"), ("--format", "json"), ("--format", "json", "--jobs", "2"), ("--format", "diff")]
+)
 def test_a_folder_becomes_a_folder(folder: Path, cli: Cli, logs: dict[str, bytes], more: tuple[str, ...]) -> None:
     result = cli("logs", "--rules", "lookup.yaml", "-o", "out/", *more)
     assert result.code == 0
@@ -64,20 +71,26 @@ def test_named_files_go_into_a_folder_by_their_names(folder: Path, cli: Cli, log
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("logs", "-o", "new"), "--output new: 4 histories cannot be one file: -o new/ makes a folder of them"),
-        (("logs/deep", "h.json", "-o", "-"), "--output -: 3 histories cannot all go to standard output"),
-        (("logs", "-o", "logs/out/"), "logs/out/: lies in logs, which is read: what is written there would be read the next time"),
-        (("logs", "-o", "logs"), "logs: lies in logs, which is read: what is written there would be read the next time"),
-        (("logs/a.json", "h.json", "-o", "./"), "h.json: is read here; nothing that is read is ever written"),
+        (("logs", "-o", "new"), "--output new: cannot write 4 histories to one file; use -o new/ to write a folder"),
+        (("logs/deep", "h.json", "-o", "-"), "--output -: cannot write 3 histories to standard output"),
+        (
+            ("logs", "-o", "logs/out/"),
+            "logs/out/: is inside the input folder logs; the next run would read it",
+        ),
+        (
+            ("logs", "-o", "logs"),
+            "logs: is inside the input folder logs; the next run would read it",
+        ),
+        (("logs/a.json", "h.json", "-o", "./"), "h.json: is also an input; inputs are never overwritten"),
         (("logs", "-o", "lookup.yaml/"), "lookup.yaml/: is a file"),
         (("logs", "-o", "no/such/"), "no/such/: there is no folder "),
-        (("logs", "more", "-o", "out/"), "out/: logs/a.json and more/a.json would both be a.json there"),
-        (("h.json", "-", "-o", "out/"), "out/: standard input has no name there: -o names a file for it"),
-        (("logs", "--resume"), "--resume goes on with an output: it needs --output"),
-        (("h.json", "-o", "-", "--resume"), "--resume needs an input and an output that are files: what went through a pipe is gone"),
+        (("logs", "more", "-o", "out/"), "out/: logs/a.json and more/a.json would both be written to a.json"),
+        (("h.json", "-", "-o", "out/"), "out/: standard input has no file name; use -o FILE"),
     ],
 )
-def test_a_folder_that_cannot_be_written(folder: Path, cli: Cli, logs: dict[str, bytes], arguments: tuple[str, ...], message: str) -> None:
+def test_a_folder_that_cannot_be_written(
+    folder: Path, cli: Cli, logs: dict[str, bytes], arguments: tuple[str, ...], message: str
+) -> None:
     (folder / "more").mkdir()
     (folder / "more" / "a.json").write_bytes(LONG)
     before = sorted(folder.rglob("*"))
@@ -90,7 +103,7 @@ def test_a_folder_that_cannot_be_written(folder: Path, cli: Cli, logs: dict[str,
 def test_what_is_wrong_in_a_folder_is_left_out(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
     (folder / "logs" / "manifest.json").write_text('[{"source": "x"}]')
     (folder / "logs" / "broken.json").write_text("[{")
-    (folder / "logs" / "cut.jsonl.gz").write_bytes(packed(LONG, "gz")[:-4])
+    (folder / "logs" / "cut.jsonl.gz").write_bytes(compressed(LONG, "gz")[:-4])
     result = cli("logs", "--rules", "lookup.yaml", "-o", "out/", "--jobs", "2")
     assert result.code == 2
     assert [line.split(": ")[1:4] for line in result.err.splitlines()[:2]] == [

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.analysis.drafting.recordings import write
 from tests.cli.conftest import Result, process
-from tests.learn.recordings import write
 
 Cli = Callable[..., Result]
 
@@ -43,7 +43,7 @@ def test_without_output_nothing_is_written(recorded: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
-        ("list_hosts.yaml", "mine", ["list_hosts.yaml", "files are never replaced"]),
+        ("list_hosts.yaml", "mine", ["list_hosts.yaml", "files are never overwritten"]),
         ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", ["list_hosts", "nothing was written"]),
     ],
     ids=["a file of that name", "a rule for the same tool"],
@@ -70,7 +70,7 @@ def test_what_is_no_history_is_counted_and_the_rest_is_used(recorded: Path, cli:
         (recorded / f"no{number}.json").write_text('{"no": "history"}' if number % 2 else "{")
     result = cli("learn", "histories", "-o", "drafts")
     assert result.code == 0
-    assert "Read 16 histories, skipped 16 that are none." in result.out
+    assert "Read 16 histories, skipped 16 other files or lines." in result.out
     assert "skipped 13 more" in result.err
 
 
@@ -97,12 +97,12 @@ def test_nothing_to_learn_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ("arguments", "said"),
     [
         (["learn", "missing"], "missing: No such file or directory"),
-        (["learn", "empty"], "no history here"),
+        (["learn", "empty"], "files (plain, .gz or .zst) in this folder"),
         (["learn", "none.json"], "no history in none.json"),
-        (["learn", "histories", "--keep", "0"], "expected a share such as 99%, not 0"),
-        (["learn", "histories", "--keep", "x"], "expected a share such as 99%, not x"),
-        (["learn", "histories", "--keep", "nan"], "expected a share such as 99%, not nan"),
-        (["learn", "histories", "--holdout", "1"], "expected a share below 1 such as 0.5, not 1"),
+        (["learn", "histories", "--keep", "0"], "expected a share above 0"),
+        (["learn", "histories", "--keep", "x"], "expected a share such as 95% or 0.95, not x"),
+        (["learn", "histories", "--keep", "nan"], "expected a share such as 95% or 0.95, not nan"),
+        (["learn", "histories", "--holdout", "1"], "expected a share below 100%"),
         (["learn", "histories", "-o", "none.json"], "none.json"),
     ],
 )
@@ -128,4 +128,4 @@ def test_the_same_histories_give_the_same_bytes(recorded: Path) -> None:
 def test_learning_from_everything_measures_nothing(recorded: Path, cli: Cli) -> None:
     result = cli("learn", "histories", "--holdout", "0")
     assert result.code == 0
-    assert "nothing is left to measure on" in result.out
+    assert "none are left to measure on" in result.out

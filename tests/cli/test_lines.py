@@ -1,4 +1,6 @@
-"""JSON lines on the command line: each line is reduced as if alone, whatever the archive, the number of processes and the neighbours."""
+"""JSON lines on the command line: each line is reduced as if alone, whatever the archive, the number of processes and
+the neighbours.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from reducer import Reducer
-from reducer.lines import MAX_LINE, packed
+from reducer.histories.compressed import compressed
+from reducer.histories.lines import MAX_LINE
 from tests.cli.conftest import RECORDS, Result, history, process
 
 Cli = Callable[..., Result]
@@ -41,7 +44,9 @@ def test_a_dry_run_sums_up_and_writes_nothing(folder: Path, cli: Cli, lines: byt
     result = cli("a.jsonl", "--rules", "lookup.yaml")
     assert (result.code, result.err) == (0, "")
     assert result.out.startswith("History  a.jsonl, 6 lines\n")
-    assert [line.split()[:3] for line in result.out.splitlines() if line.startswith(" lookup ")] == [["lookup", "lookup.yaml", "4"]]
+    assert [line.split()[:3] for line in result.out.splitlines() if line.startswith(" lookup ")] == [
+        ["lookup", "lookup.yaml", "4"]
+    ]
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
@@ -63,21 +68,24 @@ def test_the_output_is_packed_as_its_name_ends(folder: Path, cli: Cli, lines: by
 def test_archives_are_known_by_what_they_hold(folder: Path, cli: Cli, lines: bytes, kind: str) -> None:
     pytest.importorskip("zstandard")
     for name in ("b.jsonl.gz", "b.json.zst", "b"):
-        (folder / name).write_bytes(packed(LINES[:50], kind) + packed(LINES[50:], kind))  # type: ignore[arg-type]
+        (folder / name).write_bytes(compressed(LINES[:50], kind) + compressed(LINES[50:], kind))  # type: ignore[arg-type]
         assert cli(name, "--rules", "lookup.yaml", "-o", "out.jsonl").code == 0
         assert (folder / "out.jsonl").read_bytes() == lines
 
 
 def test_a_whole_history_in_an_archive(folder: Path, cli: Cli) -> None:
-    (folder / "h.json.gz").write_bytes(packed(LONG, "gz"))
+    (folder / "h.json.gz").write_bytes(compressed(LONG, "gz"))
     assert cli("h.json.gz", "--rules", "lookup.yaml", "-o", "out.json.gz").code == 0
     assert gzip.decompress((folder / "out.json.gz").read_bytes()) == reduced(LONG)
-    assert cli("h.json.gz", "--rules", "lookup.yaml").out.replace("h.json.gz", "h.json") == cli("h.json", "--rules", "lookup.yaml").out
+    assert (
+        cli("h.json.gz", "--rules", "lookup.yaml").out.replace("h.json.gz", "h.json")
+        == cli("h.json", "--rules", "lookup.yaml").out
+    )
 
 
 @pytest.mark.parametrize("kind", ["gz", ""])
 def test_standard_input_to_standard_output(folder: Path, lines: bytes, kind: str) -> None:
-    result = process("-", "--rules", "lookup.yaml", "-o", "-", input=packed(LINES, kind))  # type: ignore[arg-type]
+    result = process("-", "--rules", "lookup.yaml", "-o", "-", input=compressed(LINES, kind))  # type: ignore[arg-type]
     assert (result.code, result.out.encode()) == (0, lines)
     assert "History  standard input, 6 lines\n" in result.err
 
@@ -111,8 +119,11 @@ def test_a_bad_line_is_told_and_stays(folder: Path, cli: Cli) -> None:
         "reducer: b.jsonl:3: cut off: the text ends at column 32, in the middle of a history",
         "reducer: b.jsonl:4: not UTF-8 text: byte 0xff at byte 1",
     ]
-    assert told[5:] == ["reducer: b.jsonl: 7 bad lines in all", f"reducer: wrote out.jsonl, {(folder / 'out.jsonl').stat().st_size:,} bytes"]
-    assert "  Lines that hold no history, and stay as they are\n    b.jsonl: 7 of 9 lines: 2, 3, 4, 5, 6, …\n" in result.out
+    assert told[5:] == [
+        "reducer: b.jsonl: 7 bad lines in total",
+        f"reducer: wrote out.jsonl, {(folder / 'out.jsonl').stat().st_size:,} bytes",
+    ]
+    assert "  Lines without a history, kept unchanged\n    b.jsonl: 7 of 9 lines: 2, 3, 4, 5, 6, …\n" in result.out
     # Lines that are all bad are no reason to stop either.
     (folder / "c.jsonl").write_bytes(b"wrong\n")
     assert cli("c.jsonl", "--rules", "lookup.yaml", "-o", "out.jsonl").code == 1
@@ -126,7 +137,7 @@ def test_a_line_that_is_too_long_is_passed_through(folder: Path, cli: Cli) -> No
     result = cli("b.jsonl", "--rules", "lookup.yaml", "-o", "out.jsonl")
     assert result.code == 0
     assert (folder / "out.jsonl").read_bytes() == reduced(LONG) + b"\n" + long + b"\n" + reduced(LONG)
-    assert "  Lines too large to be read, which stay as they are\n    b.jsonl: 1 of 3 lines\n" in result.out
+    assert "  Lines that are too large, kept unchanged\n    b.jsonl: 1 of 3 lines\n" in result.out
     assert cli("b.jsonl", "--rules", "lookup.yaml", "--strict").code == 1
 
 
@@ -140,7 +151,7 @@ def test_a_line_that_would_take_too_much_memory_is_passed_through(folder: Path, 
 
 
 def test_an_archive_cut_short_leaves_nothing(folder: Path, cli: Cli) -> None:
-    archive = packed(LINES + b"\n", "gz") + packed(LINES * 9, "gz")
+    archive = compressed(LINES + b"\n", "gz") + compressed(LINES * 9, "gz")
     (folder / "b.jsonl.gz").write_bytes(archive[:-10])
     (folder / "out.jsonl").write_text("old")
     result = cli("b.jsonl.gz", "--rules", "lookup.yaml", "-o", "out.jsonl")
@@ -149,9 +160,9 @@ def test_an_archive_cut_short_leaves_nothing(folder: Path, cli: Cli) -> None:
     assert result.err == f"reducer: error: b.jsonl.gz: {place}\n"
     assert (folder / "out.jsonl").read_text() == "old"
     assert sorted(path.name for path in folder.iterdir()) == ["b.jsonl.gz", "h.json", "lookup.yaml", "out.jsonl"]
-    (folder / "c.jsonl.gz").write_bytes(packed((b"[" + b" " * 1021 + b"]\n") * 3000, "gz")[:-1])
+    (folder / "c.jsonl.gz").write_bytes(compressed((b"[" + b" " * 1021 + b"]\n") * 3000, "gz")[:-1])
     assert re.search(r", at byte [\d,]+, after line 2,048\n$", cli("c.jsonl.gz", "--rules", "lookup.yaml").err)
-    (folder / "h.json.gz").write_bytes(packed(LONG, "gz")[:-10])
+    (folder / "h.json.gz").write_bytes(compressed(LONG, "gz")[:-10])
     result = cli("h.json.gz", "h.json", "--rules", "lookup.yaml")
     assert result.code == 2
     assert result.err.startswith("reducer: error: h.json.gz: cut short: ")
@@ -162,7 +173,7 @@ def test_nothing_is_something_too(folder: Path, cli: Cli) -> None:
     (folder / "empty.jsonl").write_bytes(b"")
     assert cli("empty.jsonl", "--rules", "lookup.yaml", "-o", "out.jsonl.gz").code == 0
     assert gzip.decompress((folder / "out.jsonl.gz").read_bytes()) == b""
-    assert "No tool returns in it." in cli("empty.jsonl", "--rules", "lookup.yaml").out
+    assert "No tool returns." in cli("empty.jsonl", "--rules", "lookup.yaml").out
 
 
 def test_a_call_or_a_tool_of_lines(folder: Path, cli: Cli) -> None:
@@ -171,7 +182,10 @@ def test_a_call_or_a_tool_of_lines(folder: Path, cli: Cli) -> None:
     assert cli("b.jsonl", "--rules", "lookup.yaml", "--call", "c8", "-o", "out.jsonl").code == 0
     assert (folder / "out.jsonl").read_bytes() == LONG + b"\n" + reduced(other) + b"\n"
     result = cli("b.jsonl", "--rules", "lookup.yaml", "--call", "c9", "-o", "none.jsonl")
-    assert (result.code, result.err) == (2, "reducer: error: --call c9: no return has this call id; there are `c1`, `c7`, `c8`\n")
+    assert (result.code, result.err) == (
+        2,
+        "reducer: error: --call c9: no tool return has this call id; available: `c1`, `c7`, `c8`\n",
+    )
     result = cli("b.jsonl", "--rules", "lookup.yaml", "--tool", "othre", "--jobs", "2", "-o", "none.jsonl")
     assert (result.code, result.err) == (2, "reducer: error: --tool othre: no such tool; did you mean `other`?\n")
     assert not [path.name for path in folder.iterdir() if "none" in path.name]
@@ -180,12 +194,17 @@ def test_a_call_or_a_tool_of_lines(folder: Path, cli: Cli) -> None:
 def test_the_diff_of_lines_names_them(folder: Path, cli: Cli, lines: bytes) -> None:
     result = cli("a.jsonl", "--rules", "lookup.yaml", "--format", "diff", "-o", "out.jsonl")
     assert result.code == 0
-    assert [line for line in result.out.splitlines() if line.startswith("a.jsonl:")] == [f"a.jsonl:{number}" for number in (1, 2, 4, 6)]
+    assert [line for line in result.out.splitlines() if line.startswith("a.jsonl:")] == [
+        f"a.jsonl:{number}" for number in (1, 2, 4, 6)
+    ]
     assert result.out.count("  step 1, limit records: ") == 4
-    assert "All of it: " in result.out
+    assert "Total: " in result.out
     assert (folder / "out.jsonl").read_bytes() == lines
     result = cli("a.jsonl", "--rules", "lookup.yaml", "--format", "diff", "--jobs", "2")
-    assert (result.code, result.err) == (2, "reducer: error: --format diff is printed by one process as it reads: leave out --jobs\n")
+    assert (result.code, result.err) == (
+        2,
+        "reducer: error: --format diff uses one process; leave out --jobs\n",
+    )
 
 
 def test_a_missing_package_is_named(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

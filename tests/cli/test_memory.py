@@ -14,7 +14,15 @@ import pytest
 
 from tests.cli.conftest import RECORDS, ROOT, history
 
-_LONGEST = [{"id": number, "name": f"host{number}.example.com", "seen": "2024-01-01", "raw": "Ein längerer Text über nichts. " * 9} for number in range(40_000)]
+_LONGEST = [
+    {
+        "id": number,
+        "name": f"host{number}.example.com",
+        "seen": "2024-01-01",
+        "raw": "Ein längerer Text über nichts. " * 9,
+    }
+    for number in range(40_000)
+]
 
 
 def stream(megabytes: int) -> Iterator[bytes]:
@@ -35,7 +43,9 @@ def test_a_long_stream_takes_little_memory(folder: Path) -> None:
     code = "import sys; from reducer.cli import main; main(sys.argv[1:]); print(open('/proc/self/status').read(), file=sys.stderr)"
     command = [sys.executable, "-c", code, "-", "--rules", "lookup.yaml", "-o", "/dev/null", "--format", "json"]
     with (folder / "report.json").open("wb") as report, (folder / "status").open("wb") as status:
-        done = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=report, stderr=status, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        done = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=report, stderr=status, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        )
     assert done.stdin is not None
     for piece in stream(60):
         done.stdin.write(piece)

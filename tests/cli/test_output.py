@@ -47,7 +47,7 @@ def test_an_output_that_is_read_is_refused(folder: Path, cli: Cli) -> None:
     for output in ("h.json", "./h.json", str(folder / "h.json"), "link.json", "hard.json", "lookup.yaml"):
         result = cli("h.json", "--rules", "lookup.yaml", "-o", output)
         assert (result.code, result.out) == (2, "")
-        assert result.err == f"reducer: error: {output}: is read here; nothing that is read is ever written\n"
+        assert result.err == f"reducer: error: {output}: is also an input; inputs are never overwritten\n"
     assert (folder / "h.json").read_bytes() == before
 
 
@@ -55,9 +55,11 @@ def test_an_output_that_is_read_through_standard_input_is_refused(folder: Path) 
     before = (folder / "h.json").read_bytes()
     command = [sys.executable, "-m", "reducer", "-", "--rules", "lookup.yaml", "-o", "h.json"]
     with (folder / "h.json").open("rb") as file:
-        done = subprocess.run(command, stdin=file, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60)
+        done = subprocess.run(
+            command, stdin=file, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60
+        )
     assert done.returncode == 2
-    assert done.stderr == b"reducer: error: h.json: is read here; nothing that is read is ever written\n"
+    assert done.stderr == b"reducer: error: h.json: is also an input; inputs are never overwritten\n"
     assert (folder / "h.json").read_bytes() == before
 
 
@@ -69,7 +71,7 @@ def test_an_output_that_cannot_be_written(folder: Path, cli: Cli) -> None:
     result = cli("h.json", "two.json", "--rules", "lookup.yaml", "-o", "out.json")
     assert (result.code, result.err) == (
         2,
-        "reducer: error: --output out.json: 2 histories cannot be one file: -o out.json/ makes a folder of them\n",
+        "reducer: error: --output out.json: cannot write 2 histories to one file; use -o out.json/ to write a folder\n",
     )
     assert not (folder / "out.json").exists()
     assert not any(path.name.endswith(".tmp") for path in folder.iterdir())
@@ -77,7 +79,7 @@ def test_an_output_that_cannot_be_written(folder: Path, cli: Cli) -> None:
 
 def test_a_report_is_not_what_output_writes(folder: Path, cli: Cli) -> None:
     result = cli("h.json", "--rules", "lookup.yaml", "--format", "html", "-o", "report.html")
-    told = "--output report.html: writes the reduced history, not the report; for that: --format html > report.html"
+    told = "--output report.html: writes the reduced history; for the report, use --format html > report.html"
     assert (result.code, result.out, result.err) == (2, "", f"reducer: error: {told}\n")
     assert not (folder / "report.html").exists()
 

@@ -1,4 +1,6 @@
-"""`--no-references`: what later messages refer to stays unless it is given, and what the rules cost is measured without."""
+"""`--no-references`: what later messages refer to stays unless it is given, and what the rules cost is measured
+without.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +27,28 @@ def test_the_report_tells_them_apart_and_measures_without(used: Path, cli: Cli) 
     assert with_["measures"] == without["measures"]
     assert with_["measures"]["references"]["share"] == 0.5
     (entry,), (plain,) = with_["returns"], without["returns"]
-    assert entry["references"] == entry["characters"]["after"] - plain["characters"]["after"] > 0
-    assert with_["references"] == {"returns": 1, "characters": entry["references"]}
+    assert entry["referenced"] == entry["characters"]["after"] - plain["characters"]["after"] > 0
+    assert with_["references"] == {"returns": 1, "characters": entry["referenced"]}
     assert without["references"] == {"returns": 0, "characters": 0}
-    assert plain["references"] == 0
-    assert (entry["put_back"], entry["steps"]) == (plain["put_back"], plain["steps"])
-    assert [change["kind"] for change in entry["returned"]] == ["returned"]
-    assert plain["returned"] == []
+    assert plain["referenced"] == 0
+    assert (entry["restored"], entry["steps"]) == (plain["restored"], plain["steps"])
+    assert [change["kind"] for change in entry["restorations"]] == ["restored"]
+    assert plain["restorations"] == []
 
 
 def test_the_table_the_page_and_the_diff_say_so(used: Path, cli: Cli) -> None:
-    said = "characters in 1 return stay, as later messages refer to what is in them"
-    assert f"{said}: --no-references lets them go." in cli("h.json", "--rules", "lookup.yaml").out
+    said = "characters in 1 tool return because later messages reference them"
+    assert f"{said} (--no-references removes them)." in cli("h.json", "--rules", "lookup.yaml").out
     assert said in cli("h.json", "--rules", "lookup.yaml", "--format", "html").out
-    assert "  what later messages refer to: " in cli("h.json", "--rules", "lookup.yaml", "--format", "diff").out
+    assert (
+        "  kept because later messages reference it: "
+        in cli("h.json", "--rules", "lookup.yaml", "--format", "diff").out
+    )
     for form in ("table", "html", "diff"):
-        assert "later messages refer" not in cli("h.json", "--rules", "lookup.yaml", "--format", form, "--no-references").out
+        assert (
+            "later messages refer"
+            not in cli("h.json", "--rules", "lookup.yaml", "--format", form, "--no-references").out
+        )
 
 
 def test_lines_and_several_processes_do_the_same(used: Path, cli: Cli) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from reducer.archive import Archive
-from reducer.archive.between import between
-from reducer.archive.restore import restore
-from reducer.stored import reduce_json
+from reducer.archive.database import open_to_read
+from reducer.archive.histories import entries_between, restore
+from reducer.histories.stored import reduce_json
 from tests.cli.conftest import Result
 
 Cli = Callable[..., Result]
-SAMPLES = sorted((Path(__file__).parents[1] / "doors" / "data").glob("session_*.json"))
+SAMPLES = sorted((Path(__file__).parents[1] / "histories" / "data").glob("session_*.json"))
 HARSH = "version: 1\ntool: '*'\nsteps:\n  - {path: nodes, limit: 1}\n  - truncate: 30\nmax_chars: 300\n"
 
 
@@ -25,7 +25,20 @@ HARSH = "version: 1\ntool: '*'\nsteps:\n  - {path: nodes, limit: 1}\n  - truncat
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.stem)
 def test_every_copy_comes_back_byte_for_byte(folder: Path, cli: Cli, sample: Path, more: tuple[str, ...]) -> None:
     (folder / "all.yaml").write_text(HARSH)
-    assert cli(str(sample), "--rules", "all.yaml", "--no-references", "-o", "reduced.json", "--archive", "returns.db", *more).code == 0
+    assert (
+        cli(
+            str(sample),
+            "--rules",
+            "all.yaml",
+            "--no-references",
+            "-o",
+            "reduced.json",
+            "--archive",
+            "returns.db",
+            *more,
+        ).code
+        == 0
+    )
     whole, reduced = sample.read_bytes(), Path("reduced.json").read_bytes()
     assert len(reduced) < len(whole)
     result = cli("restore", "reduced.json", "--archive", "returns.db", "-o", "again.json")
@@ -35,12 +48,12 @@ def test_every_copy_comes_back_byte_for_byte(folder: Path, cli: Cli, sample: Pat
 def filed(folder: Path, whole: bytes, reduced: bytes) -> tuple[int, bytes]:
     """File the originals and restore with them: how many entries there were, and the history."""
     with Archive(folder / "returns.db") as archive:
-        entries = list(between(whole, reduced, lambda tool: "rule"))
-        archive.file(entries)
+        entries = list(entries_between(whole, reduced, lambda tool: "rule"))
+        archive.add(entries)
         archive.flush()
-        with archive.reading() as connection:
+        with open_to_read(archive.path) as connection:
             result = restore(reduced, connection)
-    assert not result.left
+    assert not result.unrestored
     return len(entries), result.history
 
 
@@ -98,12 +111,19 @@ def test_a_folder_of_archives_comes_back(folder: Path, cli: Cli) -> None:
     result = cli("restore", "reduced/", "--archive", "returns.db", "-o", "again/")
     assert result.code == 0
     assert Path("again/h.json").read_bytes() == each[0] != Path("reduced/h.json").read_bytes()
-    assert gzip.decompress(Path("again/deep/lines.jsonl.gz").read_bytes()) == lines == Path("again/deep/lines.json").read_bytes()
+    assert (
+        gzip.decompress(Path("again/deep/lines.jsonl.gz").read_bytes())
+        == lines
+        == Path("again/deep/lines.json").read_bytes()
+    )
     assert f"reducer: wrote again/deep/lines.json, {len(lines):,} bytes: " in result.err
 
 
 def test_one_file_of_several_that_is_no_history_does_not_stop_the_others(folder: Path, cli: Cli) -> None:
-    assert cli("h.json", "--rules", "lookup.yaml", "--no-references", "-o", "reduced.json", "--archive", "returns.db").code == 0
+    assert (
+        cli("h.json", "--rules", "lookup.yaml", "--no-references", "-o", "reduced.json", "--archive", "returns.db").code
+        == 0
+    )
     Path("none.json").write_text('{"a": 1}')
     result = cli("restore", "none.json", "reduced.json", "--archive", "returns.db", "-o", "again/")
     assert result.code == 2

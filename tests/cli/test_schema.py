@@ -7,18 +7,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reducer.schema import rule_schema
+from reducer.rules.schema import rule_schema
 from tests.cli.conftest import RULE, Result, history, process
 
 Cli = Callable[..., Result]
 
 
 def suggested(schema: dict[str, Any]) -> list[str]:
-    return [snippet["label"] for snippet in schema["properties"]["tool"].get("defaultSnippets", [])]
+    names: list[str] = schema["properties"]["tool"].get("examples", [])
+    return names
 
 
 def own(schema: dict[str, Any]) -> list[str]:
-    return [name for name in schema["definitions"]["entity"]["enum"] if name not in rule_schema()["definitions"]["entity"]["enum"]]
+    types = rule_schema()["$defs"]["Entity"]["enum"]
+    return [name for name in schema["$defs"]["Entity"]["enum"] if name not in types]
 
 
 def test_it_is_printed(folder: Path) -> None:
@@ -35,7 +37,7 @@ def test_it_is_written_and_written_again(folder: Path, cli: Cli) -> None:
     assert json.loads((folder / "rules" / ".schema.json").read_bytes()) == rule_schema()
     # It is no rule file and no history.
     assert cli("check").out == "1 rule file in ./rules: no problems\n"
-    assert "no history here" in cli("rules").err
+    assert "files (plain, .gz or .zst) in this folder" in cli("rules").err
 
 
 def test_the_tools_of_histories_are_suggested(folder: Path, cli: Cli) -> None:
@@ -48,13 +50,15 @@ def test_the_tools_of_histories_are_suggested(folder: Path, cli: Cli) -> None:
 
 
 def test_what_rule_files_describe_is_known_whatever_else_is_wrong_in_them(folder: Path, cli: Cli) -> None:
-    (folder / "own.yaml").write_text("version: 1\nentities: {ticket: {words: [INC-1]}, ip: {ignore: [1.1.1.1]}}\nconditions: {severe: risk == 'high'}\n")
+    (folder / "own.yaml").write_text(
+        "version: 1\nentities: {ticket: {words: [INC-1]}, ip: {ignore: [1.1.1.1]}}\nconditions: {severe: risk == 'high'}\n"
+    )
     (folder / "wrong.yaml").write_text("version: 1\nentities: {host: {}}\nstep: 3\n")
     (folder / "worse.yaml").write_text("[" * 100_000)
     (folder / "words.yaml").write_text("entities\n")
     schema = json.loads(cli("schema", "--rules", ".").out)
     assert own(schema) == ["host", "ticket"]
-    assert schema["definitions"]["step"]["properties"]["always_keep"]["defaultSnippets"] == [{"label": "severe", "body": "severe"}]
+    assert schema["$defs"]["Step"]["properties"]["always_keep"]["examples"] == ["severe"]
     assert own(json.loads(cli("schema", "--rules", "lookup.yaml").out)) == []
 
 
@@ -64,9 +68,9 @@ def test_what_cannot_be_read_or_written(folder: Path, cli: Cli) -> None:
         ("--rules", "none"): "none: No such file or directory",
         ("--history", "none.json"): "none.json: No such file or directory",
         ("--history", "lookup.yaml"): "lookup.yaml: ",
-        ("--rules", ".", "-o", "lookup.yaml"): "lookup.yaml: is read here; nothing that is read is ever written",
-        ("--history", "h.json", "-o", "h.json"): "h.json: is read here; nothing that is read is ever written",
-        ("-o", "."): ".: is a folder: name the file to write",
+        ("--rules", ".", "-o", "lookup.yaml"): "lookup.yaml: is also an input; inputs are never overwritten",
+        ("--history", "h.json", "-o", "h.json"): "h.json: is also an input; inputs are never overwritten",
+        ("-o", "."): ".: is a folder; name a file",
         ("-o", "none/schema.json"): "none/schema.json: there is no folder ",
     }.items():
         result = cli("schema", *arguments)

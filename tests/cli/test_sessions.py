@@ -10,7 +10,7 @@ from reducer import Reducer
 from tests.cli.conftest import Result
 
 Cli = Callable[..., Result]
-SAMPLES = Path(__file__).parents[1] / "doors" / "data"
+SAMPLES = Path(__file__).parents[1] / "histories" / "data"
 RULE = "version: 1\ntool: query_logs\nsteps: [{limit: 2}]\n"
 
 
@@ -23,8 +23,18 @@ def test_a_session_history_is_recognised_and_each_return_counts_once(folder: Pat
     assert report["totals"]["calls"] == 4
     (entry,) = (entry for entry in report["returns"] if entry["status"] == "reduced")
     content = json.loads(sample.read_bytes())["hits"]["hits"][1]["_source"]["parts"][1]["results"][0]["content"]
-    assert (entry["tool"], entry["call_id"], entry["message"], entry["part"], entry["characters"]["before"]) == ("query_logs", "call_2", 1, 1, len(content))
-    assert (folder / "out.json").read_bytes() == Reducer.load("logs.yaml").reduce_json(sample.read_bytes()) != sample.read_bytes()
+    assert (entry["tool"], entry["call_id"], entry["message"], entry["part"], entry["characters"]["before"]) == (
+        "query_logs",
+        "call_2",
+        1,
+        1,
+        len(content),
+    )
+    assert (
+        (folder / "out.json").read_bytes()
+        == Reducer.load("logs.yaml").reduce_json(sample.read_bytes())
+        != sample.read_bytes()
+    )
 
 
 def test_a_return_of_a_session_history_is_chosen_by_its_call(folder: Path, cli: Cli) -> None:

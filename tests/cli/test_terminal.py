@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import ROOT, Result, history
+from tests.cli.conftest import ROOT, Result, history, start
 
 pty = pytest.importorskip("pty")
 Cli = Callable[..., Result]
@@ -23,7 +23,13 @@ def on_terminal(*arguments: str, **env: str) -> str:
     """Run on a terminal of 100 columns and give what it was sent."""
     ours, theirs = pty.openpty()
     environment = {name: value for name, value in _ENVIRONMENT.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    done = subprocess.Popen([sys.executable, "-m", "reducer", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env={**environment, **env})
+    done = subprocess.Popen(
+        [sys.executable, "-m", "reducer", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**environment, **env},
+    )
     os.close(theirs)
     sent = b""
     while True:
@@ -59,7 +65,9 @@ def test_nothing_is_wider_than_the_terminal(folder: Path) -> None:
 
 
 def test_names_cannot_steer_the_terminal(folder: Path) -> None:
-    (folder / "h.json").write_bytes(history(("a\x1b]0;title\x07\u202e\n", "x"), ("lookup", {"records": [{"name": "\x1b[2J"}] * 9})))
+    (folder / "h.json").write_bytes(
+        history(("a\x1b]0;title\x07\u202e\n", "x"), ("lookup", {"records": [{"name": "\x1b[2J"}] * 9}))
+    )
     for format in ("table", "diff"):
         text = on_terminal("h.json", "--rules", "lookup.yaml", "--format", format, NO_COLOR="1")
         assert "\x1b" not in text
@@ -84,7 +92,9 @@ def test_an_output_that_is_full_or_closed(folder: Path) -> None:
     command = f"'{sys.executable}' -m reducer h.json --rules lookup.yaml"
 
     def shell(redirect: str) -> tuple[int, str]:
-        done = subprocess.run(["sh", "-c", f"{command} {redirect}"], capture_output=True, text=True, env=_ENVIRONMENT, timeout=60)
+        done = subprocess.run(
+            ["sh", "-c", f"{command} {redirect}"], capture_output=True, text=True, env=_ENVIRONMENT, timeout=60
+        )
         return done.returncode, done.stderr
 
     assert shell(">/dev/full") == (2, "reducer: error: cannot write: No space left on device\n")
@@ -94,9 +104,7 @@ def test_an_output_that_is_full_or_closed(folder: Path) -> None:
 
 def test_ctrl_c_is_quiet(folder: Path) -> None:
     os.mkfifo("pipe.json")
-    done = subprocess.Popen(
-        [sys.executable, "-m", "reducer", "pipe.json", "--rules", "lookup.yaml"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_ENVIRONMENT
-    )
+    done = start("pipe.json", "--rules", "lookup.yaml", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # Once the pipe can be opened for writing it is being read: everything is imported by then.
     writer = os.open("pipe.json", os.O_WRONLY)
     time.sleep(0.05)
@@ -108,6 +116,11 @@ def test_ctrl_c_is_quiet(folder: Path) -> None:
 
 def test_help_teaches(cli: Cli) -> None:
     text = cli("--help").out
-    for example in ("python -m reducer session.json --format diff", "python -m reducer check rules/", "-o reduced.json", "--call call_7#2"):
+    for example in (
+        "python -m reducer session.json --format diff",
+        "python -m reducer check rules/",
+        "-o reduced.json",
+        "--call call_7#2",
+    ):
         assert example in text
     assert cli("--help").code == cli("check", "--help").code == 0

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reducer.cli.watch import changes
-from tests.cli.conftest import ROOT, RULE, Result, history
+from tests.cli.conftest import RULE, Result, history, start
 
 Cli = Callable[..., Result]
 TESTED = RULE + "tests:\n  - {name: five stay, given: {file: sample.json}, expect: {values: {length(records): 5}}}\n"
@@ -42,10 +40,8 @@ class Running:
 @contextmanager
 def watched(folder: Path, *arguments: str) -> Iterator[Running]:
     printed = folder / "printed.log"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
     with printed.open("wb") as file:
-        command = [sys.executable, "-m", "reducer", *arguments, "--watch"]
-        done = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment)
+        done = start(*arguments, "--watch", cwd=folder, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
     try:
         yield Running(done, printed)
         done.send_signal(signal.SIGINT)
@@ -72,7 +68,9 @@ def test_tests_are_run_again(folder: Path) -> None:
         assert "Since the last run" not in first
         save(folder / "lookup.yaml", TESTED.replace("limit: 5", "limit: 4"))
         second = running.until_it_waits()
-        assert "1 test of 1 rule: 1 failed\n\nSince the last run\n  lookup.yaml: five stay: failed, was passed\n" in second
+        assert (
+            "1 test of 1 rule: 1 failed\n\nSince the last run\n  lookup.yaml: five stay: failed, was passed\n" in second
+        )
         save(folder / "lookup.yaml", TESTED.replace("limit: 5", "limt: 5"))
         assert "did you mean `limit`?" in running.until_it_waits()
         save(folder / "lookup.yaml", TESTED)
@@ -96,15 +94,22 @@ def test_the_dry_run_is_run_again(folder: Path) -> None:
     with watched(folder, "h.json", "--rules", "lookup.yaml") as running:
         running.until_it_waits()
         save(folder / "lookup.yaml", RULE.replace("limit: 5", "limit: 2"))
-        assert "  lookup: 87 of 2,913 characters left, was 198 of 2,913 characters left\n" in running.until_it_waits()
+        assert "  lookup: 87 of 2,913 characters kept, was 198 of 2,913 characters kept\n" in running.until_it_waits()
         save(folder / "h.json", history(("lookup", {"records": []}), ("other", {})))
         third = running.until_it_waits()
-        assert "  new: other: 2 of 2 characters left\n" in third
+        assert "  new: other: 2 of 2 characters kept\n" in third
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["-"], ["h.json", "-o", "out.json"], ["h.json", "--format", "json"], ["check", "--fix"], ["check", "--format", "json"], ["test", "--format", "junit"]],
+    [
+        ["-"],
+        ["h.json", "-o", "out.json"],
+        ["h.json", "--format", "json"],
+        ["check", "--fix"],
+        ["check", "--format", "json"],
+        ["test", "--format", "junit"],
+    ],
 )
 def test_what_cannot_be_watched(folder: Path, cli: Cli, arguments: list[str]) -> None:
     result = cli(*arguments, "--watch")
@@ -114,5 +119,10 @@ def test_what_cannot_be_watched(folder: Path, cli: Cli, arguments: list[str]) ->
 
 
 def test_what_changed() -> None:
-    assert list(changes({"a": "1", "b": "2", "c": ""}, {"a": "1", "b": "3", "d": "", "e": "4"})) == ["b: 3, was 2", "new: d", "new: e: 4", "gone: c"]
+    assert list(changes({"a": "1", "b": "2", "c": ""}, {"a": "1", "b": "3", "d": "", "e": "4"})) == [
+        "b: 3, was 2",
+        "new: d",
+        "new: e: 4",
+        "gone: c",
+    ]
     assert list(changes({"a": "1"}, {"a": "1"})) == []

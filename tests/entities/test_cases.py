@@ -14,7 +14,7 @@ CASES = [json.loads(line) for line in HARD.open(encoding="utf-8")] if HARD.exist
 
 
 def found(text: str, kind: str) -> list[str]:
-    """Give the canonical values of one type, in order."""
+    """Return the canonical values of one type, in order."""
     return [e.canonical for e in scan(text, [kind])]
 
 

@@ -15,7 +15,7 @@ find = scanner(frozenset(TYPES))
 
 
 def check(text: str) -> int:
-    """Assert all that holds of the entities of a text, whatever it is; give how many there are."""
+    """Assert what holds for the entities of any text, and return their number."""
     found = find(text)
     ends: dict[str, int] = {}
     for entity in found:
@@ -32,7 +32,7 @@ def check(text: str) -> int:
 
 
 def alone(entity: Entity) -> None:
-    """Assert that what an entity is written as reads as that entity wherever it stands alone."""
+    """Assert that the value of an entity, scanned alone, is that entity."""
     whole = [e for e in find(entity.value) if (e.start, e.end) == (0, len(entity.value))]
     assert [(e.type, e.canonical) for e in whole] == [(entity.type, entity.canonical)]
     assert [e for e in find(entity.value) if e.type == entity.type] == whole
@@ -41,7 +41,12 @@ def alone(entity: Entity) -> None:
 def bounded(text: str, entity: Entity) -> None:
     before, after = text[: entity.start], text[entity.end :]
     assert not (after[:1].isascii() and after[:1].isalnum())
-    assert not (before[-1:].isascii() and before[-1:].isalnum()) or before.endswith(("\\n", "\\r", "\\t")) or "\\u" in before[-6:] or "\\x" in before[-4:]
+    assert (
+        not (before[-1:].isascii() and before[-1:].isalnum())
+        or before.endswith(("\\n", "\\r", "\\t"))
+        or "\\u" in before[-6:]
+        or "\\x" in before[-4:]
+    )
 
 
 @given(tempting)
@@ -57,13 +62,8 @@ def test_an_entity_reads_alone_as_it_read_in_its_text(text: str) -> None:
     event(f"{min(check(text), 3)} entities")
 
 
-@given(st.text())
+@given(st.text() | st.text(st.characters(categories=["Cs", "Cc", "Cf", "Po", "Nd", "Zs"])))
 def test_any_text_is_read(text: str) -> None:
-    check(text)
-
-
-@given(st.text(st.characters(categories=["Cs", "Cc", "Cf", "Po", "Nd", "Zs"])))
-def test_surrogates_and_controls_are_read(text: str) -> None:
     check(text)
 
 
@@ -82,10 +82,6 @@ def test_texts_with_blanks_between_read_as_each_for_itself(one: str, two: str) -
 def test_hostile_texts_are_read(make: Callable[[int], str]) -> None:
     """A quadratic finder would need minutes for one of these."""
     assert len(find(make(60_000))) <= 60_000
-
-
-def test_there_are_forty_hostile_families() -> None:
-    assert len(FAMILIES) >= 40
 
 
 def leaves(value: object) -> Iterator[str]:

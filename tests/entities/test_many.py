@@ -10,10 +10,10 @@ from hypothesis import event, example
 from hypothesis import given as over
 from hypothesis import strategies as st
 
-from reducer.entities import GROUPS, TYPES, many, scanner
-from reducer.entities.many import compiled
-from tests.contents import texts
+from reducer.entities import GROUPS, TYPES, scanner, search
+from reducer.entities.search import compiled_for_many
 from tests.entities.texts import tempting
+from tests.helpers import texts
 from tests.laws.strategies import ENTITIES, WORDS
 
 KINDS = (
@@ -24,7 +24,8 @@ KINDS = (
     frozenset(("mitre_attack", "sha256")),
     frozenset(TYPES),
 )
-# What would be read otherwise with something else beside it than the end of a text: openings, closings, words of versions and of code.
+# What would be read otherwise with something else beside it than the end of a text: openings, closings, words of
+# versions and of code.
 _ALL = (
     "version |hxxp:|hxxp://|http|://evil.com|//evil.com/a_|http://a.co/x_|evil[.|evil.|.com|[.]com|1.2.3|.4|1.2.3.4-|-1.2.3.4|n1.2.3.4|1.2.3.4"
     "|1.2.3.4 or| later|CVE-2024|-3400|2024-3400|cve 2024_3400|a@b|@evil.com|bob@|evil.com_|_evil.com_|evil.com(|1|Fancy| Bear|Fancy Bear|APT|28|APT28"
@@ -35,7 +36,9 @@ _ALL = (
 OPEN = _ALL.split("|")
 hostile = st.sampled_from(OPEN)
 joined = st.lists(hostile, max_size=3).map("".join)
-some = st.lists(st.one_of(tempting, hostile, joined, st.text(max_size=40), st.sampled_from((*ENTITIES, *WORDS))), max_size=16)
+some = st.lists(
+    st.one_of(tempting, hostile, joined, st.text(max_size=40), st.sampled_from((*ENTITIES, *WORDS))), max_size=16
+)
 
 
 @over(some, st.sampled_from(KINDS))
@@ -46,47 +49,42 @@ def test_each_is_read_as_it_is_alone(given: list[str], types: frozenset[str]) ->
     scan = scanner(types)
     alone = {text: tuple(found) for text in given if (found := scan(text))}
     event(f"{min(len(alone), 5)} texts hold something")
-    assert compiled(types)(given) == alone
+    assert compiled_for_many(types)(given) == alone
 
 
-@over(st.lists(st.tuples(st.one_of(tempting, joined), st.integers(1, 40), st.one_of(tempting, hostile)), max_size=5), st.sampled_from(KINDS))
+@over(
+    st.lists(st.tuples(st.one_of(tempting, joined), st.integers(1, 40), st.one_of(tempting, hostile)), max_size=5),
+    st.sampled_from(KINDS),
+)
 @example([("evil.com ", 40_000, ""), ("x", 1, "APT28"), ("é 1.2.3.4 ", 30_000, ""), ("T1059 ", 1, "ü.de")], KINDS[-1])
 def test_long_texts_are_read_as_they_are_alone(given: list[tuple[str, int, str]], types: frozenset[str]) -> None:
     scan = scanner(types)
     long = [piece * times + end for piece, times, end in given]
-    assert compiled(types)([*long, "x evil.com", *long]) == {text: tuple(found) for text in [*long, "x evil.com"] if (found := scan(text))}
+    assert compiled_for_many(types)([*long, "x evil.com", *long]) == {
+        text: tuple(found) for text in [*long, "x evil.com"] if (found := scan(text))
+    }
 
 
 @over(some, st.sampled_from(KINDS), st.integers(1, 200))
 @example(["evil.com", "x" * 300, "", "1.2.3.4", "é APT28", "y" * 8], KINDS[-1], 8)
 @example(["evil.com"] * 3 + ["", ""] + ["ü"] * 3, KINDS[-1], 1)
 def test_how_many_are_read_at_once_changes_nothing(given: list[str], types: frozenset[str], size: int) -> None:
-    with patch.object(many, "_TOGETHER", size):
-        assert compiled(types)(given) == {text: tuple(found) for text in given if (found := scanner(types)(text))}
-
-
-def test_more_than_is_read_at_once() -> None:
-    some = [f"{number}.example.com and {number}" + " x" * (number % 700) for number in range(1500)] + ["", "APT28", "ü 1.2.3.4"]
-    assert sum(map(len, some)) > 3 * many._TOGETHER
-    found = compiled(KINDS[-1])(some)
-    assert found == {text: tuple(scanner(KINDS[-1])(text)) for text in some if text}
-    assert len(found) == 1502
-
-
-def test_what_is_found_is_the_same_in_every_order() -> None:
-    scan = compiled(KINDS[-1])
-    pairs = [before + after for before in OPEN for after in OPEN]
-    assert scan(pairs) == scan(pairs[::-1]) == scan(sorted(pairs))
+    with patch.object(search, "_JOINED_CHARS", size):
+        assert compiled_for_many(types)(given) == {
+            text: tuple(found) for text in given if (found := scanner(types)(text))
+        }
 
 
 def test_nothing_is_found_in_nothing() -> None:
-    assert compiled(KINDS[-1])([]) == {}
-    assert compiled(frozenset())(["evil.com", "APT28"]) == {}
-    assert compiled(KINDS[-1])(["info", "2024-05-01T10:44:22.123Z", "version 4.2 of it", "10:44:22", "7"]) == {}
+    assert compiled_for_many(KINDS[-1])([]) == {}
+    assert compiled_for_many(frozenset())(["evil.com", "APT28"]) == {}
+    assert (
+        compiled_for_many(KINDS[-1])(["info", "2024-05-01T10:44:22.123Z", "version 4.2 of it", "10:44:22", "7"]) == {}
+    )
 
 
 def test_texts_of_real_returns_are_read_as_they_are_alone(data: Path) -> None:
-    scan, scan_many = scanner(KINDS[-1]), compiled(KINDS[-1])
+    scan, scan_many = scanner(KINDS[-1]), compiled_for_many(KINDS[-1])
     seen = 0
     for path in sorted((data / "tool_outputs").glob("*.json"))[::9]:
         found = dict.fromkeys(texts(json.loads(path.read_bytes())))

@@ -1,4 +1,4 @@
-"""URLs in a row: most are read by one regex, and paths in pieces; both give what looking closely at all of it gives."""
+"""Adjacent URLs: the regex for common URLs, and paths in windows, find what `url_at` alone finds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer.entities import scan, web
-from reducer.entities.entity import Found
+from reducer.entities.entity import Match
 
 PIECES = [
     *(b"http https hxxp :// :// http:// https://a.co http://b.example.com/x a.co localhost / ? # . , ; ' * ** _ + - : :80 :123456 @ u:p@ ( ) [ ] &".split()),
@@ -18,14 +18,14 @@ PIECES = [
 ]  # fmt: skip
 
 
-def spelled(data: bytes, start: int, end: int, kind: str, canonical: bytes) -> Found:
-    """Give a URL with its canonical value, which is left out where it is what is written."""
+def spelled(data: bytes, start: int, end: int, kind: str, canonical: bytes) -> Match:
+    """Return a match of a URL with its canonical value."""
     return start, end, kind, canonical or data[start:end]
 
 
-def closely(data: bytes) -> list[Found]:
-    """Give the URLs of `data`, each looked at closely."""
-    found: list[Found] = []
+def closely(data: bytes) -> list[Match]:
+    """Return the URLs of `data` with `url_at` alone."""
+    found: list[Match] = []
     at = data.find(b"://")
     while at >= 0:
         hit = web.url_at(data, at, found[-1][1] if found else 0)
@@ -41,7 +41,9 @@ def closely(data: bytes) -> list[Found]:
 @example(b"http://a-.co:8080?a=b&c=d& http://a.co:99999999")
 @example(b"http://a.co/http://b.co/...")
 @example(b"http://a.co:80")
-@example(b"http://1.2.3.4.5/ http://1.2.3.4.co/ http://a.1.2.3.4/ http://1.2.3.4:80, http://256.1.1.1/x, http://1.2.3.4\x01/,\n")
+@example(
+    b"http://1.2.3.4.5/ http://1.2.3.4.co/ http://a.1.2.3.4/ http://1.2.3.4:80, http://256.1.1.1/x, http://1.2.3.4\x01/,\n"
+)
 def test_usual_urls_are_read_as_if_looked_at_closely(data: bytes) -> None:
     found = [spelled(data, *url) for url in web.urls(data)]
     event(f"{min(len(found), 3)} URLs")

@@ -1,4 +1,6 @@
-"""Contents that hold structure in texts, and rules that go into them: those of `strategies`, written in other notations and one text further in."""
+"""Contents that hold structure in texts, and rules that go into them: those of `strategies`, written in other notations
+and one text further in.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from reducer.codecs import decode, read_nested
 from reducer.values import is_media
-from tests.laws.strategies import KINDS, compiled, rule_files, storable
+from tests.helpers import compiled, decoded, decoded_nested
+from tests.laws.strategies import KINDS, rule_files, storable
 
-_WRAPPERS: dict[str, tuple[str, ...]] = {"": ("",), "body": ("body",), "content": ("content[0].text", "content[*].text", "content[].text")}
+_WRAPPERS: dict[str, tuple[str, ...]] = {
+    "": ("",),
+    "body": ("body",),
+    "content": ("content[0].text", "content[*].text", "content[].text"),
+}
 
 
 def wrapped(key: str, text: Any) -> Any:
@@ -36,7 +42,12 @@ def _texts(draw: st.DrawFn, value: Any) -> Any:
     notation = draw(st.sampled_from(("json", "indented", "python", "python", "quoted", "headed", "lines")))
     if notation == "python":
         return str(_python(value, draw(st.integers(0, 3))))
-    if notation == "lines" and isinstance(value, list) and len(value) > 1 and all(isinstance(item, (dict, list)) for item in value):
+    if (
+        notation == "lines"
+        and isinstance(value, list)
+        and len(value) > 1
+        and all(isinstance(item, (dict, list)) for item in value)
+    ):
         return "\n".join(map(json.dumps, value))
     if notation == "headed":
         return f"Retrieved {len(str(value))} entries:\n" + draw(st.sampled_from((json.dumps(value), str(value))))
@@ -65,7 +76,9 @@ def _cases(draw: st.DrawFn) -> tuple[dict[str, Any], Any, Any]:
     rule = draw(rule_files(kind))
     steps = [_moved(step, path) for step in rule["steps"]]
     if draw(st.integers(0, 3)) == 0:
-        steps.insert(draw(st.integers(0, len(steps))), {"path": draw(st.sampled_from(("@", _within(path, "@")))), "unwrap": True})
+        steps.insert(
+            draw(st.integers(0, len(steps))), {"path": draw(st.sampled_from(("@", _within(path, "@")))), "unwrap": True}
+        )
     # The text is structure to all steps if one goes into it: to none it is a text that is cut as such.
     steps.append({"path": _within(path, "nothing[*].at_all"), "compact": True})
     content = wrapped(key, draw(_texts(storable(draw(KINDS[kind])))))
@@ -78,18 +91,20 @@ nested_cases = _cases().filter(lambda case: case[1] is not None)
 
 
 def deep(value: Any) -> Any:
-    """Give a content with every text in it that holds structure as what it says."""
+    """Return a content with every text in it that has structure as the value that it expresses."""
     if isinstance(value, str):
-        found = read_nested(value, {})
-        return value if found is None else deep(found[0])
+        found = decoded_nested(value)
+        return value if found is value else deep(found)
     if isinstance(value, list):
         return [deep(item) for item in value]
-    return {key: deep(item) for key, item in value.items()} if isinstance(value, dict) and not is_media(value) else value
+    return (
+        {key: deep(item) for key, item in value.items()} if isinstance(value, dict) and not is_media(value) else value
+    )
 
 
 def deeply(content: Any) -> Any:
-    """Give what a content says, the text of all of it and those within."""
-    return deep(decode(content) if isinstance(content, str) else content)
+    """Return what a content expresses: the text of all of it, and those within."""
+    return deep(decoded(content))
 
 
 def has_lists(text: Any) -> bool | None:

@@ -1,4 +1,6 @@
-"""Contents and rules that are aimed at each other: rules name places that the contents have, contents hold what rules look for."""
+"""Contents and rules that are aimed at each other: rules name places that the contents have, contents hold what rules
+look for.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,12 @@ from functools import cache, partial
 from random import Random
 from typing import Any
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from reducer.rule import Ruleset, compile_rules
+from tests.helpers import compiled
+
+laws = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])
 
 ENTITIES = (
     "185.220.101.34",
@@ -30,7 +35,27 @@ ENTITIES = (
     "Lazarus Group",
     "Fancy Bear",
 )
-WORDS = ("the", "traffic", "was", "seen", "again", "last", "night", "near", "größer", "🙂", "a" * 90, "x", "\n", "\ud800", '"', "\\", "]", "…[", "end.")
+WORDS = (
+    "the",
+    "traffic",
+    "was",
+    "seen",
+    "again",
+    "last",
+    "night",
+    "near",
+    "größer",
+    "🙂",
+    "a" * 90,
+    "x",
+    "\n",
+    "\ud800",
+    '"',
+    "\\",
+    "]",
+    "…[",
+    "end.",
+)
 TYPES = ("ipv4", "domain", "url", "cve", "threat_actor", "ioc", "hash", "ip", "mitre_attack")
 
 _mark = st.sampled_from(
@@ -46,7 +71,9 @@ _mark = st.sampled_from(
 
 def _sentence(seed: int, length: int, glue: str, tail: str, times: int) -> str:
     chosen = Random(seed)
-    return (glue.join(chosen.choice((WORDS, WORDS, ENTITIES)[chosen.randrange(3)]) for _ in range(length)) + tail) * times
+    return (
+        glue.join(chosen.choice((WORDS, WORDS, ENTITIES)[chosen.randrange(3)]) for _ in range(length)) + tail
+    ) * times
 
 
 # The words come of one drawn number, not of a draw each: generating took most of the time of these tests.
@@ -70,7 +97,10 @@ scalars = st.one_of(
 NAMES = ("id", "name", "risk", "seen", "tags", "notes", "raw", "ip")
 values = st.recursive(
     scalars,
-    lambda inner: st.one_of(st.lists(inner, max_size=5), st.dictionaries(st.sampled_from((*NAMES, "kind", *ENTITIES[:2])), inner, max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=5),
+        st.dictionaries(st.sampled_from((*NAMES, "kind", *ENTITIES[:2])), inner, max_size=5),
+    ),
     max_leaves=12,
 )
 
@@ -80,7 +110,13 @@ def _record(extra: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
         {"id": st.integers(0, 6), "risk": st.sampled_from(("low", "high", None))},
         optional={
             "name": texts,
-            "seen": st.one_of(st.none(), st.integers(0, 9), st.sampled_from(("2024-03-01", "2023-01-31", "")), st.booleans(), st.just(float("nan"))),
+            "seen": st.one_of(
+                st.none(),
+                st.integers(0, 9),
+                st.sampled_from(("2024-03-01", "2023-01-31", "")),
+                st.booleans(),
+                st.just(float("nan")),
+            ),
             "tags": st.lists(st.one_of(texts, scalars), max_size=6),
             "notes": sentences,
             "raw": st.one_of(extra, st.just({"kind": "image-url", "url": "https://example.org/a.png"})),
@@ -90,7 +126,9 @@ def _record(extra: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 _media = st.just({"kind": "image-url", "url": "https://example.org/a.png"})
-records = st.lists(st.one_of(_record(values), _record(values), _record(values), values, _media), min_size=3, max_size=12)
+records = st.lists(
+    st.one_of(_record(values), _record(values), _record(values), values, _media), min_size=3, max_size=12
+)
 articles = st.lists(sentences, min_size=2, max_size=8)
 _objects = st.fixed_dictionaries(
     {
@@ -99,7 +137,11 @@ _objects = st.fixed_dictionaries(
         "whois": st.fixed_dictionaries({"raw": sentences}, optional={"name": texts}),
         "nodes": st.lists(_record(scalars), min_size=1, max_size=5),
         "edges": st.lists(
-            st.fixed_dictionaries({"source": st.integers(0, 6), "target": st.integers(0, 6)}, optional={"label": texts}), min_size=1, max_size=10
+            st.fixed_dictionaries(
+                {"source": st.integers(0, 6), "target": st.integers(0, 6)}, optional={"label": texts}
+            ),
+            min_size=1,
+            max_size=10,
         ),
     },
     optional={"report": values, "total": scalars, "empty": st.sampled_from(([], {}, "", None))},
@@ -125,7 +167,10 @@ _LISTS = {
     "records": ("@", "[*].tags"),
     "articles": ("@",),
 }
-_OBJECTS = {"object": ("items", "items[*]", "@", "items[*].raw", "report", "nodes[?risk=='high']", "*"), "records": ("@", "[?risk=='low']", "[*].raw")}
+_OBJECTS = {
+    "object": ("items", "items[*]", "@", "items[*].raw", "report", "nodes[?risk=='high']", "*"),
+    "records": ("@", "[?risk=='low']", "[*].raw"),
+}
 _ANY = {
     "object": (
         "@",
@@ -144,19 +189,41 @@ _ANY = {
     "articles": ("@", "[*]"),
     "text": ("@",),
 }
-_CONDITIONS = ("risk == 'high'", "risk != 'low'", "!seen", "seen > `3`", "length(tags) > `1`", "contains(name, 'the')", "tags[0]", "id == `1` || risk")
-_KEYS = st.lists(st.sampled_from((*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw")), min_size=1, max_size=5, unique=True)
+_CONDITIONS = (
+    "risk == 'high'",
+    "risk != 'low'",
+    "!seen",
+    "seen > `3`",
+    "length(tags) > `1`",
+    "contains(name, 'the')",
+    "tags[0]",
+    "id == `1` || risk",
+)
+_KEYS = st.lists(
+    st.sampled_from((*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw")),
+    min_size=1,
+    max_size=5,
+    unique=True,
+)
 _amounts = st.one_of(st.integers(1, 8), st.fixed_dictionaries({"head": st.integers(0, 3), "tail": st.integers(1, 3)}))
-_lengths = st.one_of(st.integers(1, 300), st.sampled_from((1, 5, 40, 120)), st.fixed_dictionaries({"head": st.integers(0, 80), "tail": st.integers(1, 80)}))
+_lengths = st.one_of(
+    st.integers(1, 300),
+    st.sampled_from((1, 5, 40, 120)),
+    st.fixed_dictionaries({"head": st.integers(0, 80), "tail": st.integers(1, 80)}),
+)
 _types = st.lists(st.sampled_from(TYPES), max_size=4, unique=True)
 _wheres = st.one_of(
-    st.fixed_dictionaries({"where": st.sampled_from(("items", "!total", "length(@) > `2`", "items[?risk=='high']", "whois.name != 'x'"))}),
+    st.fixed_dictionaries(
+        {"where": st.sampled_from(("items", "!total", "length(@) > `2`", "items[?risk=='high']", "whois.name != 'x'"))}
+    ),
     st.fixed_dictionaries({"min_chars": st.sampled_from((1, 50, 400))}),
 )
 
 
 def _step(
-    action: dict[str, st.SearchStrategy[Any]], paths: tuple[str, ...], optional: dict[str, st.SearchStrategy[Any]] | None = None
+    action: dict[str, st.SearchStrategy[Any]],
+    paths: tuple[str, ...],
+    optional: dict[str, st.SearchStrategy[Any]] | None = None,
 ) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {"path": st.sampled_from(paths), **action},
@@ -171,7 +238,11 @@ def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
         "order": st.sampled_from(("asc", "desc")),
         "always_keep": st.sampled_from(_CONDITIONS),
     }
-    drops = st.one_of(_KEYS, st.sampled_from(_CONDITIONS).map(lambda c: f"[?{c}]"), st.sampled_from(_CONDITIONS).map(lambda c: f"items[?{c}].notes"))
+    drops = st.one_of(
+        _KEYS,
+        st.sampled_from(_CONDITIONS).map(lambda c: f"[?{c}]"),
+        st.sampled_from(_CONDITIONS).map(lambda c: f"items[?{c}].notes"),
+    )
     of_lists = [
         _step({"limit": _amounts}, lists, limits),
         _step({"drop": drops}, lists),
@@ -179,10 +250,15 @@ def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     ]
     of_objects = [_step({"keep": _KEYS}, objects), _step({"drop": _KEYS}, objects)]
     of_texts = [_step({"truncate": _lengths}, anything), _step({"extract": _types.filter(bool)}, anything)]
-    others = [_step({"compact": st.just(True)}, anything), _step({"drop_dangling": st.just({"source": "nodes[*].id", "target": "nodes[*].id"})}, ("edges",))]
-    return {"object": st.one_of(*of_lists, *of_objects, *of_texts, *others), "articles": st.one_of(of_lists[0], *of_texts), "text": st.one_of(*of_texts)}.get(
-        kind, st.one_of(*of_lists, *of_objects, *of_texts)
-    )
+    others = [
+        _step({"compact": st.just(True)}, anything),
+        _step({"drop_dangling": st.just({"source": "nodes[*].id", "target": "nodes[*].id"})}, ("edges",)),
+    ]
+    return {
+        "object": st.one_of(*of_lists, *of_objects, *of_texts, *others),
+        "articles": st.one_of(of_lists[0], *of_texts),
+        "text": st.one_of(*of_texts),
+    }.get(kind, st.one_of(*of_lists, *of_objects, *of_texts))
 
 
 @cache
@@ -190,14 +266,13 @@ def rule_files(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     gates = st.one_of(*[st.just({"min_chars": 1})] * 3, _wheres)
     return st.fixed_dictionaries(
         {"version": st.just(1), "tool": st.just("t"), "steps": st.lists(_steps(kind), min_size=1, max_size=4)},
-        optional={"preserve": _types, "keys": st.just("all"), "max_chars": st.sampled_from((50, 400, 2000)), "when": gates},
+        optional={
+            "preserve": _types,
+            "keys": st.just("all"),
+            "max_chars": st.sampled_from((50, 400, 2000)),
+            "when": gates,
+        },
     )
-
-
-def compiled(data: dict[str, Any]) -> Ruleset | None:
-    """Compile a rule given as data; None if its form is refused."""
-    ruleset, _ = compile_rules([("generated.yaml", json.dumps(data))])
-    return ruleset
 
 
 @st.composite
@@ -208,7 +283,9 @@ def _cases(draw: st.DrawFn, kinds: st.SearchStrategy[str]) -> tuple[dict[str, An
 
 
 tries = _cases(st.sampled_from(("object",) * 5 + ("records", "records", "articles", "text", "any")))
-"""A rule as data, its ruleset for the tool `t` or None if its form is refused, and the content of a return that it is aimed at."""
+"""A rule as data, its ruleset for the tool `t` or None if its form is refused, and the content of a return that it is
+aimed at.
+"""
 cases = tries.filter(lambda case: case[1] is not None)
 """Tries whose rule was not refused."""
 cases_of_records = _cases(st.just("records")).filter(lambda case: case[1] is not None)

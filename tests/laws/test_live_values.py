@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from reducer.engine import reduce_content
 from reducer.values import dump, is_media, plain
-from tests.laws.strategies import cases, compiled
-from tests.laws.test_laws import laws
+from tests.helpers import compiled
+from tests.laws.strategies import cases, laws
 
 
 class Aliased(BaseModel):
@@ -37,7 +37,9 @@ def alive(value: Any, draw: Any) -> Any:
         if choice == 0 and fields and all(key.isidentifier() for key in fields):
             return dataclasses.make_dataclass("Record", fields)(**fields)
         if choice == 1 and fields and all(key.isidentifier() and key not in dir(BaseModel) for key in fields):
-            model = create_model("Model", __base__=Aliased, **{key: (Any, Field(alias=f"{key}Alias")) for key in fields})
+            model = create_model(
+                "Model", __base__=Aliased, **{key: (Any, Field(alias=f"{key}Alias")) for key in fields}
+            )
             return model(**fields)
         if choice == 2:
             return {int(key) if key.isdigit() else key: item for key, item in fields.items()}
@@ -90,13 +92,23 @@ class Edge:
 @pytest.mark.parametrize(
     ("rule", "live"),
     [
-        ({"preserve": ["ip"], "steps": [{"path": "texts", "limit": 2}]}, {"texts": [Word.SHORT, Word.SHORT, "the", Word.LONG]}),
+        (
+            {"preserve": ["ip"], "steps": [{"path": "texts", "limit": 2}]},
+            {"texts": [Word.SHORT, Word.SHORT, "the", Word.LONG]},
+        ),
         ({"steps": [{"path": "note", "truncate": 8}]}, {"note": Word.LONG, "more": [Word.LONG]}),
         ({"steps": [{"path": "item", "compact": True}]}, {"item": {"a": float("nan"), "b": Word.SHORT, "c": 0}}),
-        ({"keys": "all", "preserve": ["ip"], "steps": [{"path": "edges", "limit": 1}]}, {"edges": [Edge(1, ""), Edge(2, ""), Edge(3, "192.0.2.1")]}),
+        (
+            {"keys": "all", "preserve": ["ip"], "steps": [{"path": "edges", "limit": 1}]},
+            {"edges": [Edge(1, ""), Edge(2, ""), Edge(3, "192.0.2.1")]},
+        ),
         # The ladder cuts the text before it takes the item that the text stands in.
         (
-            {"preserve": ["ip"], "max_chars": 50, "steps": [{"drop": "[?risk == 'high']"}, {"drop": ["id"], "preserve": []}]},
+            {
+                "preserve": ["ip"],
+                "max_chars": 50,
+                "steps": [{"drop": "[?risk == 'high']"}, {"drop": ["id"], "preserve": []}],
+            },
             [{"id": 0}, {"n": 1}, {"n": 2}, {"n": 3, "note": Word.LENGTHY}],
         ),
     ],

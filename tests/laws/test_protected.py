@@ -10,11 +10,11 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from reducer.engine import reduce_content, trace
+from reducer.engine import attempt, reduce_content
 from reducer.references import NUMBER, searched, searcher
+from tests.helpers import compiled
 from tests.laws import checks
-from tests.laws.strategies import cases, compiled
-from tests.laws.test_laws import laws
+from tests.laws.strategies import cases, laws
 
 _WORD = re.compile(r"[A-Za-z0-9#$][\w.:/@\[\]-]*[A-Za-z0-9]|[A-Za-z0-9]{2,}")
 _NUMBER = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?(?![\w.])")
@@ -74,7 +74,7 @@ def test_protected_cases_are_still_reduced() -> None:
     def run(case: Any) -> None:
         _, ruleset, content, values = case
         search = searcher(values)
-        outcome = trace(ruleset, "t", content, values)
+        outcome = attempt(ruleset, "t", content, values)
         counts["all"] += 1
         counts["changed"] += outcome.content is not content
         counts["faults"] += bool(outcome.fault)
@@ -97,16 +97,36 @@ AROUND = f"{LONG[:56]} …[456 more characters]…\nThe ticket is INC-4711 here.
         ([{"limit": 1}], ROWS, ["case-4"], [ROWS[0], {"id": "case-4"}]),
         ([{"limit": 1}], ROWS, [NUMBER + "1004"], [ROWS[0], {"score": 1004}]),
         ([{"limit": 1}], ROWS, ["tag-3", "case-5"], [ROWS[0], {"tags": ["tag-3"]}, {"id": "case-5"}]),
-        ([{"drop": ["score", "note"]}, {"limit": 1}], ROWS[:2], [NUMBER + "1000"], [{"id": "case-0", "score": 1000, "tags": ["a", "tag-0"]}]),
+        (
+            [{"drop": ["score", "note"]}, {"limit": 1}],
+            ROWS[:2],
+            [NUMBER + "1000"],
+            [{"id": "case-0", "score": 1000, "tags": ["a", "tag-0"]}],
+        ),
         ([{"path": "a", "drop": ["key-7"]}], {"a": {"key-7": 1, "b": 2}}, ["key-7"], {"a": {"key-7": 1, "b": 2}}),
         ([{"path": "a", "drop": ["key-7"]}], {"a": {"key-7": [1], "b": 2}}, ["key-7"], {"a": {"key-7": [], "b": 2}}),
         ([{"limit": 1}], ["one", "two", "id-33 here"], ["id-33"], ["one", "id-33 here"]),
         ([{"truncate": 60}], {"t": LONG}, ["INC-4711"], {"t": AROUND}),
         ([{"truncate": 600}], {"t": LONG}, ["INC-4711"], {"t": f"{LONG[:596]} …[446 more characters]"}),
-        ([{"extract": ["ip"]}], LONG, ["INC-4711"], "…[512 more characters]…\nThe ticket is INC-4711 here. …[501 more characters]"),
+        (
+            [{"extract": ["ip"]}],
+            LONG,
+            ["INC-4711"],
+            "…[512 more characters]…\nThe ticket is INC-4711 here. …[501 more characters]",
+        ),
         ([{"path": "a", "drop": ["t"]}], {"a": {"t": LONG}}, ["INC-4711"], {"a": {"t": f"…[512{AROUND[62:]}"}}),
-        ([{"truncate": 60}], f"{LONG[:402]}INC-4711", ["INC-4711"], f"{LONG[:56]} …[150 more characters]…{LONG[206:402]}INC-4711"),
-        ([{"truncate": 60}], f"{LONG[:56]} INC-4711 {LONG[402:]}", ["INC-4711"], f"{LONG[:56]} INC-4711 {LONG[402:511]} …[531 more characters]"),
+        (
+            [{"truncate": 60}],
+            f"{LONG[:402]}INC-4711",
+            ["INC-4711"],
+            f"{LONG[:56]} …[150 more characters]…{LONG[206:402]}INC-4711",
+        ),
+        (
+            [{"truncate": 60}],
+            f"{LONG[:56]} INC-4711 {LONG[402:]}",
+            ["INC-4711"],
+            f"{LONG[:56]} INC-4711 {LONG[402:511]} …[531 more characters]",
+        ),
         ([{"truncate": 60}], f"{LONG[:142]}INC-4711", ["INC-4711"], f"{LONG[:142]}INC-4711"),
         ([{"limit": 1}], ROWS, ["case-0"], [ROWS[0]]),
     ],
@@ -129,7 +149,11 @@ def test_live_values_are_read_as_they_are_stored() -> None:
     ruleset = compiled({"version": 1, "tool": "t", "steps": [{"limit": 1}]})
     assert ruleset is not None
     rows = [_Row(f"case-{n}", 1000 + n) for n in range(4)]
-    assert reduce_content(ruleset, "t", rows, protected=["case-2", NUMBER + "1003"]) == [rows[0], {"id": "case-2"}, {"score": 1003}]
+    assert reduce_content(ruleset, "t", rows, protected=["case-2", NUMBER + "1003"]) == [
+        rows[0],
+        {"id": "case-2"},
+        {"score": 1003},
+    ]
 
 
 def test_what_is_too_deep_stays_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""References: what counts as a value, where it stands, and who had it from where."""
+"""References: what counts as a value, where a value occurs, and which tool returns it comes from."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducer.references import NUMBER, Call, Returned, Said, Written, mentioned_later, references, searched, searcher
+from reducer.references import NUMBER, Call, Mentions, Prompt, Response, Returned, references, searched, searcher
 from reducer.references.search import occurrences, spellings
-from reducer.references.values import argued, written
+from reducer.references.values import values_of_arguments, values_of_text
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from reducer.references.values import argued, written
     ],
 )
 def test_distinctive_values_of_a_text(text: str, values: set[str]) -> None:
-    assert written(text) == values
+    assert values_of_text(text) == values
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_distinctive_values_of_a_text(text: str, values: set[str]) -> None:
     ],
 )
 def test_distinctive_values_of_arguments(arguments: Any, values: set[str]) -> None:
-    assert argued(arguments) == values
+    assert values_of_arguments(arguments) == values
 
 
 @pytest.mark.parametrize(
-    ("value", "text", "stands"),
+    ("value", "text", "occurs"),
     [
         ("srv-7", "on srv-7.", True),
         ("srv-7", "on srv-70", False),
@@ -66,9 +66,9 @@ def test_distinctive_values_of_arguments(arguments: Any, values: set[str]) -> No
         (NUMBER + "12.50", "12.5 EUR", True),
     ],
 )
-def test_where_values_stand(value: str, text: str, stands: bool) -> None:
-    assert searcher([value])(text) == ({value} if stands else set())
-    assert bool(list(occurrences(value, text))) == stands
+def test_where_values_occur(value: str, text: str, occurs: bool) -> None:
+    assert searcher([value])(text) == ({value} if occurs else set())
+    assert bool(list(occurrences(value, text))) == occurs
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,28 @@ def test_text_that_is_searched(content: Any, text: str) -> None:
 
 
 def test_a_value_is_novel_when_only_returns_had_it() -> None:
-    history = [Said("look at host-1"), Written((), (Call("look", {"host": "host-1"}),)), Returned("host-1 talks to host-2"), Written(("host-1, host-2",))]
-    assert [(ref.value, ref.kind, ref.sources, ref.novel) for ref in references(history)] == [("host-2", "text", (0,), True)]
+    history = [
+        Prompt("look at host-1"),
+        Response((), (Call("look", {"host": "host-1"}),)),
+        Returned("host-1 talks to host-2"),
+        Response(("host-1, host-2",)),
+    ]
+    assert [(ref.value, ref.kind, ref.sources, ref.novel) for ref in references(history)] == [
+        ("host-2", "text", (0,), True)
+    ]
     # `host-1` was used before any return had it: that use is the first and refers to nothing.
 
 
-def test_what_is_mentioned_later_is_told_for_each_return() -> None:
-    history = [Returned("host-1 host-2"), Written(("host-2",)), Returned("host-2 host-3"), Written(("host-3 host-2",)), Returned("host-3")]
-    assert mentioned_later(history) == [{"host-2"}, {"host-2", "host-3"}, set()]
+def test_mentions_after_each_return() -> None:
+    mentions = Mentions([(1, Response(("host-2",))), (3, Response(("host-3 host-2",)))])
+    assert mentions.after(0, "host-1 host-2") == {"host-2"}
+    assert mentions.after(2, "host-2 host-3") == {"host-2", "host-3"}
+    assert mentions.after(4, "host-3") == set()
 
 
 @given(st.lists(st.text("aA1._-/:@ №\ud800é,'\"`*[]{}()\\", max_size=40), max_size=6))
 def test_any_text_is_looked_at(texts: list[str]) -> None:
-    values = set().union(*map(written, texts), *map(argued, texts))
+    values = set().union(*map(values_of_text, texts), *map(values_of_arguments, texts))
     for text in texts:
         found = searcher(values)(text)
         assert found == {value for value in values if any(True for _ in occurrences(value, text))}
@@ -128,7 +137,7 @@ def test_values_that_end_in_one_another_are_all_found(value: str, text: str) -> 
     ids=lambda text: text[:6],
 )
 def test_hostile_texts_take_their_time_and_no_more(hostile: str) -> None:
-    values = written(hostile) | argued(hostile) | argued({"a": hostile})
+    values = values_of_text(hostile) | values_of_arguments(hostile) | values_of_arguments({"a": hostile})
     searcher(values)(searched(hostile))
 
 

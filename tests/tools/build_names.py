@@ -1,7 +1,10 @@
-"""Write `reducer/entities/names.txt` from a names list: `python tests/tools/build_names.py NAMES.json COMMON_WORDS.txt`.
+"""Write `reducer/entities/names.txt` from a names list: `python tests/tools/build_names.py NAMES.json
+COMMON_WORDS.txt`.
 
-NAMES.json holds `{name, types: [actor|malware], clusters, zipf}` from MISP galaxy; zipf is how common the name is in English (3 and
-more: an ordinary word). A line of the result is kind (`a` actor, `m` malware), case (`=` only as written, `~` in any case), name, and
+NAMES.json holds `{name, types: [actor|malware], clusters, zipf}` from MISP galaxy; zipf is how common the name is in
+English (3 and
+more: an ordinary word). A line of the result is kind (`a` actor, `m` malware), case (`=` only as written, `~` in any
+case), name, and
 `|canonical` when that is another name.
 """
 
@@ -38,7 +41,9 @@ KNOWN = frozenset(
     """.split()
 )
 # Ordinary words so much used for the threat that they stay, written as they are.
-KEPT = frozenset("Akira Carbanak Clop Conti Dharma Dragonfly Hive Lazarus Leviathan Maze Medusa Mirai Patchwork Phobos Royal REvil Stuxnet Tick Turla".split())
+KEPT = frozenset(
+    "Akira Carbanak Clop Conti Dharma Dragonfly Hive Lazarus Leviathan Maze Medusa Mirai Patchwork Phobos Royal REvil Stuxnet Tick Turla".split()
+)
 MALWARE_FIRST = {"mitre-malware", "banker", "rat", "android", "cryptominers", "stealer", "botnet"}
 
 
@@ -47,7 +52,9 @@ def kind(entry: dict) -> str:
     if len(entry["types"]) == 1:
         return entry["types"][0][0]
     clusters = set(entry["clusters"])
-    strong = clusters & {"mitre-intrusion-set"} or (clusters & {"microsoft-activity-group"} and not clusters & {"mitre-malware"})
+    strong = clusters & {"mitre-intrusion-set"} or (
+        clusters & {"microsoft-activity-group"} and not clusters & {"mitre-malware"}
+    )
     return "m" if clusters & MALWARE_FIRST and not strong else "a"
 
 
@@ -66,12 +73,16 @@ def case(name: str, entry: dict, common: set[str]) -> str | None:
         if name.isupper() and len(name) > 4 and zipf < 4.1 and not only_ransomware:
             return "="  # MERCURY
         return "=" if actor and zipf < 3.35 and name[0].isupper() and len(name) > 4 else None
-    if only_ransomware and (zipf >= 2.2 or (name.islower() and (zipf > 0 or len(words) > 1 or any(w in common for w in words)))):
+    if only_ransomware and (
+        zipf >= 2.2 or (name.islower() and (zipf > 0 or len(words) > 1 or any(w in common for w in words)))
+    ):
         return None
     if len(name) < 4:
         return "=" if actor and zipf < 2 and name.isupper() else None
     if all(w in common or len(w) < 3 for w in words) and not re.search(r"\d", name):
-        return "=" if name != name.lower() and (actor or not only_ransomware or len(words) == 1) and not single else None
+        return (
+            "=" if name != name.lower() and (actor or not only_ransomware or len(words) == 1) and not single else None
+        )
     if single and (zipf >= 2 or len(name) < 5):
         return "=" if name != name.lower() else None
     if zipf >= 2 or len(name) < 5:
@@ -98,7 +109,13 @@ def content(names_path: Path, words_path: Path) -> str:
         # "LockBit Ransomware" is also LockBit; "Cryptographic Ransomware" gives no more than a word.
         short = stem if len(stem) > 5 and re.search(r"[a-z][A-Z]|[A-Za-z]\d", stem) else name
         for form in {name, short}:
-            if len(form) < 3 or not SHAPE.fullmatch(form) or JUNK.fullmatch(form) or form.lower() in commands or ", " in form:
+            if (
+                len(form) < 3
+                or not SHAPE.fullmatch(form)
+                or JUNK.fullmatch(form)
+                or form.lower() in commands
+                or ", " in form
+            ):
                 continue
             how = case(form, entry, common)
             if how is None:

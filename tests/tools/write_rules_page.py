@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reducer.ops import operations
-from reducer.schema.hints import hover
+from reducer.operations import operations
+from reducer.rules.schema import hover
 
 PAGE = Path(__file__).parents[2] / "rules" / "README.md"
 BEGIN, END = "<!-- actions -->\n", "<!-- /actions -->\n"

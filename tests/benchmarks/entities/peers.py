@@ -1,7 +1,8 @@
-"""Run the published extractors over texts: `python peers.py TEXTS.json`, in an environment that has them; standard library besides.
+"""Run the published extractors over texts: `python peers.py TEXTS.json`, in an environment that has them; standard
+library besides.
 
-TEXTS.json holds a list of texts. Prints for each extractor `{"name", "types", "found": [[[type, value], ...] per text], "seconds", "stuck"}`; a
-text that takes longer than LIMIT is given up and counted as stuck.
+TEXTS.json holds a list of texts. Prints for each extractor `{"name", "types", "found": [[[type, value], ...] per text],
+"seconds", "stuck"}`; a text that takes longer than LIMIT is given up and counted as stuck.
 """
 
 from __future__ import annotations
@@ -81,7 +82,16 @@ def main(path: str) -> None:
                 signal.alarm(0)
         seconds = time.process_time() - start
         print(
-            json.dumps({"name": f"{name} {importlib.metadata.version(name)}", "types": types, "found": found, "seconds": seconds, "stuck": stuck}), flush=True
+            json.dumps(
+                {
+                    "name": f"{name} {importlib.metadata.version(name)}",
+                    "types": types,
+                    "found": found,
+                    "seconds": seconds,
+                    "stuck": stuck,
+                }
+            ),
+            flush=True,
         )
 
 

@@ -1,0 +1,72 @@
+"""Archive the originals of reduced tool returns, and the tool with which the model recalls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic_ai.messages import ModelMessage, ToolReturnPart
+from pydantic_ai.tools import RunContext, Tool
+from pydantic_ai.toolsets import FunctionToolset
+from pydantic_core import SchemaValidator
+from pydantic_core.core_schema import any_schema, dict_schema, no_info_before_validator_function, str_schema
+
+from reducer.agent.options import open_archive
+from reducer.agent.parts import Reduced
+from reducer.archive import Archive
+from reducer.archive.archive import owner_of
+from reducer.archive.entries import Entry, ReturnId, microseconds
+from reducer.archive.recall import DESCRIPTION, Arguments, HistoryReturn, answer
+from reducer.histories.reducible import RECALL
+from reducer.values import stored_json
+
+INSTRUCTION = f"`{RECALL}` reads the original of a shortened tool return: in pages, or only the part that you need."
+
+
+def owner(ctx: RunContext[Any]) -> str:
+    """Return the owner of what a run stores. PydanticAI 1.71 has no conversation ids."""
+    return owner_of(getattr(ctx, "conversation_id", None))
+
+
+def entries(messages: Sequence[ModelMessage], reduced: Sequence[Reduced], owner: str) -> list[Callable[[], Entry]]:
+    """Return functions that create the archive entries of the returns that a request reduced."""
+    ids = {id(part): return_id for part, return_id in _return_ids(messages)}
+    return [partial(_entry, one, ids[id(one.old)], owner) for one in reduced]
+
+
+def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
+    """Return the toolset with the tool `recall_tool_return`, for `Agent(toolsets=[…])`.
+
+    The tool reads the returns of the history that it is called in. It answers wrong arguments, and never raises.
+    """
+    opened = open_archive(archive)
+
+    def recall_tool_return(ctx: RunContext[Any], **arguments: Any) -> str:
+        returns = [HistoryReturn(id, part.content) for part, id in _return_ids(ctx.messages) if id.tool != RECALL]
+        return answer(returns, opened, arguments, owner(ctx))
+
+    tool = Tool[Any].from_schema(recall_tool_return, RECALL, DESCRIPTION, Arguments.model_json_schema(), takes_ctx=True)
+    # PydanticAI would refuse arguments that are not an object; the tool answers them like an empty object.
+    tool.function_schema.validator = SchemaValidator(
+        no_info_before_validator_function(
+            lambda given: given if isinstance(given, dict) else {}, dict_schema(str_schema(), any_schema())
+        )
+    )
+    return FunctionToolset([tool], id="reducer-recall")
+
+
+def _entry(one: Reduced, id: ReturnId, owner: str) -> Entry:
+    rule = one.outcome.rule
+    version = "" if rule is None else f"{rule.file}@{rule.digest}"
+    return Entry(id, version, stored_json(one.new.content), stored_json(one.old.content), owner)
+
+
+def _return_ids(messages: Sequence[ModelMessage]) -> Iterator[tuple[ToolReturnPart, ReturnId]]:
+    counts: dict[str, int] = {}
+    for message in messages:
+        for part in message.parts if message.kind == "request" else ():
+            if isinstance(part, ToolReturnPart):
+                counts[part.tool_call_id] = nth = counts.get(part.tool_call_id, 0) + 1
+                yield part, ReturnId(part.tool_name, part.tool_call_id, nth, microseconds(part.timestamp))

@@ -1,0 +1,160 @@
+"""The laws of reducing, checked on one content under one rule.
+
+Laws 6 and 11 are about whole histories and live objects. `histories.against` checks laws 2, 3, 4 and 7.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+from reducer.analysis.texts import all_text, contains, entities, opened
+from reducer.engine import Outcome, attempt, reduce_content
+from reducer.entities.entity import Entity
+from reducer.histories.against import check_content
+from reducer.histories.findings import path_text
+from reducer.rules import Rule, Ruleset
+from reducer.values import MAX_DEPTH, Unreducible, dump
+
+LAWS = {
+    1: "nothing is changed in place",
+    2: "types are kept",
+    3: "root keys are kept",
+    4: "the result is a subset",
+    5: "reducing again changes nothing",
+    7: "never larger",
+    8: "preserved entities survive",
+    9: "a rule can be applied to any content",
+    10: "the same content gives the same result",
+}
+"""The laws of one content by number."""
+
+_OF_CODE = {"V104": 2, "V106": 3, "V112": 7}
+_MAX_BROKEN = 3
+"""Violations of one law that are reported: the others have the same cause."""
+
+
+class Broken(NamedTuple):
+    """A law that does not hold: its number, how it is broken, and the number of the step that breaks it, or 0."""
+
+    law: int
+    message: str
+    step: int = 0
+
+
+def alone(rule: Rule, ruleset: Ruleset) -> Ruleset:
+    """Return a ruleset in which `rule` is for every tool."""
+    return replace(ruleset, rule_for=lambda _: rule)
+
+
+def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -> Iterator[Broken]:
+    """Check every law on one content: `before` is how it was written before its rule made `outcome` of it.
+
+    `ruleset` has that rule for every tool.
+    """
+    rule, result = outcome.rule, outcome.content
+    if rule is None:
+        return
+    if dump(content) != before:
+        yield Broken(1, "the given content was changed")
+        return
+    if outcome.fault:
+        step = outcome.unstable
+        yield Broken(5 if step else 9, outcome.fault, step.step.number if step and step.step else 0)
+        return
+    # An equal copy: the result must not depend on the identity of objects.
+    copy = content if type(content) is str else json.loads(before)
+    if dump(reduce_content(ruleset, rule.name, copy)) != dump(result):
+        yield Broken(10, "a copy of the content has another result")
+    if result is content:
+        return
+    yield from _against_original(content, result)
+    if rule.all_keys:
+        lost = _lost_key(opened(content), opened(result), ())
+        if lost is not None:
+            yield Broken(3, f"`{path_text(lost)}` was removed, although `keys: all` keeps it")
+    yield from _again(ruleset, rule, result)
+    yield from _preserved(rule, content, outcome)
+
+
+def _against_original(content: Any, result: Any) -> Iterator[Broken]:
+    counts: dict[int, int] = {}
+    for finding in check_content(content, result):
+        law = _OF_CODE.get(finding.code, 4)
+        counts[law] = counts.get(law, 0) + 1
+        if counts[law] <= _MAX_BROKEN:
+            place = f"`{path_text(finding.path)}`: " if finding.path else ""
+            yield Broken(law, f"{place}{finding.message}")
+
+
+def _lost_key(old: Any, new: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...] | None:
+    if type(old) is not dict or type(new) is not dict or not new or len(path) > MAX_DEPTH:
+        return None
+    for key, value in old.items():
+        found = (*path, key) if key not in new else _lost_key(value, new[key], (*path, key))
+        if found is not None:
+            return found
+    return None
+
+
+def _again(ruleset: Ruleset, rule: Rule, result: Any) -> Iterator[Broken]:
+    text = dump(result)
+    for again, when in ((result, ""), (json.loads(text), " after it was stored and loaded")):
+        outcome = attempt(ruleset, rule.name, again)
+        length = len(dump(outcome.content))
+        if dump(outcome.content) != text:
+            step = next((run.step for run in outcome.steps if run.changed), None)
+            message = f"the result is reduced again{when}: {len(text):,} -> {length:,} characters"
+            yield Broken(5, message, step.number if step else 0)
+            return
+
+
+def _preserved(rule: Rule, content: Any, outcome: Outcome) -> Iterator[Broken]:
+    old, new = opened(content), opened(outcome.content)
+    left = all_text(new, deeper=True)
+    lost = (
+        Broken(8, f"the {entity.type} {entity.value} was removed", step)
+        for entity, step in _to_preserve(rule, old, outcome)
+        if entity.value not in outcome.restored.lost and not contains(left, entity.value)
+    )
+    yield from islice(lost, _MAX_BROKEN)
+    arrived = all_text(old, deeper=True)
+    halves = (
+        Broken(8, f"a cut left the {entity.type} {entity.value}, a part of something else")
+        for entity in entities(new, rule.vocabulary.everything()).values()
+        if not contains(arrived, entity.value)
+    )
+    yield from islice(halves, _MAX_BROKEN)
+
+
+def _to_preserve(rule: Rule, old: Any, outcome: Outcome) -> Iterator[tuple[Entity, int]]:
+    """Yield each entity that must survive, with the number of the first step that preserves it.
+
+    A type is preserved from the step after which all steps preserve it; what earlier steps removed need not survive.
+    """
+    policies = rule.policies[1 : None if rule.max_chars is not None else -1]
+    first: dict[str, int] = {}
+    kinds: frozenset[str] = rule.types
+    for number in range(len(policies), 0, -1):
+        kinds &= policies[number - 1]
+        first.update(dict.fromkeys(kinds, number))
+    if not first:
+        return
+    arrived = entities(old, rule.vocabulary.scanner(frozenset(first)))
+    for number in sorted(set(first.values())):
+        scan = rule.vocabulary.scanner(frozenset(kind for kind, start in first.items() if start == number))
+        there = arrived if number == 1 else _entities_after(outcome, number - 1, scan)
+        # An entity that only a cut text contains was none when the return arrived.
+        yield from (
+            (entity, number) for key, entity in there.items() if first[entity.type] == number and key in arrived
+        )
+
+
+def _entities_after(outcome: Outcome, step: int, scan: Any) -> dict[tuple[str, str], Entity]:
+    try:
+        return entities(opened(outcome.left_after(step, seen=False)), scan)
+    except Unreducible:
+        return {}

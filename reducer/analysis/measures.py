@@ -1,0 +1,138 @@
+"""What rules cost, measured on recorded histories: what the agent did afterwards is the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
+from reducer.analysis.recall import LostEntity, Recall, recall
+from reducer.analysis.repeats import Repeat, repeats
+from reducer.analysis.retention import LostReference, retention
+from reducer.engine import Outcome
+from reducer.histories.stored import InputFormat, Key, events
+from reducer.references import Event, Prompt, Response, Returned
+from reducer.values import Unreducible, chars
+
+MAX_LISTED = 1000
+"""Lost references, lost entities and repeated calls that are listed; all are counted."""
+
+
+class Reduced(NamedTuple):
+    """One tool return and what its rule made of it: `name` is its call id, `outcome` None if rules never apply."""
+
+    name: str
+    tool: str
+    content: Any
+    outcome: Outcome | None
+
+    @property
+    def left(self) -> Any:
+        """The content as the rule leaves it."""
+        return self.content if self.outcome is None else self.outcome.content
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """What rules cost in one history or several.
+
+    `references` counts the novel references, `kept` those that the agent would have seen if the rules had run while it
+    worked. `entities` compares reduced returns by type. `recorded` and `reduced` are the cost of the requests. The
+    lists have at most `MAX_LISTED` entries; `repeats` counts the calls that were made `again`.
+    """
+
+    references: int = 0
+    kept: int = 0
+    lost_references: tuple[LostReference, ...] = ()
+    entities: Mapping[str, Recall] = field(default_factory=dict)
+    lost_entities: tuple[LostEntity, ...] = ()
+    recorded: Cost = NOTHING
+    reduced: Cost = NOTHING
+    repeats: int = 0
+    again: tuple[Repeat, ...] = ()
+
+    @property
+    def retention(self) -> float | None:
+        """The share of the references that were kept; None if there are none."""
+        return self.kept / self.references if self.references else None
+
+
+def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
+    """Measure what rules cost in a stored history whose tool returns are `reduced`, by their places."""
+    placed = events(data, input_format)
+    happened = [place.event for place in placed]
+    where = [place.key[0] for place in placed]
+    returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
+    found = retention(history, happened, where, returns)
+    entities, lost_entities = recall(history, [entry for entry in returns if entry is not None])
+    again = repeats(history, happened, where, returns)
+    return Measures(
+        references=found.references,
+        kept=found.kept,
+        lost_references=found.lost[:MAX_LISTED],
+        entities=entities,
+        lost_entities=lost_entities[:MAX_LISTED],
+        recorded=cost(requests(happened, [entry and entry.content for entry in returns])),
+        reduced=cost(requests(happened, [entry and entry.left for entry in returns])),
+        repeats=len(again),
+        again=again[:MAX_LISTED],
+    )
+
+
+def add(measures: Iterable[Measures]) -> Measures:
+    """Sum up the measures of several histories."""
+    every = tuple(measures)
+    entities: dict[str, Recall] = {}
+    for one in every:
+        for kind, found in one.entities.items():
+            total, kept = entities.get(kind, (0, 0))
+            entities[kind] = Recall(total + found.total, kept + found.kept)
+    return Measures(
+        references=sum(one.references for one in every),
+        kept=sum(one.kept for one in every),
+        lost_references=tuple(islice(chain.from_iterable(one.lost_references for one in every), MAX_LISTED)),
+        entities=dict(sorted(entities.items())),
+        lost_entities=tuple(islice(chain.from_iterable(one.lost_entities for one in every), MAX_LISTED)),
+        recorded=add_costs(one.recorded for one in every),
+        reduced=add_costs(one.reduced for one in every),
+        repeats=sum(one.repeats for one in every),
+        again=tuple(islice(chain.from_iterable(one.again for one in every), MAX_LISTED)),
+    )
+
+
+def sizes(happened: Sequence[Event], contents: Sequence[Any]) -> Iterator[int | None]:
+    """Yield the characters of each event, with `contents` for the tool returns; None before what a model wrote.
+
+    What the agent wrote is sent back with the next request.
+    """
+    number = 0
+    for event in happened:
+        if isinstance(event, Response):
+            yield None
+            yield sum(map(len, event.texts)) + sum(size(call.arguments) for call in event.calls)
+        elif isinstance(event, Prompt):
+            yield len(event.text)
+        else:
+            yield size(contents[number])
+            number += 1
+
+
+def requests(happened: Sequence[Event], contents: Sequence[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the characters of each request, and those of the one before, with all of which it begins."""
+    last = total = 0
+    for one in sizes(happened, contents):
+        if one is None:
+            yield total, last
+            last = total
+        else:
+            total += one
+
+
+def size(value: Any) -> int:
+    """Count the characters that a content is sent as; 0 for none, and for one without a JSON form."""
+    try:
+        return 0 if value is None else chars(value)
+    except Unreducible:
+        return 0

@@ -1,0 +1,74 @@
+"""The texts in contents, and the entities in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from reducer.entities.entity import Entity, Scan
+from reducer.formats import decode, parse_nested, plain
+from reducer.values import dump, is_media
+
+SEPARATOR = "\0"
+"""Separates texts that are searched together; no entity contains it."""
+
+_IN_WORD = re.compile("[A-Za-z0-9]")
+_ESCAPES = frozenset({"\\n", "\\r", "\\t"})
+
+
+def opened(content: Any) -> Any:
+    """Return the value of a content that is structured text; any other content as it is."""
+    return decode(content) if type(content) is str else content
+
+
+def texts(value: Any, deeper: bool = False) -> Iterator[str]:
+    """Yield every text and key in a value, with `deeper` also those in structured texts. Media are not entered."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if type(item) is str:
+            yield item
+            nested = parse_nested(item) if deeper else None
+            if nested is not None:
+                waiting.append(plain(nested[0]))
+        elif type(item) is list:
+            waiting += reversed(item)
+        elif type(item) is dict and not is_media(item):
+            yield from item
+            waiting += reversed(item.values())
+
+
+def entities(value: Any, scan: Scan) -> dict[tuple[str, str], Entity]:
+    """Scan a value text by text; return the first entity of each type and canonical value."""
+    found: dict[tuple[str, str], Entity] = {}
+    for text in dict.fromkeys(texts(value)):
+        for entity in scan(text):
+            found.setdefault((entity.type, entity.canonical), entity)
+    return found
+
+
+def contains(text: str, value: str) -> bool:
+    """Return whether a text contains a written entity, bounded by characters that are no part of a word."""
+    # A plain search and a look at the edges: an expression for both takes 7 ms on 80,000 characters.
+    at = text.find(value)
+    while at >= 0:
+        end = at + len(value)
+        before, after = text[max(0, at - 2) : at], text[end : end + 1]
+        # The letter of an escape, as in the JSON text `\\n192.0.2.1`, is no part of a word.
+        starts = not (value[0].isalnum() and _IN_WORD.match(before[-1:])) or before in _ESCAPES
+        if starts and not (value[-1].isalnum() and _IN_WORD.match(after)):
+            return True
+        at = text.find(value, at + 1)
+    return False
+
+
+def all_text(value: Any, deeper: bool = False) -> str:
+    """Return all texts of a value as one, to be searched."""
+    return SEPARATOR.join(texts(value, deeper))
+
+
+def excerpt(value: Any, width: int = 160) -> str:
+    """Return the beginning of a value on one line: a text as it is, anything else as compact JSON."""
+    text = value if type(value) is str else dump(value)
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -1,0 +1,100 @@
+"""The public API: load rules, and reduce contents and histories with them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reducer.engine import OnFault, prepare, reduce_content
+from reducer.errors import Diagnostic, RuleError
+from reducer.rules import Ruleset, instructions, read_rules
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
+
+_logger = logging.getLogger("reducer")
+
+
+@dataclass(slots=True, eq=False)
+class Reducer:
+    """Reduce tool returns by rules; safe to share between threads.
+
+    `sources` are the files and folders that the rules were loaded from. Only `reload` replaces `ruleset`.
+    """
+
+    ruleset: Ruleset
+    sources: tuple[Path | str, ...] = ()
+
+    def __post_init__(self) -> None:
+        prepare(self.ruleset)
+
+    @classmethod
+    def load(cls, *sources: Path | str) -> Reducer:
+        """Load rule files, and all `.yaml` and `.yml` files of folders.
+
+        Raise `RuleError` with every problem of every file.
+        """
+        return cls(read_rules(*sources), sources)
+
+    def reload(self) -> tuple[Diagnostic, ...]:
+        """Load the rules from their sources again; return the problems that prevent it.
+
+        With any problem, the current rules stay in use and the problems are also logged. Processors and capabilities
+        that use this `Reducer` apply the new rules to returns that they have not reduced yet; the others stay as they
+        are, so the prefix of a conversation does not change. Raise `ValueError` for a `Reducer` without sources.
+        """
+        if not self.sources:
+            raise ValueError("these rules were not loaded from files: create the Reducer with Reducer.load")
+        try:
+            ruleset = read_rules(*self.sources)
+            prepare(ruleset)
+            self.ruleset = ruleset
+        except RuleError as error:
+            problems = error.problems
+        else:
+            return ()
+        _logger.error("the rules were not reloaded:\n%s", "\n".join(map(str, problems)))
+        return problems
+
+    def reduce_content(self, tool: str, content: Any, on_fault: OnFault | None = None) -> Any:
+        """Reduce the content of one return of `tool`; return the same object if nothing changes. Never raise.
+
+        `on_fault(tool, reason)` is called if there is a rule for the content but it cannot be reduced.
+        """
+        return reduce_content(self.ruleset, tool, content, on_fault)
+
+    def reduce(self, messages: Sequence[ModelMessage], references: bool = True) -> list[ModelMessage]:
+        """Reduce the tool returns of a history of PydanticAI messages; unchanged messages are the same objects.
+
+        With `references`, keep every item, key and text that contains a distinctive value (an id, an address, a name
+        or a number) which the agent mentions later, in a text or in the arguments of a tool call.
+        """
+        from reducer.histories.live import later_mentions, reduce_messages
+
+        mentions = later_mentions(messages) if references else None
+        return reduce_messages(messages, partial(reduce_content, self.ruleset), mentions)
+
+    def reduce_json(self, data: bytes, references: bool = True) -> bytes:
+        """Reduce the tool returns of a stored history, JSON as UTF-8 bytes; all other bytes stay.
+
+        `references` is as in `reduce`. Raise `HistoryError` if the data is no history.
+        """
+        from reducer.histories.stored import later_mentions, reduce_json
+
+        return reduce_json(
+            data,
+            partial(reduce_content, self.ruleset),
+            applies=lambda tool: self.ruleset.rule_for(tool) is not None,
+            mentions=later_mentions(data) if references else None,
+        )
+
+    def instructions(self, tools: Iterable[str] | None = None) -> str:
+        """Return static text that tells a model what the rules for `tools`, or all rules, leave out.
+
+        The text has one line per rule, and is empty if there is none.
+        """
+        return instructions(self.ruleset, tools)

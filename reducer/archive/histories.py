@@ -1,0 +1,93 @@
+"""Archive the originals of stored histories, and restore them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from reducer.archive.entries import Entry, ReturnId, canonical, find_original, has_marker, microseconds
+from reducer.histories.stored import Content, InputFormat, Return, returns, splice
+
+_REASONS = {
+    "ambiguous": "the archive has several originals that fit",
+    "elsewhere": "the archive has an original that belongs to another return",
+    "damaged": "its original is damaged",
+    "": "it contains markers, and the archive does not have its original",
+}
+
+
+class Unrestored(NamedTuple):
+    """A return that stays reduced, and why."""
+
+    found: Return
+    reason: str
+
+
+class Restored(NamedTuple):
+    """A restored history, the number of returns that were restored, and those that may still be reduced."""
+
+    history: bytes
+    restored: int
+    unrestored: tuple[Unrestored, ...]
+
+
+def restore(
+    history: bytes, connection: sqlite3.Connection, *, newest: bool = False, input_format: InputFormat = "auto"
+) -> Restored:
+    """Restore the original tool returns of a stored history, UTF-8 JSON; all other bytes stay.
+
+    `newest`: take the newest original if several fit. Raises `HistoryError` and `sqlite3.Error`.
+    """
+    changes: list[tuple[Content, bytes]] = []
+    unrestored: list[Unrestored] = []
+    count = 0
+    for found in returns(history, input_format):
+        if found.untouched:
+            continue
+        before = len(changes)
+        reasons = []
+        for number, copy in enumerate(found.places, 1):
+            id = _id(found)._replace(copy=number if len(found.places) > 1 else 0)
+            original = find_original(connection, id, copy.content, newest=newest)
+            if original.data is not None:
+                changes.append((copy, original.data))
+            elif original.problem or has_marker(copy.content):
+                reasons.append(_REASONS[original.problem])
+        unrestored += [Unrestored(found, reason) for reason in reasons[:1]]
+        count += not reasons and len(changes) > before
+    return Restored(splice(history, changes) if changes else history, count, tuple(unrestored))
+
+
+def entries_between(
+    before: bytes, after: bytes, rule: Callable[[str], str], input_format: InputFormat = "auto"
+) -> Iterator[Entry]:
+    """Yield an entry for each content that differs between a stored history and its reduced form.
+
+    `rule(tool)` names the rule of a tool. Raises `HistoryError`, and `ValueError` if the two do not belong together.
+    """
+    originals = sorted((copy.start, copy.end) for found in returns(before, input_format) for copy in found.places)
+    reduced = list(returns(after, input_format))
+    starts = sorted(copy.start for found in reduced for copy in found.places)
+    spans = dict(zip(starts, originals, strict=True))
+    for found in reduced:
+        texts = [(before[slice(*spans[copy.start])], after[copy.start : copy.end]) for copy in found.places]
+        # Changed copies first: their original is the one that all copies with the same reduced content share.
+        order = sorted(range(len(texts)), key=lambda index: texts[index][0] == texts[index][1])
+        shared: dict[bytes, bytes] = {}
+        for index in order:
+            original, text = texts[index]
+            content = canonical(found.places[index].content)
+            if content is None:
+                continue
+            if content not in shared:
+                if original != text:
+                    shared[content] = original
+                    yield Entry(_id(found), rule(found.tool), content, original)
+            elif shared[content] != original:
+                id = _id(found)._replace(copy=index + 1)
+                yield Entry(id, rule(found.tool), content, original)
+
+
+def _id(found: Return) -> ReturnId:
+    return ReturnId(found.tool, found.call_id, found.nth, microseconds(found.timestamp))

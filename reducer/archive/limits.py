@@ -1,0 +1,130 @@
+"""How much an archive holds: limits for its size and age, and statistics."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from datetime import timedelta
+from typing import NamedTuple
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_DAYS = {"m": 1 / 1440, "h": 1 / 24, "d": 1.0, "w": 7.0}
+
+
+class Limits(NamedTuple):
+    """The largest size of the file in bytes and the largest age of an entry in microseconds; None for no limit."""
+
+    size: int | None = None
+    age: int | None = None
+
+
+class Deleted(NamedTuple):
+    """The number of deleted returns, and of originals that no other return needs."""
+
+    returns: int
+    originals: int
+
+
+class ToolStatistics(NamedTuple):
+    """The returns of one tool: `original` and `reduced` are bytes of JSON, counted once per return."""
+
+    tool: str
+    returns: int
+    original: int
+    reduced: int
+
+
+class Statistics(NamedTuple):
+    """What an archive holds: `unique` bytes of different originals, `stored` after compression, `file` in use.
+
+    `oldest` and `newest` are microseconds since 1970; None in an empty archive.
+    """
+
+    returns: int
+    originals: int
+    unique: int
+    stored: int
+    file: int
+    oldest: int | None
+    newest: int | None
+    tools: tuple[ToolStatistics, ...]
+
+
+def parse_size(size: int | str | None) -> int | None:
+    """Return a size in bytes: 1000000, `500MB`, `1.5 GB`, `2GiB`. Raises `ValueError`."""
+    if size is None or (isinstance(size, int) and not isinstance(size, bool) and size > 0):
+        return size
+    number = 0
+    if isinstance(size, str):
+        match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]i?)?b?", size.strip().lower())
+        number = int(float(match[1]) * _UNITS[match[2] or ""]) if match else 0
+    if number < 1:
+        raise ValueError(f"{size!r} is not a size; write 1000000, 500MB or 2GiB")
+    return number
+
+
+def parse_age(age: timedelta | float | str | None) -> int | None:
+    """Return an age in microseconds: a `timedelta`, days, `30d`, `12h`, `90m`, `2w`. Raises `ValueError`."""
+    if age is None:
+        return None
+    try:
+        if isinstance(age, str) and (
+            match := re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)\s*([mhdw])?", age.strip().lower())
+        ):
+            age = float(match[1]) * _DAYS[match[2] or "d"]
+        if isinstance(age, (int, float)) and not isinstance(age, bool):
+            age = timedelta(days=age)
+        if isinstance(age, timedelta) and age >= timedelta(0):
+            return age // timedelta(microseconds=1)
+    except (OverflowError, ValueError):
+        pass
+    raise ValueError(f"{age!r} is not an age; write 30d, 12h, 90m or 2w, or give a timedelta or a number of days")
+
+
+def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> Deleted:
+    """Delete what is older than the limits allow at `now`, then the oldest until the file is small enough.
+
+    Raises `sqlite3.Error`; then nothing is deleted.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        before, returns = connection.total_changes, 0
+        if limits.age is not None:
+            returns = connection.execute("DELETE FROM returns WHERE stored_at < ?", (now - limits.age,)).rowcount
+        if limits.size is not None:
+            oldest = "DELETE FROM returns WHERE id = (SELECT id FROM returns ORDER BY stored_at, id LIMIT 1)"
+            while used(connection) > limits.size and connection.execute(oldest).rowcount:
+                returns += 1
+        originals = connection.total_changes - before - returns  # deleted by the trigger
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    if returns:
+        connection.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page only
+    return Deleted(returns, originals)
+
+
+def used(connection: sqlite3.Connection) -> int:
+    """Return the size of the file in bytes, without its free pages."""
+    pages, free, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
+
+
+def statistics(connection: sqlite3.Connection) -> Statistics:
+    """Count what an archive holds; tools come by the size of their originals. Raises `sqlite3.Error`."""
+    tools = connection.execute(
+        "SELECT tool, count(*), sum(size), sum(reduced_size) FROM returns JOIN originals ON originals.id = original"
+        " GROUP BY tool ORDER BY 3 DESC, 1"
+    )
+    originals, unique, stored = connection.execute(
+        "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(data)), 0) FROM originals"
+    ).fetchone()
+    returns, oldest, newest = connection.execute(
+        "SELECT count(*), min(stored_at), max(stored_at) FROM returns"
+    ).fetchone()
+    found = tuple(ToolStatistics(*row) for row in tools)
+    return Statistics(returns, originals, unique, stored, used(connection), oldest, newest, found)

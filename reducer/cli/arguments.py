@@ -1,0 +1,72 @@
+"""How verbs read their arguments."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from functools import partial
+
+
+def parser(verb: str, description: str, examples: str) -> argparse.ArgumentParser:
+    """Return the parser of a verb; the description is printed before its options and the examples after them."""
+    layout = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28)
+    return argparse.ArgumentParser(
+        f"reducer {verb}".strip(), description=description, epilog=examples, formatter_class=layout, allow_abbrev=False
+    )
+
+
+def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """Parse names and options in any order. Exits with code 2 if an argument is wrong."""
+    options, unknown = reader.parse_known_intermixed_args(arguments)
+    if unknown:
+        # argparse has no public list of its options; its help names them.
+        known = sorted(set(re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())))
+        nearest = get_close_matches(unknown[0].partition("=")[0], known, 1)
+        hint = f"; did you mean {nearest[0]}?" if nearest else ""
+        reader.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    return options
+
+
+def add_input_format(reader: argparse.ArgumentParser) -> None:
+    """Add `--input-format`."""
+    reader.add_argument(
+        "--input-format",
+        choices=("auto", "model-messages", "session"),
+        default="auto",
+        help="read PydanticAI messages, session histories, or whichever the file contains (default: auto)",
+    )
+
+
+def add_cache_prices(reader: argparse.ArgumentParser) -> None:
+    """Add `--cache-prices`."""
+    reader.add_argument(
+        "--cache-prices",
+        metavar="READ,WRITE,PLAIN",
+        help="price of input tokens read from the prompt cache, written to it, and uncached (default: 0.1,1.25,1)",
+    )
+
+
+def integer(what: str, least: int, most: int = 10**9 - 1) -> Callable[[str], int]:
+    """Return an argument type for an integer from `least` to `most`; `what` names it in messages."""
+    limits = f"from {least:,}" if most == 10**9 - 1 else f"from {least:,} to {most:,}"
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) <= 9 and least <= int(text) <= most):
+            raise ArgumentTypeError(f"expected {what} {limits}, not {text}")
+        return int(text)
+
+    return read
+
+
+def share(text: str) -> float:
+    """Read a share, `95%` or `0.95`, as a number from 0 to 1. Raises `ArgumentTypeError`."""
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"expected a share such as 95% or 0.95, not {text}")
+    return value

@@ -1,0 +1,104 @@
+"""`run`: shows what rules do to stored histories, and writes the reduced histories."""
+
+from __future__ import annotations
+
+from argparse import BooleanOptionalAction
+from collections.abc import Sequence
+
+from reducer.cli import VERBS
+from reducer.cli.arguments import add_cache_prices, add_input_format, integer, parse, parser
+from reducer.cli.watch import watch
+
+_ABOUT = """\
+Show what rules do to the tool returns of stored histories: what they save, what each step removed, and what needs
+attention. This is a dry run: inputs are never changed.
+"""
+_EXAMPLES = """\
+examples:
+  python -m reducer                                the bundled sample history with the bundled rules
+  python -m reducer session.json                   what the rules save in a stored history, and what needs attention
+  python -m reducer --rules rules/ histories/      your rules on all histories in a folder
+  python -m reducer session.json --format diff --tool 'get_*'
+                                                   what each step removed from the returns of some tools
+  python -m reducer session.json --call call_7#2   the second return with the call id call_7 (add --format diff)
+  python -m reducer session.json -o reduced.json   write the reduced history
+  python -m reducer session.json -o reduced.json --archive returns.db
+                                                   also archive the original returns, for `python -m reducer restore`
+  python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
+                                                   JSON lines of any size, one history per line; .gz and .zst are
+                                                   decompressed and compressed
+  python -m reducer histories/ -o reduced/         write a folder of reduced histories
+  curl … | python -m reducer - --format json       read standard input, print numbers for another program
+  python -m reducer histories/ --fail-under references=98%,saved=60%
+                                                   for continuous integration: exit with 1 below these values
+  python -m reducer check rules/                   find mistakes in rule files
+
+A history is JSON as PydanticAI stores it: a list of messages, or an object that contains one. Session histories of chat
+front ends are read as well. Without --rules, the rules in ./rules are used, otherwise the bundled rules.
+Exit codes: 0 done; 1 invalid lines in JSON lines, below --fail-under, or (with --strict) something needs attention;
+2 cannot run.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the verb and return the exit code. Raises `CommandError`."""
+    verbs = "\n".join(f"  {name:<12}{what}" for name, what in VERBS.items())
+    reader = parser("", f"{_ABOUT}\nverbs (details: `python -m reducer VERB --help`):\n{verbs}\n", _EXAMPLES)
+    add = reader.add_argument
+    add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
+    add("--rules", action="append", default=[], metavar="DIR|FILE", help="rule files or folders; can be repeated")
+    add("--tool", metavar="GLOB", help="only returns of the tools that match")
+    add("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return with it")
+    add("--format", choices=("table", "diff", "json", "html"), default="table", help="report format (default: table)")
+    add(
+        "--measures",
+        action=BooleanOptionalAction,
+        help="measure what the rules cost: references, entities, requests (default: unless --output is given)",
+    )
+    add(
+        "--no-references",
+        dest="references",
+        action="store_false",
+        help="also remove content that later messages reference (default: keep it)",
+    )
+    add("--fail-under", default="", metavar="MEASURE=SHARE", help="exit with 1 below these, for example saved=60%%")
+    add_cache_prices(reader)
+    add("--strict", action="store_true", help="exit with 1 if something needs attention")
+    add("-o", "--output", metavar="FILE|DIR/", help="write the reduced histories there; - for standard output")
+    add("--archive", metavar="FILE", help="store the originals of what --output writes in this SQLite archive")
+    add_input_format(reader)
+    add(
+        "--jobs",
+        type=integer("a number of processes", 1, 256),
+        default=1,
+        metavar="N",
+        help="use N processes; output and report stay the same",
+    )
+    add("--watch", action="store_true", help="run again when a history or a rule changes, and show the differences")
+    add("--version", action="store_true", help="print the version and exit")
+    options = vars(parse(reader, arguments))
+    if options.pop("version"):
+        print(f"reducer {_version()}")
+        return 0
+    # Imported here so that --version and --help start as fast as Python.
+    from reducer.cli.dry_run import Options, dry_run, watched
+
+    is_watched = options.pop("watch")
+    asked = Options(**options)
+    if is_watched:
+        watch(watched(asked))
+    return dry_run(asked)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("reducer")
+    except PackageNotFoundError:
+        import tomllib
+        from pathlib import Path
+
+        # A checkout that is not installed.
+        with (Path(__file__).parents[2] / "pyproject.toml").open("rb") as file:
+            return str(tomllib.load(file)["project"]["version"])

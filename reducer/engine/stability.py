@@ -1,0 +1,64 @@
+"""Law 5: a second pass over a result changes nothing, or one fallback is used that it does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reducer.engine.run import Pass, StepRun
+from reducer.rules import Rule
+
+OnePass = Callable[[Rule, Any], tuple[Any, Pass | None]]
+"""Applies a rule once to a content; returns what is left, the same object if nothing changes, and the finished plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stable:
+    """A result that a second pass does not change; `unstable` is the step for which a fallback was needed."""
+
+    content: Any
+    plan: Pass | None
+    unstable: StepRun | None = None
+
+
+def stabilize(rule: Rule, content: Any, one_pass: OnePass) -> Stable:
+    """Return what a rule leaves of a content, or what `max_chars` alone leaves, or the content: the first that is
+    stable.
+
+    The fallback is accepted only if this procedure returns it unchanged.
+    """
+    result, plan = one_pass(rule, content)
+    if plan is None or result is content or (rule.proven and not plan.restored.referenced):
+        return Stable(result, plan)
+    unstable = _changed_again(rule, result, one_pass)
+    if unstable is None:
+        return Stable(result, plan)
+    if rule.max_chars is not None:
+        fallback, fallback_plan = one_pass(_max_chars_alone(rule), content)
+        if fallback is not content and _is_returned(rule, fallback, one_pass):
+            return Stable(fallback, fallback_plan, unstable)
+    return Stable(content, plan, unstable)
+
+
+def _changed_again(rule: Rule, result: Any, one_pass: OnePass) -> StepRun | None:
+    """Return the step of a second pass that changes a result; None if nothing changes."""
+    again, plan = one_pass(rule, result)
+    if plan is None or again is result or again == result:
+        return None
+    return next((step for step in reversed(plan.steps) if step.changed), plan.steps[-1])
+
+
+def _is_returned(rule: Rule, fallback: Any, one_pass: OnePass) -> bool:
+    """Return whether `stabilize` returns a fallback unchanged."""
+    result, _ = one_pass(rule, fallback)
+    if result is fallback or result == fallback:
+        return True
+    if _changed_again(rule, result, one_pass) is None:
+        return False
+    alone, _ = one_pass(_max_chars_alone(rule), fallback)
+    return bool(alone is fallback or alone == fallback)
+
+
+def _max_chars_alone(rule: Rule) -> Rule:
+    return replace(rule, steps=(), when=None, policies=(rule.policies[0], rule.policies[-1]))

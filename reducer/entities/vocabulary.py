@@ -1,0 +1,145 @@
+"""The entity types of a folder of rules: built-in types, custom types, and values to ignore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+
+from reducer.entities import scanner
+from reducer.entities.entity import CACHED_TEXTS, GROUPS, SHORT, TYPES, Entity, Scan, ScanMany
+from reducer.entities.patterns import Pattern
+from reducer.entities.patterns import finder as pattern_finder
+from reducer.entities.words import FindWords
+
+_SPACED = str.maketrans("-_", "  ")
+_NAMES = frozenset({"threat_actor", "malware"})
+
+
+@dataclass(frozen=True, slots=True)
+class CustomType:
+    """The definition of a custom type: its patterns, and the function that finds its words."""
+
+    patterns: tuple[Pattern, ...] = ()
+    find_words: FindWords | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """The entity types of a folder of rules. Immutable, can be shared between threads.
+
+    `custom` has the custom types by name, `ignored` the values of a type that are not entities: canonical values, for a
+    domain with its subdomains, for a name its spelling.
+    """
+
+    custom: Mapping[str, CustomType] = field(default_factory=lambda: MappingProxyType({}))
+    ignored: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all types and groups."""
+        return (*TYPES, *GROUPS, *self.custom)
+
+    def expand(self, names: Iterable[str]) -> frozenset[str]:
+        """Return the types for names of types and groups. Raises KeyError with the first unknown name."""
+        types: set[str] = set()
+        for name in names:
+            if name not in TYPES and name not in GROUPS and name not in self.custom:
+                raise KeyError(name)
+            types.update(GROUPS.get(name, (name,)))
+        return frozenset(types)
+
+    def scanner(self, types: frozenset[str]) -> Scan:
+        """Return a function that finds the entities of `types` (without groups) in a text."""
+        return _scanner(self, types)
+
+    def scanner_of_many(self, types: frozenset[str]) -> ScanMany:
+        """Return a function that returns for each of many texts what `scanner` finds, without the empty results."""
+        return _scanner_of_many(self, types)
+
+    def everything(self) -> Scan:
+        """Return a function that finds the entities of all types, built-in and custom."""
+        return _scanner(self, frozenset((*TYPES, *self.custom)))
+
+
+BUILT_IN = Vocabulary()
+
+
+@lru_cache(maxsize=256)
+def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
+    scan = scanner(types.difference(vocabulary.custom))
+    ignored = _ignored(vocabulary, types)
+    custom = {kind: definition for kind, definition in vocabulary.custom.items() if kind in types}
+    if not custom and not ignored:
+        return scan
+    find_patterns = pattern_finder([(kind, pattern) for kind, one in custom.items() for pattern in one.patterns])
+    lists = [definition.find_words for definition in custom.values() if definition.find_words is not None]
+
+    def find(text: str) -> Sequence[Entity]:
+        found = scan(text)
+        if custom:
+            data = text.encode("ascii", "replace")
+            added = [entity for find_words in lists for entity in find_words(text, data)] + find_patterns(text, data)
+            if added:
+                found = sorted((*found, *_without_overlaps(added)), key=_order)
+        return tuple(entity for entity in found if not _is_ignored(entity, ignored)) if ignored else tuple(found)
+
+    cached = lru_cache(maxsize=CACHED_TEXTS)(find)
+    return lambda text: cached(text) if len(text) <= SHORT else find(text)
+
+
+@lru_cache(maxsize=256)
+def _scanner_of_many(vocabulary: Vocabulary, types: frozenset[str]) -> ScanMany:
+    if not types.isdisjoint(vocabulary.custom):
+        find = _scanner(vocabulary, types)
+        return lambda texts: {text: found for text in texts if (found := find(text))}
+    from reducer.entities.search import compiled_for_many
+
+    scan = compiled_for_many(types)
+    ignored = _ignored(vocabulary, types)
+    if not ignored:
+        return scan
+    return lambda texts: {
+        text: left
+        for text, found in scan(texts).items()
+        if (left := tuple([entity for entity in found if not _is_ignored(entity, ignored)]))
+    }
+
+
+def _ignored(vocabulary: Vocabulary, types: frozenset[str]) -> dict[str, frozenset[str]]:
+    return {kind: values for kind, values in vocabulary.ignored.items() if kind in types}
+
+
+def _order(entity: Entity) -> tuple[int, int, str]:
+    return entity.start, -entity.end, entity.type
+
+
+def _without_overlaps(found: list[Entity]) -> list[Entity]:
+    """Return the first and longest of the overlapping entities of each type."""
+    ends: dict[str, int] = {}
+    separate = []
+    for entity in sorted(found, key=_order):
+        if entity.start >= ends.get(entity.type, 0):
+            ends[entity.type] = entity.end
+            separate.append(entity)
+    return separate
+
+
+def _is_ignored(entity: Entity, ignored: Mapping[str, frozenset[str]]) -> bool:
+    values = ignored.get(entity.type)
+    if values is None:
+        return False
+    if entity.type != "domain":
+        return ignore_key(entity) in values
+    name = entity.canonical
+    while name:
+        if name in values:
+            return True
+        name = name.partition(".")[2]
+    return False
+
+
+def ignore_key(entity: Entity) -> str:
+    """Return the value to ignore an entity by: its canonical value, or its spelling for a name with synonyms."""
+    return entity.value.translate(_SPACED).lower() if entity.type in _NAMES else entity.canonical

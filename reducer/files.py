@@ -1,0 +1,21 @@
+"""Reading files with a size limit."""
+
+from __future__ import annotations
+
+import stat
+from errno import EFBIG, EINVAL
+from pathlib import Path
+
+MAX_RULE_BYTES = 1_000_000
+"""Bytes of a rule file."""
+
+
+def read_file(path: Path, max_bytes: int) -> bytes:
+    """Return the bytes of a regular file. Raises OSError for a folder, device or FIFO and for more than `max_bytes`."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(EINVAL, "not a regular file", str(path))
+    with path.open("rb") as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise OSError(EFBIG, f"larger than {max_bytes:,} bytes", str(path))
+    return data

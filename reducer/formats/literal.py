@@ -1,0 +1,171 @@
+"""Python literals: what `repr` returns for lists, tuples, dicts, sets, models and dataclasses.
+
+The text is translated into JSON for the scanner of the standard library, which is several times as fast as
+`ast.literal_eval`. Then `repr` of the result must be the text again, so the translation need not refuse a malformed
+text: whatever it makes of one is not written back as that text. Nothing is ever evaluated.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import chain, zip_longest
+from typing import Any
+
+from reducer.formats.json_text import in_range
+from reducer.formats.nodes import Atom, Bracketed
+from reducer.values import MAX_DEPTH
+
+# A string without an end matches too: no text is scanned twice.
+_STRING = re.compile(r"""('[^'\\]*+(?:\\.[^'\\]*+)*+'?|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)""")
+_WIDE = re.compile(r"\\U([0-9a-fA-F]{8})")
+_FIELD = re.compile(r"[A-Za-z_]\w*=")
+_MODULE = re.compile(r"[a-z_]\w*\.")
+
+# Stand for a string, an escaped backslash, and the place between two texts. `isprintable` excludes them from the input.
+_HOLE, _BACKSLASH, _BETWEEN = "\x01", "\x02", "\x03"
+# Names, alone, before `(` (a call or a model), before `=` (a field) or before a string; brackets; `<Risk.HIGH: 3>`.
+_TOKEN = re.compile(
+    rf"([A-Za-z_](?<![0-9].)[\w.]*+[(={_HOLE}]?|[\[({{\])}}]|<[A-Za-z_][^<>]*+>|-inf\b)",
+)
+_CLOSING = {"[": "]", "{": "}", "(": ")"}
+_WORDS = {"None": "null", "True": "true", "False": "false"}
+_ATOMS = frozenset({"nan", "inf", "-inf", f"b{_HOLE}"})
+
+# What the brackets are in JSON. A literal has no `Infinity`: an object that starts with it is a node.
+_LIST, _DICT = ("[", "]"), ("{", "}")
+_TUPLE, _SET = ('{"":Infinity,"(":[', "]}"), ('{"":Infinity,"{":[', "]}")
+_FIELDS, _MODEL = ('{"":Infinity,"":{', "}}"), ('{"":Infinity,"%s":{', "}}")
+_ATOM = ('{"":Infinity,"!":%s}', "")
+_NO_JSON = "?"
+_NODE = object()
+
+
+def read_literal(text: str) -> Any:
+    """Return the list, tuple, dict or `Bracketed` that a text as a whole expresses, None for any other text.
+
+    Other texts include those that `repr` would write differently, and those deeper than `MAX_DEPTH` levels.
+    """
+    fields = _FIELD.match(text) is not None
+    if not text.isprintable() or not (fields or text[-1:] in ("]", ")", "}")):
+        return None
+    parts = _STRING.split(f"({text})" if fields else text)
+    try:
+        value = _decode(_HOLE.join(parts[::2]), parts[1::2])
+        return value if type(value) is not Atom and repr(value) == text else None
+    except (ValueError, OverflowError, RecursionError):
+        return None
+
+
+def _decode(frame: str, strings: list[str]) -> Any:
+    """Return the value of a literal whose strings are holes in its `frame`. Raise `ValueError` for a malformed one."""
+    tokens = _TOKEN.split(frame)
+    translated, spans = _translate(tokens)
+    kept, token, string = [], 0, 0
+    for start, stop in spans:
+        first = string + "".join(tokens[token:start]).count(_HOLE)
+        kept += strings[string:first]
+        source = "".join(tokens[start:stop])
+        token, string = stop, first + source.count(_HOLE)
+        source = "".join(chain(*zip_longest(source.split(_HOLE), strings[first:string], fillvalue="")))
+        translated[start:stop] = [_ATOM[0] % json.dumps(source), *[""] * (stop - start - 1)]
+    kept += strings[string:]
+    pieces = "".join(translated).split(_HOLE)
+    whole = [""] * (2 * len(pieces) - 1)
+    whole[::2] = pieces
+    whole[1::2] = _bodies(kept)
+    return _DECODER.decode('"'.join(whole))
+
+
+def _translate(tokens: list[str]) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return the tokens in JSON, and the spans of the atoms, which are left to the caller."""
+    translated = tokens.copy()
+    opened: list[tuple[tuple[str, str], int, int]] = []
+    atoms: list[tuple[int, int]] = []
+    for at in range(1, len(tokens), 2):
+        token = tokens[at]
+        last = token[-1]
+        if last in _CLOSING:
+            if len(opened) == MAX_DEPTH:
+                raise ValueError(f"deeper than {MAX_DEPTH} levels")
+            kind = _kind(tokens, at)
+            opened.append((kind, at, len(atoms)))
+            translated[at] = kind[0] % token if kind is _MODEL else kind[0]
+            continue
+        if token in "]})":
+            if not opened or _CLOSING[tokens[opened[-1][1]][-1]] != token:
+                raise ValueError("a bracket without the other")
+            kind, start, outer = opened.pop()
+            translated[at] = kind[1]
+            if kind is _TUPLE:
+                translated[at - 1] = tokens[at - 1].removesuffix(",")
+            elif kind is _ATOM:
+                del atoms[outer:]
+                atoms.append((start, at + 1))
+        elif last == ">" or token in _ATOMS:
+            atoms.append((at, at + 1))
+        else:
+            if last == "=":
+                comma = "," if opened and opened[-1][0] is _FIELDS and opened[-1][1] + 2 < at else ""
+                translated[at] = f'{comma}"{token[:-1]}":'
+            else:
+                translated[at] = _WORDS.get(token, _NO_JSON)
+            continue
+        if opened and opened[-1][0] is _SET and tokens[at + 1].startswith(":"):
+            opened[-1] = (_ATOM, *opened[-1][1:])  # a dict whose key is not a text
+    return translated, atoms
+
+
+def _kind(tokens: list[str], at: int) -> tuple[str, str]:
+    """Return what the bracket that `tokens[at]` opens is in JSON."""
+    token = tokens[at]
+    if token == "[":
+        return _LIST
+    if token == "(" and at > 1:
+        return _TUPLE
+    gap, following = tokens[at + 1], tokens[at + 2] if at + 2 < len(tokens) else ""
+    empty = not gap and following == _CLOSING[token[-1]]
+    if token == "{":
+        if empty or gap[:2] == f"{_HOLE}:":
+            return _DICT
+        return _ATOM if ":" in gap.partition(",")[0] else _SET
+    has_field = not gap and following[-1:] == "="
+    if token == "(":
+        return _FIELDS if has_field else _TUPLE
+    if token == "set(" and empty:
+        return _SET
+    return _MODEL if (has_field or empty) and not _MODULE.match(token) else _ATOM
+
+
+def _bodies(strings: list[str]) -> list[str]:
+    """Return what JSON has between the quotes of `strings`."""
+    if not strings:
+        return []
+    text = _BETWEEN.join([string[1:-1] for string in strings])
+    if "\\" in text:
+        text = text.replace("\\\\", _BACKSLASH).replace("\\'", "'").replace('"', '\\"').replace("\\x", "\\u00")
+        text = _WIDE.sub(lambda match: chr(int(match[1], 16)), text).replace(_BACKSLASH, "\\\\")
+    else:
+        text = text.replace('"', '\\"')
+    return text.split(_BETWEEN)
+
+
+def _node(pairs: list[tuple[str, Any]]) -> Any:
+    if not pairs or pairs[0][1] is not _NODE:
+        return dict(pairs)
+    name, body = pairs[1]
+    if name == "(":
+        return tuple(body)
+    if name == "{":
+        return Bracketed(body, "{", "}")
+    if name == "!":
+        return Atom(body)
+    return Bracketed(body, name, ")") if name else Bracketed(body, glue=" ", least=1)
+
+
+def _number(text: str) -> float | Atom:
+    number = in_range(text)
+    return number if repr(number) == text else Atom(text)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_node, parse_constant={"Infinity": _NODE}.get, parse_float=_number)

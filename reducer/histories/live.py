@@ -1,0 +1,99 @@
+"""Histories as PydanticAI objects: only the contents of tool returns change, in new messages and parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from reducer.histories.reducible import why_untouched
+from reducer.references import Call, Mentions, Response
+from reducer.values import Unreducible, plain
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ToolReturnPart
+
+_DEEPEST = 250
+"""Levels of a content that are searched for references: PydanticAI stores none that are deeper."""
+
+FindMentions = Callable[[int, Any], Callable[[], frozenset[str]]]
+"""Returns what finds the values in a content of a message, given by its number, that later responses mention."""
+
+
+def reduce_messages(
+    messages: Sequence[ModelMessage], reduce: Callable[..., Any], mentions: FindMentions | None = None
+) -> list[ModelMessage]:
+    """Reduce the tool returns of a history; the result is a new list, in which unchanged messages are the same objects.
+
+    `reduce(tool, content)` gets the content as the part holds it and returns the same object for one that stays; with
+    `mentions` it gets the keyword `protected` too.
+    """
+    from pydantic_ai.messages import ToolReturnPart
+
+    def reduced(message: ModelMessage, reduce_one: Callable[[str, Any], Any]) -> ModelMessage:
+        return with_parts(
+            message, lambda part: reduced_part(part, reduce_one) if type(part) is ToolReturnPart else part
+        )
+
+    return [
+        reduced(message, reduce if mentions is None else _protecting(reduce, mentions, number))
+        for number, message in enumerate(messages)
+    ]
+
+
+def with_parts(message: ModelMessage, change: Callable[[Any], Any]) -> ModelMessage:
+    """Return a request with `change(part)` for each of its parts; the same object if all stay, and for a response."""
+    if message.kind != "request":
+        return message
+    parts = [change(part) for part in message.parts]
+    if all(new is old for new, old in zip(parts, message.parts, strict=True)):
+        return message
+    return replace(message, parts=parts)
+
+
+def reduced_part(part: ToolReturnPart, reduce: Callable[[str, Any], Any]) -> ToolReturnPart:
+    """Return a tool return with its content reduced; the same object if it stays or rules never apply to it."""
+    content = part.content
+    if content is None or isinstance(content, (bool, int, float, bytes, bytearray)):
+        return part
+    # Early versions of PydanticAI 1 have no `outcome` and no `tool_kind`.
+    outcome, tool_kind = getattr(part, "outcome", None), getattr(part, "tool_kind", None)
+    if why_untouched(part.tool_name, outcome, tool_kind, part.metadata):
+        return part
+    new = reduce(part.tool_name, content)
+    # What is stored as a text without being one (a date, an enum, a UUID) stays, as it does in a stored history.
+    if new is content or (isinstance(new, str) and not isinstance(content, str)):
+        return part
+    return replace(part, content=new)
+
+
+def later_mentions(messages: Sequence[ModelMessage]) -> FindMentions:
+    """Return what finds the values in tool returns that later responses mention; reads the history when first asked."""
+
+    @cache
+    def mentions() -> Mentions:
+        return Mentions([(number, _written(one)) for number, one in enumerate(messages) if one.kind == "response"])
+
+    def find(number: int, content: Any) -> frozenset[str]:
+        return mentions().after(number, plain(content, _DEEPEST))
+
+    return lambda number, content: partial(find, number, content)
+
+
+def _protecting(reduce: Callable[..., Any], mentions: FindMentions, number: int) -> Callable[[str, Any], Any]:
+    return lambda tool, content: reduce(tool, content, protected=mentions(number, content))
+
+
+def _written(response: ModelMessage) -> Response:
+    parts: Any = response.parts
+    texts = (part.content for part in parts if part.part_kind == "text" and isinstance(part.content, str))
+    calls = (Call(part.tool_name, _arguments(part.args)) for part in parts if part.part_kind == "tool-call")
+    return Response(tuple(texts), tuple(calls))
+
+
+def _arguments(arguments: Any) -> Any:
+    try:
+        return plain(arguments, _DEEPEST)
+    except Unreducible:
+        return None

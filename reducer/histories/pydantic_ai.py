@@ -1,0 +1,90 @@
+"""Messages as PydanticAI stores them, of all versions: `{"kind": "request" | "response", "parts": [...]}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from reducer.histories.format import Format, Scalar, Source, ToolReturn
+from reducer.histories.reducible import why_untouched
+from reducer.references import Call, Prompt, Response, searched
+
+
+class Part(Struct, gc=False):
+    """A part of a message, of any kind; `content_file_digests` is set next to contents of dates, bytes and the like."""
+
+    part_kind: Any = None
+    tool_name: Any = None
+    tool_call_id: Any = None
+    content: Raw | UnsetType = UNSET
+    args: Raw | UnsetType = UNSET
+    outcome: Any = None
+    tool_kind: Any = None
+    metadata: dict[str, Raw] | list[Raw] | Scalar = None
+    timestamp: Any = None
+    content_file_digests: Raw | UnsetType = UNSET
+
+
+class Message(Struct, gc=False):
+    """A request or a response."""
+
+    kind: Any = None
+    parts: list[Part | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+    instructions: Any = None
+
+
+def _recognises(message: Message, strict: bool) -> bool:
+    return type(message.kind) is str and type(message.parts) is list
+
+
+def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+    if message.kind != "request":
+        return
+    parts: Any = message.parts
+    for number, part in enumerate(parts):
+        if type(part) is not Part or part.part_kind != "tool-return":
+            continue
+        why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
+        if part.content is UNSET:
+            contents: tuple[Raw, ...] = ()
+        else:
+            contents = (part.content,)
+            if part.content_file_digests is not UNSET and not why and source.is_text(part.content):
+                why = "its content is bytes, a date or the like, stored as a text"
+        yield ToolReturn(number, part.tool_name, part.tool_call_id, contents, why, part.timestamp)
+
+
+def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
+    listed: Any = message.parts
+    parts = [(number, part, _content(part, source)) for number, part in enumerate(listed) if type(part) is Part]
+    if message.kind == "response":
+        texts = (text for _, part, text in parts if part.part_kind == "text" and isinstance(text, str))
+        calls = (_call(part, source) for _, part, _ in parts if part.part_kind == "tool-call")
+        yield 0, Response(tuple(texts), tuple(calls))
+        return
+    if isinstance(message.instructions, str):
+        yield 0, Prompt(message.instructions)
+    for number, part, content in parts:
+        if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
+            yield number, Prompt(content if isinstance(content, str) else searched(content))
+
+
+def _content(part: Part, source: Source) -> Any:
+    return None if part.content is UNSET or part.part_kind == "tool-return" else source.value(part.content)
+
+
+def _call(part: Part, source: Source) -> Call:
+    arguments = None if part.args is UNSET else source.value(part.args)
+    return Call(str(part.tool_name or ""), arguments, str(part.tool_call_id or ""))
+
+
+FORMAT = Format(
+    name="model-messages",
+    expected="a list of messages, each an object with `kind` and `parts`",
+    message=Message,
+    recognises=_recognises,
+    returns=_returns,
+    said=_said,
+)

@@ -1,0 +1,165 @@
+"""Markers, which replace what was cut: the only text that reducer writes.
+
+    text = kept (marker "…" kept)* [marker tail]   a text that was cut. With "…", a kept part follows the marker:
+                                                   `It …[900 more characters]… is INC-4711.`
+    item = marker                                  the last item of a list: `…[35 more items; mentions APT28]`
+    marker = "…[" count " more " ("characters" | "items") ["; mentions " value *(", " value)] "]"
+
+`kept` and `tail` are characters of the original text. A value is an entity as it was written. A space precedes a marker
+with text before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal["characters", "items"]
+Reads = Callable[[str], bool]
+"""A function that returns whether a value reads as one entity: a marker with any other value is ordinary text."""
+
+PREFIX = "…["
+CONTINUES = "…"
+"""Follows a marker with more kept text after it."""
+_INNER_CLOSING = "]" + CONTINUES
+_MAX_COUNT = (1 << 53) - 1
+"""The largest count: the largest integer that every JSON parser preserves."""
+_HEADS = {
+    unit: re.compile(rf"…\[([1-9][0-9]{{0,15}}) more {unit}(?:; mentions |\])") for unit in ("characters", "items")
+}
+# Limits against forged markers. No cut leaves more starts of markers, brackets in a mention, or characters in a value.
+_MAX_STARTS = 4
+_MAX_BRACKETS = 16
+_MAX_VALUE_CHARS = 4096
+_MAX_WITH_MENTIONS = 500
+"""Markers with mentions and kept text after them that are tried in one text."""
+
+
+_ANY = re.compile(r"…\[[1-9][0-9]{0,15} more (?:characters|items)(?:; mentions |\])")
+
+
+def is_marked(text: str) -> bool:
+    """Return whether a text contains something that looks like a marker."""
+    return _ANY.search(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker: how many characters or items were cut, and the preserved entities in them as first written."""
+
+    count: int
+    unit: Unit
+    mentions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return written(self.count, self.unit, self.mentions)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedMarker:
+    """A marker in a text: `text[start:stop]`, with the space before it and the `…` after it."""
+
+    start: int
+    stop: int
+    marker: Marker
+
+
+def written(count: int, unit: Unit, mentions: tuple[str, ...] = ()) -> str:
+    """Return the text of a marker. A sum of counts beyond the largest count becomes the largest."""
+    count = min(count, _MAX_COUNT)
+    mentioned = f"; mentions {', '.join(mentions)}" if mentions else ""
+    return f"{PREFIX}{count} more {unit}{mentioned}]"
+
+
+def read(text: str, head: int, tail: int, reads: Reads) -> PlacedMarker | None:
+    """Return the marker of a text that was cut to at most `head` and `tail` characters, None without one."""
+    end = text.rfind(PREFIX, 0, head + len(PREFIX) + 1)
+    for _ in range(_MAX_STARTS):
+        if end < 0:
+            return None
+        found = _marker_at(text, end, "characters", "]", len(text) - tail, reads)
+        if found is not None and found.start <= head:
+            return found
+        end = text.rfind(PREFIX, 0, end)
+    return None
+
+
+def read_all(text: str, tail: int, reads: Reads) -> tuple[PlacedMarker, ...]:
+    """Return the markers of earlier cuts: those before a `…`, and the one before at most `tail` characters."""
+    if PREFIX not in text:
+        return ()
+    found: list[PlacedMarker] = []
+    end = 0
+    if _INNER_CLOSING in text:
+        with_mentions = 0
+        for match in _HEADS["characters"].finditer(text):
+            if match.start() >= end and with_mentions < _MAX_WITH_MENTIONS:
+                with_mentions += not match[0].endswith("]")
+                marker = _marker_at(text, match.start(), "characters", _INNER_CLOSING, 0, reads)
+                if marker is not None:
+                    found.append(marker)
+                    end = marker.stop
+    last = read(text, len(text), tail, reads)
+    if last is None or (last.start < end and found[-1].start != last.start):
+        return (*found,)
+    return (*(marker for marker in found if marker.start < last.start), last)
+
+
+def read_item(item: object, reads: Reads) -> Marker | None:
+    """Return the marker in the last item of a list, None if the item is not a marker."""
+    if type(item) is not str or not item.startswith(PREFIX):
+        return None
+    found = _marker_at(item, 0, "items", "]", len(item), reads)
+    return found.marker if found else None
+
+
+def read_alone(text: str, reads: Reads) -> Marker | None:
+    """Return the marker that is a complete text, None if the text is not a marker."""
+    if not text.startswith(PREFIX):
+        return None
+    found = _marker_at(text, 0, "characters", "]", len(text), reads)
+    return found.marker if found else None
+
+
+def _marker_at(text: str, start: int, unit: Unit, closing: str, first: int, reads: Reads) -> PlacedMarker | None:
+    """Return the marker that starts at `start` and whose `closing` ends at `first` or later, None without one."""
+    match = _HEADS[unit].match(text, start)
+    own = start - 1 if start and text[start - 1] == " " else start
+    if match is None or (own == start and start > 0):
+        return None
+    count, begin = int(match[1]), match.end()
+    if count > _MAX_COUNT:
+        return None
+    if text[begin - 1] == "]":
+        stop = begin - 1
+        fits = text.startswith(closing, stop) and stop + len(closing) >= first
+        return PlacedMarker(own, stop + len(closing), Marker(count, unit)) if fits else None
+    stop = text.find(closing, max(begin, first - len(closing)))
+    for _ in range(_MAX_BRACKETS):
+        if stop < 0:
+            return None
+        last = text.rfind(", ", max(begin, stop - _MAX_VALUE_CHARS - 2), stop)
+        last = begin if last < 0 else last + 2
+        if stop - last > _MAX_VALUE_CHARS:
+            return None
+        if reads(text[last:stop]):
+            mentions = _mentions(text, begin, stop, reads)
+            return None if mentions is None else PlacedMarker(own, stop + len(closing), Marker(count, unit, mentions))
+        stop = text.find(closing, stop + 1)
+    return None
+
+
+def _mentions(text: str, begin: int, stop: int, reads: Reads) -> tuple[str, ...] | None:
+    # Read values one by one, so that thousands of forged markers cost no more than their first values.
+    values = []
+    while True:
+        comma = text.find(", ", begin, min(stop, begin + _MAX_VALUE_CHARS + 2))
+        end = stop if comma < 0 else comma
+        if end - begin > _MAX_VALUE_CHARS or not reads(text[begin:end]):
+            return None
+        values.append(text[begin:end])
+        if comma < 0:
+            return tuple(values) if len({*values}) == len(values) else None  # a marker mentions nothing twice
+        begin = comma + 2

@@ -1,0 +1,53 @@
+"""`compact`: leave out what says nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from reducer.operations.op import Example, Op
+from reducer.values import is_media, shown
+
+if TYPE_CHECKING:
+    from reducer.engine.place import Place
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == "" or value == [] or value == {}
+
+
+class Compact(Op):
+    """Drop keys with null, an empty text, list or object; write JSON text without blanks. Items of lists stay."""
+
+    accepts = frozenset({list, dict})
+    writes_compactly = True
+    examples = (
+        Example(
+            "keys without a value",
+            {"path": "host", "compact": True},
+            {"host": {"name": "gw", "owner": None, "tags": [], "os": {"family": ""}, "ports": [22, None]}},
+            {"host": {"name": "gw", "ports": [22, None]}},
+        ),
+        Example(
+            "a number, even zero, says something",
+            {"compact": True},
+            [{"hits": 0, "up": False}],
+            [{"hits": 0, "up": False}],
+        ),
+    )
+
+    compact: Literal[True]
+
+    def apply(self, place: Place, root: Place) -> None:
+        for child in place.children():
+            self.apply(child, root)
+        if type(place.value) is dict and not is_media(place.value):
+            fields = place.fields()
+            full = frozenset(key for key, item in fields.items() if not _is_empty(shown(item)))
+            if len(full) < len(fields):
+                place.keep_keys(full)
+
+    def tells(self, place: str) -> str:
+        return f"{place} leaves out keys without a value"
+
+    def says(self, place: str) -> str:
+        return f"leaves out of {place} the keys that hold null, an empty text, list or object"

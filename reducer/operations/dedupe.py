@@ -1,0 +1,67 @@
+"""`dedupe`: keep the first of equal items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+from reducer.operations.fields import Condition
+from reducer.operations.op import Example, Op
+from reducer.operations.words import items_of, worded
+from reducer.paths import Chain
+from reducer.values import dump, plain
+
+if TYPE_CHECKING:
+    from reducer.engine.place import Place
+
+
+class Dedupe(Op):
+    """Keep the first of equal items (`true`), or the first for each value of an expression; items without one stay."""
+
+    accepts = frozenset({list})
+    examples = (
+        Example("equal items", {"dedupe": True}, ["a", "b", "a"], ["a", "b"]),
+        Example(
+            "one item per address",
+            {"dedupe": "ip"},
+            [{"ip": "192.0.2.1", "port": 22}, {"ip": "192.0.2.1", "port": 80}, {"port": 81}],
+            [{"ip": "192.0.2.1", "port": 22}, {"port": 81}],
+        ),
+    )
+
+    dedupe: Literal[True] | Condition
+
+    def apply(self, place: Place, root: Place) -> None:
+        expression = self.dedupe
+        seen: set[str] = set()
+        positions = []
+        for position, item in enumerate(place.contents()):
+            found = plain(item if expression is True else expression.evaluate(item))
+            if found is not None or expression is True:
+                # Texts are their own key; the quote keeps them apart from the JSON text of other values.
+                key = f'"{found}' if type(found) is str else dump(found)
+                if key in seen:
+                    continue
+                seen.add(key)
+            positions.append(position)
+        place.keep_items(positions)
+
+    def tells(self, place: str) -> str:
+        return (
+            f"{place} lists equal items once"
+            if self.dedupe is True
+            else f"{place} lists one item for each {worded(self.dedupe.text, 'kind')}"
+        )
+
+    def says(self, place: str) -> str:
+        return (
+            f"keeps the first of equal {items_of(place)}"
+            if self.dedupe is True
+            else f"keeps of the {items_of(place)} the first with each `{self.dedupe.text}`"
+        )
+
+    def shortens(self) -> Iterable[Chain]:
+        return ((),)
+
+    def reads(self) -> Iterable[tuple[Chain, Chain]]:
+        return [((), chain) for chain in (((),) if self.dedupe is True else self.dedupe.reads)]

@@ -1,0 +1,91 @@
+"""`drop`: take keys away, or the items that a filter finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from reducer.operations.fields import Target, Targets
+from reducer.operations.op import Example, Op
+from reducer.operations.words import enumerated, listed
+from reducer.paths import Chain, names_of
+
+if TYPE_CHECKING:
+    from reducer.engine.place import Place
+
+
+class Drop(Op):
+    """Drop the listed keys of an object, or of each object in a list; with a filter, the items that match it."""
+
+    accepts = frozenset({dict, list})
+    examples = (
+        Example("a key of each object", {"drop": "raw"}, [{"id": 1, "raw": "..."}, {"id": 2}], [{"id": 1}, {"id": 2}]),
+        Example(
+            "a key further in",
+            {"path": "whois", "drop": ["registrar.raw"]},
+            {"whois": {"registrar": {"name": "R", "raw": "..."}}},
+            {"whois": {"registrar": {"name": "R"}}},
+        ),
+        Example("items", {"drop": "[?risk == 'low']"}, [{"risk": "low"}, {"risk": "high"}], [{"risk": "high"}]),
+        Example("the return keeps its own keys", {"drop": ["raw"]}, {"id": 1, "raw": "..."}, {"id": 1, "raw": ""}),
+    )
+
+    drop: Targets
+
+    def apply(self, place: Place, root: Place) -> None:
+        for target in self.drop:
+            _drop(place, target)
+
+    def tells(self, place: str) -> str:
+        return f"{place} leaves out {listed(target.text for target in self.drop)}"
+
+    def says(self, place: str) -> str:
+        return f"takes {enumerated(f'`{target.text}`' for target in self.drop)} out of {place}"
+
+    def shortens(self) -> Iterable[Chain]:
+        return [names_of(target.lists.shape) for target in self.drop if target.lists is not None and target.key is None]
+
+    def reads(self) -> Iterable[tuple[Chain, Chain]]:
+        for target in self.drop:
+            if target.lists is not None and target.condition is not None:
+                yield from ((names_of(target.lists.shape), chain) for chain in target.condition.reads)
+
+    def names(self) -> Iterable[Chain]:
+        for target in self.drop:
+            if target.key is not None:
+                yield (*(names_of(target.lists.shape) if target.lists else ()), *target.key.chain)
+
+    def takes(self, chain: Chain) -> bool:
+        for target in self.drop:
+            if target.key is not None:
+                gone = (*(names_of(target.lists.shape) if target.lists else ()), *target.key.chain)
+                if gone[: len(chain)] == chain or chain[: len(gone)] == gone:
+                    return True
+        return False
+
+
+def _drop(place: Place, target: Target) -> None:
+    if target.lists is None or target.condition is None:
+        if target.key is not None:
+            _drop_key(place, target.key.chain)
+        return
+    holds = target.condition.holds
+    for found in place.find(target.lists):
+        if type(found.value) is not list:
+            continue
+        items = found.contents()
+        if target.key is None:
+            found.keep_items([position for position, item in enumerate(items) if not holds(item)])
+            continue
+        for index, item in zip(found.indices(), items, strict=True):
+            if holds(item):
+                _drop_key(found.child(index), target.key.chain)
+
+
+def _drop_key(place: Place, chain: Chain) -> None:
+    name, *rest = chain
+    for found in place.objects():
+        if not rest:
+            found.drop_keys({name})
+        elif found.has(name):
+            _drop_key(found.child(name), tuple(rest))

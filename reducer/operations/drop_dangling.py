@@ -1,0 +1,69 @@
+"""`drop_dangling`: drop items that refer to what is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from reducer.operations.fields import Place as PathField
+from reducer.operations.op import Example, Op
+from reducer.operations.words import enumerated, items_of
+from reducer.paths import Chain, names_of
+from reducer.values import shown
+
+if TYPE_CHECKING:
+    from reducer.engine.place import Place
+
+
+class DropDangling(Op):
+    """Drop items whose key has no counterpart at a path of the return, such as the edges of removed nodes."""
+
+    accepts = frozenset({list})
+    examples = (
+        Example(
+            "edges of nodes that are gone",
+            {"path": "edges", "drop_dangling": {"source": "nodes[*].id", "target": "nodes[*].id"}},
+            {"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}, {"source": 1, "target": 9}]},
+            {"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]},
+        ),
+    )
+
+    drop_dangling: Annotated[dict[str, PathField], Field(min_length=1)]
+
+    def apply(self, place: Place, root: Place) -> None:
+        known = {path.text: {_scalar(found) for found in root.find(path)} for path in self.drop_dangling.values()}
+        wanted = [(key, known[path.text]) for key, path in self.drop_dangling.items()]
+        place.keep_items([position for position, item in enumerate(place.contents()) if _refers(shown(item), wanted)])
+
+    def tells(self, place: str) -> str:
+        return f"{place} leaves out items that refer to what is left out"
+
+    def says(self, place: str) -> str:
+        wanted = enumerated((f"`{key}` is not among `{path.text}`" for key, path in self.drop_dangling.items()), "or")
+        return f"takes the {items_of(place)} out whose {wanted}"
+
+    def shortens(self) -> Iterable[Chain]:
+        return ((),)
+
+    def reads(self) -> Iterable[tuple[Chain, Chain]]:
+        return [((), (key,)) for key in self.drop_dangling]
+
+    def reads_return(self) -> Iterable[Chain]:
+        return tuple(names_of(path.shape) for path in self.drop_dangling.values())
+
+
+def _scalar(place: Place) -> Any:
+    value = shown(place.json)
+    return None if type(value) in (dict, list) else value
+
+
+def _refers(item: Any, wanted: list[tuple[str, set[Any]]]) -> bool:
+    if type(item) is not dict:
+        return True
+    for key, known in wanted:
+        value = shown(item.get(key))
+        if value is not None and type(value) not in (dict, list) and value not in known:
+            return False
+    return True

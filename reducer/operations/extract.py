@@ -1,0 +1,85 @@
+"""`extract`: keep only the entities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reducer.formats import Atom
+from reducer.operations.fields import EntityTypes
+from reducer.operations.op import Example, Op
+from reducer.operations.words import enumerated
+from reducer.paths import Chain
+from reducer.values import is_media
+
+if TYPE_CHECKING:
+    from reducer.engine.place import Place
+
+
+class Extract(Op):
+    """Keep only entities of these types: in a text a marker names them, in lists and objects what leads to them."""
+
+    accepts = frozenset({str, list, dict})
+    reaches_down = True
+    examples = (
+        Example(
+            "a text",
+            {"extract": ["cve"]},
+            "The group has been seen to exploit CVE-2024-3400 against appliances that face the internet.",
+            "…[91 more characters; mentions CVE-2024-3400]",
+        ),
+        Example(
+            "an object: only the keys on the way",
+            {"path": "report", "extract": ["ip"]},
+            {"report": {"title": "Weekly", "hosts": ["gateway", "192.0.2.7"]}},
+            {"report": {"hosts": ["192.0.2.7"]}},
+        ),
+    )
+
+    extract: EntityTypes
+
+    def apply(self, place: Place, root: Place) -> None:
+        types = place.work.expand(self.extract)
+        if not _extract(place, types):
+            if type(place.value) is str:
+                place.cut_out((), types)
+            elif type(place.value) is list:
+                place.keep_items(())
+            else:
+                place.keep_keys(frozenset())
+
+    def tells(self, place: str) -> str:
+        return f"{place} shows only what mentions {', '.join(self.extract)}"
+
+    def says(self, place: str) -> str:
+        return f"keeps of {place} only what mentions {enumerated(self.extract, 'or') if self.extract else 'nothing'}"
+
+    def takes(self, chain: Chain) -> bool:
+        return True
+
+
+def _extract(place: Place, types: frozenset[str]) -> bool:
+    """Keep what leads to entities of `types`; return whether there are any."""
+    value = place.value
+    if type(value) is str:
+        return place.extract(types)
+    if type(value) is Atom:
+        return any(entity.type in types for entity in place.work.scan(value.source))
+    if type(value) is list:
+        found = [i for i in place.indices() if _extract(place.child(i), types)]
+        if found:
+            place.keep_items([position for position, i in enumerate(place.indices()) if i in set(found)])
+        return bool(found)
+    if type(value) is not dict or is_media(value):
+        return False
+    names = {}
+    for key in value:
+        if place.has(key):
+            inner = _extract(place.child(key), types)
+            if inner or any(entity.type in types for entity in place.work.scan(key)):
+                names[key] = inner
+    if names:
+        place.keep_keys(frozenset(names))
+        for key, inner in names.items():
+            if not inner:
+                place.empty(key)
+    return bool(names)

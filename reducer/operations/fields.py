@@ -1,0 +1,214 @@
+"""The types of the fields of operations and rules: each validates what YAML gave, compiles it, and says itself in JSON
+Schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Tag,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from reducer.entities.aliases import types_for
+from reducer.entities.vocabulary import BUILT_IN, Vocabulary
+from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, split_filter
+
+ENTITY = "entity-type"
+"""What stands for the names of entity types in the JSON Schema of a model: which there are a folder of rules says."""
+
+
+class Amount(BaseModel):
+    """How much stays at the start and at the end."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+    head: int = Field(0, ge=0, description="This many at the start stay.")
+    tail: int = Field(0, ge=0, description="This many at the end stay.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole_number_is_head(cls, value: Any) -> Any:
+        if type(value) not in (int, dict):
+            raise PydanticCustomError("amount", "expected a whole number, or {head: 10, tail: 5}", {})
+        return {"head": value} if type(value) is int else value
+
+    @model_validator(mode="after")
+    def _something_stays(self) -> Amount:
+        if self.head + self.tail < 1:
+            raise ValueError("expected at least 1; to remove everything use `drop`")
+        return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        both = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """Validates a text by compiling it; says of a `PathError` where in the text it is."""
+
+    compile: Callable[[str], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        # The compiled type itself is opaque to pydantic: its schema is not asked for.
+        return core_schema.no_info_plain_validator_function(self.validate)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1}
+
+    def validate(self, value: Any) -> Any:
+        if type(value) is not str:
+            raise PydanticCustomError("path_type", "expected a JMESPath expression")
+        try:
+            return self.compile(value)
+        except PathError as error:
+            context: dict[str, Any] = {
+                "code": error.code,
+                "message": error.message,
+                "column": error.column,
+                "width": error.width,
+                "help": error.help,
+            }
+            raise PydanticCustomError("path", "{message}", context) from error
+
+
+Condition = Annotated[Expression, _Compiled(compile_expression)]
+"""A JMESPath expression that is evaluated on an item."""
+Place = Annotated[Path, _Compiled(compile_path)]
+"""A JMESPath expression that names places."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrList:
+    """Takes one text for a list of one."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self.listed, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        several = handler(schema)
+        return {"anyOf": [several["items"], several]}
+
+    @staticmethod
+    def listed(value: Any) -> Any:
+        return (value,) if type(value) is str else tuple(value) if type(value) is list else value
+
+
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], OneOrList(), Field(min_length=1)]
+"""One text or a list of texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key, or with several names in `chain` a key further in; objects in lists on the way are meant each."""
+
+    text: str
+    chain: Chain
+
+
+def compile_key(text: str) -> Key:
+    """Read a key as `keep` and `drop` name it: a word as it stands, with dots a path, anything with quotes or brackets
+    by JMESPath.
+
+    Raises `PathError` for a path with more than fields and `[*]`.
+    """
+    if not set(text) & set('."[]|'):
+        return Key(text, (text,))
+    if not set(text) & set('"[]|') and all(text.split(".")):
+        return Key(text, tuple(text.split(".")))
+    path = compile_path(text)
+    chain = []
+    for token in path.shape:
+        if token[0] == "field":
+            chain.append(str(token[1]))
+        elif token[0] not in ("each", "flatten"):
+            raise PathError(
+                "E068",
+                "expected keys only: names, dots and `[*]`",
+                1,
+                len(text),
+                "to select items use `limit`, or `drop` with a filter",
+            )
+    if path.filters or not chain:
+        raise PathError(
+            "E068",
+            "expected keys only: names, dots and `[*]`",
+            1,
+            len(text),
+            "to select items use `limit`, or `drop` with a filter",
+        )
+    return Key(text, tuple(chain))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What `drop` takes: without a condition the key at `key`; with one the items of `lists` for which it holds, or
+    `key` in each of them.
+    """
+
+    text: str
+    key: Key | None
+    lists: Path | None = None
+    condition: Expression | None = None
+
+
+def compile_target(text: str) -> Target:
+    """Read what `drop` names: a key, or a path that ends in a filter (`items[?risk == 'low']`) and maybe a key behind
+    it.
+
+    Raises `PathError`.
+    """
+    parts = split_filter(text)
+    if parts is None:
+        return Target(text, compile_key(text))
+    lists, condition, rest = parts
+    return Target(text, compile_key(rest) if rest else None, compile_path(lists), compile_expression(condition))
+
+
+Targets = Annotated[tuple[Annotated[Target, _Compiled(compile_target)], ...], OneOrList(), Field(min_length=1)]
+"""One or several things for `drop`."""
+Keys = Annotated[tuple[Annotated[Key, _Compiled(compile_key)], ...], OneOrList(), Field(min_length=1)]
+"""One key or a list of keys."""
+
+
+def _entity_type(name: Any, info: ValidationInfo) -> Any:
+    known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
+    if name not in known:
+        near = types_for(str(name), known) or tuple(get_close_matches(str(name), known, 1))
+        help = (
+            f"did you mean {' and '.join(f'`{kind}`' for kind in near)}?"
+            if near
+            else f"expected one of {', '.join(known)}"
+        )
+        raise PydanticCustomError("entity_type", "unknown entity type `{name}`", {"name": str(name), "help": help})
+    return name
+
+
+EntityType = Annotated[str, BeforeValidator(_entity_type), WithJsonSchema({"type": "string", "format": ENTITY})]
+"""The name of one entity type or group."""
+EntityTypes = Annotated[tuple[EntityType, ...], OneOrList()]
+"""Entity types or groups: of the `Vocabulary` that is the context of validation, or built-in ones."""
+
+
+Preserved = Annotated[
+    Annotated[EntityTypes, Tag("[list]")]
+    | Annotated[dict[EntityType, Annotated[int, Field(ge=1)]], Field(min_length=1), Tag("[bounds]")],
+    Discriminator(lambda value: "[bounds]" if isinstance(value, dict) else "[list]"),
+]
+"""Entity types as `EntityTypes`, or each with how many of them are kept at most."""

@@ -1,0 +1,96 @@
+"""`keep`: keep only the listed keys of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from reducer.operations.fields import Keys
+from reducer.operations.op import Example, Op
+from reducer.operations.words import enumerated, listed
+from reducer.paths import Chain
+
+if TYPE_CHECKING:
+    from reducer.engine.place import Place
+
+Tree = dict[str, "Tree | None"]
+"""The keys that stay, and below each what stays of its value: None is all of it."""
+
+
+class Keep(Op):
+    """Keep only the listed keys of an object, or of each object in a list; a dot leads to a key further in."""
+
+    accepts = frozenset({dict, list})
+    examples = (
+        Example(
+            "two keys of each object",
+            {"keep": ["host", "risk"]},
+            [{"host": "a", "risk": "low", "ttl": 60}, "no object"],
+            [{"host": "a", "risk": "low"}, "no object"],
+        ),
+        Example(
+            "a key further in",
+            {"path": "event", "keep": ["@timestamp", "source.ip"]},
+            {"event": {"@timestamp": "2024-05-01", "source": {"ip": "192.0.2.1", "port": 4}, "agent": {}}},
+            {"event": {"@timestamp": "2024-05-01", "source": {"ip": "192.0.2.1"}}},
+        ),
+        Example(
+            "the return keeps its own keys",
+            {"keep": ["a"]},
+            {"a": 1, "b": "text", "c": [1], "d": 4},
+            {"a": 1, "b": "", "c": [], "d": 4},
+        ),
+    )
+
+    keep: Keys
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The listed chains as one tree."""
+        root: Tree = {}
+        for key in self.keep:
+            node, chain = root, key.chain
+            for name in chain[:-1]:
+                below = node.setdefault(name, {})
+                if below is None:
+                    break
+                node = below
+            else:
+                node[chain[-1]] = None
+        return root
+
+    def apply(self, place: Place, root: Place) -> None:
+        _keep(place, self.tree)
+
+    def tells(self, place: str) -> str:
+        return f"{place} shows only {listed(key.text for key in self.keep)}"
+
+    def says(self, place: str) -> str:
+        return f"keeps of {place} only {enumerated(f'`{key.text}`' for key in self.keep)}"
+
+    def adds(self) -> str:
+        return f"each with {enumerated(f'`{key.text}`' for key in self.keep)}"
+
+    def names(self) -> Iterable[Chain]:
+        return [key.chain for key in self.keep]
+
+    def takes(self, chain: Chain) -> bool:
+        node = self.tree
+        for name in chain:
+            if name not in node:
+                return True
+            below = node[name]
+            if below is None:
+                return False
+            node = below
+        return True
+
+
+def _keep(place: Place, tree: Tree) -> None:
+    place.keep_keys_of_each(frozenset(tree))
+    deeper = [(name, below) for name, below in tree.items() if below is not None]
+    for found in place.objects() if deeper else ():
+        for name, below in deeper:
+            if found.has(name):
+                _keep(found.child(name), below)

@@ -1,0 +1,190 @@
+"""JMESPath text to the syntax tree of the `jmespath` library, with every error located in the text."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias, cast
+
+from jmespath.functions import Functions
+from jmespath.parser import Parser
+
+from reducer.paths.syntax_errors import syntax_error
+from reducer.paths.tokens import CLOSING, OPENING, PathError, Token, is_call, shortened, tokenize
+
+Node: TypeAlias = dict[str, Any]
+"""A node of jmespath's tree: `type`, `children`, and for some `value`."""
+
+MAX_CHARS = 10_000
+"""The longest expression: jmespath's lexer takes about a second for a million characters."""
+
+MAX_NESTING = 100
+"""The deepest syntax tree: evaluation takes two or three stack frames a level."""
+
+
+def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
+    """Parse a JMESPath expression into jmespath's tree (shared, read only) and its tokens without the final `eof`.
+
+    Checks functions too (name, number of arguments, `&`), which jmespath does only when it calls them. Raises
+    `PathError`, and nothing else.
+    """
+    if len(text) > MAX_CHARS:
+        raise PathError("E063", f"the expression is longer than {MAX_CHARS:,} characters", MAX_CHARS + 1)
+    # jmespath accepts a literal such as `high` with a warning, which a caller may have turned into an error.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tokens = tokenize(text)
+            if _brackets(tokens) > MAX_NESTING:  # the parser recurses, and its limit depends on the caller's stack
+                raise RecursionError
+            tree = cast(Node, Parser().parse(text).parsed)
+        except RecursionError:
+            raise _too_deep() from None
+        except Exception as error:  # jmespath lets ValueError of int() and others through
+            raise syntax_error(text, error) from None
+    if _nesting(tree) > MAX_NESTING:
+        raise _too_deep()
+    _check_calls(tree, tokens)
+    if any(node["type"] == "slice" and node["children"][2] == 0 for node in walk_nodes(tree)):
+        steps = [token for before, token in pairwise(tokens) if before.type == "colon" and token.value == 0]
+        raise steps[-1].problem("E064", "the step of a slice cannot be 0")
+    return tree, tokens
+
+
+def _brackets(tokens: Sequence[Token]) -> int:
+    """Return how many brackets are open at once, or negations follow each other, at most."""
+    depth = most = negations = 0
+    for token in tokens:
+        depth += (token.type in OPENING) - (token.type in CLOSING)
+        negations = negations + 1 if token.type == "not" else 0
+        most = max(most, depth, negations)
+    return most
+
+
+def _too_deep() -> PathError:
+    return PathError("E063", f"the expression is nested deeper than {MAX_NESTING} levels")
+
+
+def _children(node: Node) -> Sequence[Node]:
+    """Return the nodes below `node` in the order of the text."""
+    below: list[Node] = [child for child in node["children"] if isinstance(child, dict)]
+    if node["type"] == "filter_projection":
+        left, right, condition = below
+        return [left, condition, right]
+    return below
+
+
+def walk_nodes(tree: Node) -> Iterator[Node]:
+    """Yield every node in the order of the text, a node before those below it."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(_children(node)))
+
+
+def operands(node: Node) -> list[Node]:
+    """Return the operands of a chain of one operator, `a || b || c`, left to right."""
+    found: list[Node] = []
+    left = node
+    while left["type"] == node["type"]:
+        found.append(left["children"][1])
+        left = left["children"][0]
+    return [left, *reversed(found)]
+
+
+_CHAINS = ("or_expression", "and_expression")
+
+
+def balanced(node: Node) -> Node:
+    """Return the tree with balanced chains of `||` and `&&`, so that evaluation does not recurse for each operand."""
+    if node["type"] not in _CHAINS:
+        below = [balanced(child) if isinstance(child, dict) else child for child in node["children"]]
+        return {**node, "children": below}
+    level = [balanced(operand) for operand in operands(node)]
+    while len(level) > 1:
+        pairs = [{"type": node["type"], "children": level[i : i + 2]} for i in range(0, len(level) - 1, 2)]
+        level = pairs + level[len(level) - len(level) % 2 :]
+    return level[0]
+
+
+def _nesting(tree: Node) -> int:
+    """Return the number of levels of the tree; a chain of one operator is one level."""
+    depth, level = 0, [tree]
+    while level:
+        depth += 1
+        level = [child for node in level for child in (operands(node) if node["type"] in _CHAINS else _children(node))]
+    return depth
+
+
+def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
+    names = [token for position, token in enumerate(tokens) if is_call(tokens, position)]
+    calls = [node for node in walk_nodes(tree) if node["type"] == "function_expression"]
+    if len(names) != len(calls):  # `(length)(x)` is a call for jmespath's parser
+        raise PathError("E059", "write a function by its bare name, as in `length(tags)`")
+    for call, token in zip(calls, names, strict=True):
+        _check_call(call, token)
+    arguments = sum(child["type"] == "expref" for call in calls for child in call["children"])
+    exprefs = [token for token in tokens if token.type == "expref"]
+    if len(exprefs) > arguments:
+        help = "write `&&` for a logical and, or call a function, as in `sort_by(items, &name)`"
+        raise exprefs[0].problem("E062", "`&` is valid only before an argument of a function", help)
+
+
+_WORDS = {
+    "not": "write `!(...)` to negate",
+    "and": "write `a && b`",
+    "or": "write `a || b`",
+    "count": "write `length(...)`",
+}
+"""Help for functions that JMESPath does not have."""
+
+
+def _check_call(call: Node, token: Token) -> None:
+    name, given = call["value"], call["children"]
+    known: dict[str, Any] = Functions.FUNCTION_TABLE
+    if name not in known:
+        near = next(iter(difflib.get_close_matches(name, known, 1, 0.6)), None)
+        guess = f"did you mean `{near}()`?" if near else f"JMESPath has: {', '.join(sorted(known))}"
+        raise token.problem("E059", f"unknown function `{shortened(name)}()`", _WORDS.get(name, guess))
+    signature = known[name]["signature"]
+    least, variadic = len(signature), bool(signature and signature[-1].get("variadic"))
+    if len(given) < least or (len(given) > least and not variadic):
+        plural = "" if least == 1 else "s"
+        more = "at least " if variadic else ""
+        raise token.problem("E060", f"`{name}()` takes {more}{least} argument{plural}, not {len(given)}")
+    for position, argument in enumerate(given):
+        wanted = "expref" in signature[min(position, least - 1)]["types"]
+        if wanted == (argument["type"] == "expref"):
+            continue
+        which = f"argument {position + 1} of `{name}()`"
+        if wanted:
+            example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
+            raise token.problem("E060", f"{which} must be an expression with `&`", f"write `{example}`")
+        raise token.problem("E060", f"{which} is a value, without `&`", "remove the `&`")
+
+
+def split_filter(text: str) -> tuple[str, str, str] | None:
+    """Split `lists[?condition].rest` at its last filter: the path of the list (`@` for none), the condition, the rest.
+
+    None if there is no filter. Raises `PathError`.
+    """
+    if "[?" not in text:
+        return None
+    _, tokens = parse(text)
+    depth, start, parts = 0, 0, None
+    for token in tokens:
+        if token.type in CLOSING:
+            depth -= 1
+            if depth == 0 and parts is None and start >= 0:
+                parts = (start, token.start)
+        elif token.type in OPENING:
+            if depth == 0:
+                start, parts = (token.start, None) if token.type == "filter" else (-1, parts)
+            depth += 1
+    if parts is None:
+        return None
+    start, end = parts
+    return text[:start].strip() or "@", text[start + 2 : end], text[end + 1 :].strip().removeprefix(".")

@@ -1,0 +1,26 @@
+"""Rules: YAML files read, checked and compiled.
+
+`read_rules(*sources)` takes files and folders and returns a `Ruleset`, or raises `RuleError` with every problem;
+`compile_rules(texts)` does the same for texts and returns the problems as data.
+"""
+
+from reducer.rules.compile import KEY_TYPES
+from reducer.rules.instructions import descriptions, instructions
+from reducer.rules.model import Expect, Given, Rule, Ruleset, Step, Test, When
+from reducer.rules.read import check_rules, compile_rules, read_rules
+
+__all__ = [
+    "KEY_TYPES",
+    "Expect",
+    "Given",
+    "Rule",
+    "Ruleset",
+    "Step",
+    "Test",
+    "When",
+    "check_rules",
+    "compile_rules",
+    "descriptions",
+    "instructions",
+    "read_rules",
+]

@@ -1,0 +1,98 @@
+"""Diagnostics of one rule file, with positions and excerpts; their codes and help texts are in `diagnostics.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from reducer.errors import Diagnostic, Edit, Location
+from reducer.rules.tree import Scalar, Span, Tree, position
+
+MAX_DIAGNOSTICS = 100
+"""Diagnostics of one file."""
+_EXCERPT = 200
+_MAX_COLUMN = 1000
+UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+"""Characters that YAML or a terminal cannot show."""
+
+
+class Entry(NamedTuple):
+    """A kind of problem: its cause in one sentence, general advice, and an example written wrong and right."""
+
+    name: str
+    cause: str
+    help: str = ""
+    wrong: str = ""
+    right: str = ""
+
+
+@cache
+def catalogue() -> Mapping[str, Entry]:
+    """Return every kind of problem by its code."""
+    text = files("reducer.rules").joinpath("diagnostics.toml").read_text(encoding="utf-8")
+    return {code: Entry(**entry) for code, entry in tomllib.loads(text).items()}
+
+
+def example_files(example: str) -> dict[str, bytes]:
+    """Return the rule files of an example by their names.
+
+    A line such as `# b.yaml` starts another file. Missing keys are added unless the first line is `#!`. `\\xfc` stands
+    for that byte, which is not UTF-8.
+    """
+    parts = re.split(r"^# (\w+\.yaml)\n", example, flags=re.MULTILINE)
+    named = zip(["a.yaml", *parts[1::2]], parts[::2], strict=True)
+    return {name: _completed(text).encode().replace(b"\\xfc", b"\xfc") for name, text in named}
+
+
+def _completed(text: str) -> str:
+    if text.startswith("#!\n"):
+        return text.removeprefix("#!\n")
+    if text.startswith("- "):
+        text = "steps:\n" + "".join(f"  {line}\n" for line in text.splitlines())
+    head = "" if "version:" in text else "version: 1\n" if "tool:" in text else "version: 1\ntool: lookup\n"
+    return head + text
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Collects the diagnostics of the rule file `file`, at most `MAX_DIAGNOSTICS`."""
+
+    file: str
+    lines: tuple[str, ...]
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def add(
+        self,
+        span: Span | Tree,
+        code: str,
+        message: str,
+        help: str = "",
+        *,
+        fix: tuple[Edit, ...] = (),
+        offset: int | None = None,
+        width: int | None = None,
+    ) -> None:
+        """Add a diagnostic at a span or node; without `help` it has the advice of its code.
+
+        `offset` (from 0) and `width` point at characters of the value of a scalar.
+        """
+        if len(self.found) == MAX_DIAGNOSTICS:
+            return
+        row, column, width = span.line, span.column, width or span.width
+        if offset is not None and isinstance(span, Scalar):
+            row, column = position(span, offset)
+        row = min(row, len(self.lines))
+        line = self.lines[row - 1]
+        column = min(column, len(line) + 1)
+        width = max(1, min(width, len(line) - column + 1))
+        shown = line[: max(_EXCERPT, column + 20)] if column <= _MAX_COLUMN else ""
+        excerpt = UNREADABLE.sub("\ufffd", shown)
+        help = help or (catalogue()[code].help if code else "")
+        self.found.append(
+            Diagnostic(Location(self.file, row, column), code, message, help, excerpt=excerpt, width=width, fix=fix)
+        )

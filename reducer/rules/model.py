@@ -1,0 +1,259 @@
+"""Rule files as data: validated models of their keys, and the compiled rules that the engine runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from reducer.entities.vocabulary import BUILT_IN, Vocabulary
+from reducer.errors import Diagnostic, Location
+from reducer.operations.fields import Condition, EntityTypes, Names, OneOrList, Place, Preserved
+from reducer.operations.op import Op
+from reducer.paths import Path
+from reducer.rules.texts import TextPaths
+
+SNAPSHOTS = (".json", ".txt")
+"""How the names of snapshots end: JSON for any result, `.txt` for a text."""
+
+
+class Model(BaseModel):
+    """A mapping of a rule file: no key but its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
+
+
+class When(Model):
+    """A gate, evaluated on the return as it arrived: it has at least `min_chars` characters, and `where` holds."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    min_chars: int | None = Field(None, ge=1, description="The return has at least this many characters.")
+    where: Condition | None = Field(None, description="This JMESPath condition holds for the return.")
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> When:
+        if self.min_chars is None and self.where is None:
+            raise ValueError("expected `min_chars` or `where`")
+        return self
+
+
+def _file_name(value: Any) -> Any:
+    name = PurePosixPath(value) if type(value) is str else None
+    if name is not None and (name.is_absolute() or ".." in name.parts or set(value) & set("\\\0")):
+        raise PydanticCustomError("file_name", "expected a file in the folder of the rule file or below")
+    return value
+
+
+FileName = Annotated[str, BeforeValidator(_file_name)]
+"""A file in the folder of the rule file or below."""
+FileNames = Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], OneOrList(), Field(min_length=1)]
+
+
+class Given(Model):
+    """The content that an inline test starts from.
+
+    A `history` gives the return of a tool of the rule: the only one, or the one with the call id `call` (`ID#2`: the
+    second with that id).
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [{"required": [key]} for key in ("json", "text", "file", "history")],
+            "dependentRequired": {"call": ["history"]},
+        }
+    )
+
+    json_: Any = Field(None, alias="json", description="The content of the return, written as YAML.")
+    text: str | None = Field(None, description="The content of the return, a text.")
+    file: FileName | None = Field(
+        None, description="A file with the content of the return: JSON, or a text if the name ends in .txt."
+    )
+    history: FileName | None = Field(None, description="A stored history with one return of a tool of this rule.")
+    call: str | None = Field(
+        None, description="Which return of the history: its call id, with `#2` for the second with that id."
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Given:
+        sources = self.model_fields_set - {"call"}
+        if len(sources) != 1:
+            raise ValueError("expected exactly one of `json`, `text`, `file`, `history`")
+        if "call" in self.model_fields_set and "history" not in sources:
+            raise ValueError("`call` chooses a return of a `history`")
+        return self
+
+
+def _share(value: Any) -> Any:
+    if type(value) is str and value.endswith("%") and value[:-1].strip().replace(".", "", 1).isdigit():
+        return float(value[:-1]) / 100
+    raise PydanticCustomError("share", "expected a share such as 80%")
+
+
+_SHARE = Annotated[str, Field(pattern=r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%$")]
+Share = Annotated[float, BeforeValidator(_share, json_schema_input_type=_SHARE)]
+"""A share of a whole, written as 80%."""
+
+
+def _snapshot(value: Any) -> Any:
+    name = PurePosixPath(value) if type(value) is str else None
+    if name is None or name.is_absolute() or ".." in name.parts or "\\" in str(name) or name.suffix not in SNAPSHOTS:
+        raise PydanticCustomError("snapshot", "expected a file beside the rule file whose name ends in .json or .txt")
+    return value
+
+
+class Expect(Model):
+    """What an inline test expects of the result."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    unchanged: bool | None = Field(None, description="`true`: the rule changes nothing; `false`: it changes something.")
+    equals: Any = Field(None, description="The whole result.")
+    contains: Names | None = Field(None, description="A text, or several, that a text of the result contains.")
+    not_contains: Names | None = Field(None, description="A text, or several, that no text of the result contains.")
+    max_chars: int | None = Field(None, ge=0, description="The result has at most this many characters.")
+    min_reduction: Share | None = Field(None, description="The result is smaller by at least this share: `80%`.")
+    values: dict[str, Any] | None = Field(None, description="JMESPath expressions, each with its value on the result.")
+    preserves: EntityTypes | None = Field(
+        None, description="Every entity of these types in the content is in the result too."
+    )
+    snapshot: Annotated[str, BeforeValidator(_snapshot)] | None = Field(
+        None, description="A file beside the rule file with the whole result."
+    )
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> Expect:
+        if not self.model_fields_set:
+            raise ValueError("expected at least one expectation")
+        return self
+
+
+class Test(Model):
+    """An inline test: a name, the given content, and the expected result."""
+
+    __test__ = False
+
+    name: str = Field(min_length=1, description="What the test shows.")
+    given: Given = Field(description="The content of a return: exactly one of `json`, `text`, `file`, `history`.")
+    expect: Expect = Field(description="What holds for the result.")
+
+
+class StepKeys(Model):
+    """The keys that every step may have beside those of its operation."""
+
+    path: Place | None = Field(
+        None, description="JMESPath that names places, such as `items`, `items[*].tags`. Default: the whole return."
+    )
+    when: When | None = Field(None, description="The step runs only if this holds for the return as it arrived.")
+    preserve: Preserved | None = Field(
+        None, description="Entities of these types survive this step; replaces `preserve` of the rule. `[]`: none."
+    )
+
+
+_Definitions = Annotated[dict[str, Any], Field(min_length=1)]
+
+
+class RuleFile(Model):
+    """The keys of a rule file; operations read the steps, entities and conditions are read for all files."""
+
+    version: Literal[1] = Field(description="The version of the rule language.")
+    tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
+    description: str = Field("", description="What is kept and why, in a sentence for colleagues.")
+    when: When | None = Field(None, description="The rule is used only if this holds for the return.")
+    keys: Literal["all"] | None = Field(
+        None, description="`all`: every object keeps all of its keys, for code that reads the return by a schema."
+    )
+    steps: Annotated[list[Any], Field(min_length=1)] | None = Field(
+        None, description="What the rule does, from top to bottom, each step on the result of the previous one."
+    )
+    preserve: Preserved | None = Field(
+        None, description="Entities of these types always survive: a list, or each type with a maximum number."
+    )
+    max_chars: int | None = Field(None, ge=1, description="Target size in characters after the steps.")
+    entities: _Definitions | None = Field(
+        None, description="Entity types of your own, and values to ignore; for all rule files of the folder."
+    )
+    conditions: _Definitions | None = Field(
+        None, description="Conditions by name, for `always_keep`; for all rule files of the folder."
+    )
+    tests: list[Any] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
+
+
+class SharedFile(Model):
+    """The keys of a rule file without a tool, which only defines entities and conditions."""
+
+    version: Literal[1]
+    description: str = ""
+    entities: _Definitions | None = None
+    conditions: _Definitions | None = None
+
+
+def file_model(keys: Collection[str]) -> type[RuleFile] | type[SharedFile]:
+    """Return the model of a rule file with these keys."""
+    shared = {"entities", "conditions"} & set(keys) and set(keys) <= SharedFile.model_fields.keys()
+    return SharedFile if shared else RuleFile
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One compiled step: `number` counts from 1; entities of the types in `preserves` stay whatever it removes."""
+
+    number: int
+    path: Path
+    op: Op
+    when: When | None
+    preserves: frozenset[str]
+    location: Location
+
+    @property
+    def name(self) -> str:
+        """The action and the path."""
+        return f"{self.op.verb()} {self.path.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One compiled rule.
+
+    `policies`: the preserved types by number of the step; first none, last those of `max_chars`. `bounds`: how many
+    values of some types are preserved at most. `types`: all types that are scanned for, as `vocabulary` defines them,
+    which all rules of a ruleset share. `traced`: it preserves entities in items and keys, so that the step that removed
+    them must be known. `proven`: a second pass over a result cannot change it. `opening`: the texts that it reads as
+    structure. `digest` identifies the text of its file.
+    """
+
+    file: str
+    tools: tuple[str, ...]
+    description: str
+    when: When | None
+    all_keys: bool
+    steps: tuple[Step, ...]
+    max_chars: int | None
+    policies: tuple[frozenset[str], ...]
+    bounds: tuple[tuple[frozenset[str], int], ...]
+    traced: bool
+    types: frozenset[str]
+    vocabulary: Vocabulary
+    proven: bool
+    opening: TextPaths | None
+    tests: tuple[Test, ...]
+    digest: str = ""
+
+    @property
+    def name(self) -> str:
+        """The first tool name or glob."""
+        return self.tools[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruleset:
+    """Rules ready to run: `rule_for` returns the rule of a tool name, or None; `warnings` do not prevent their use."""
+
+    rules: tuple[Rule, ...]
+    rule_for: Callable[[str], Rule | None]
+    warnings: tuple[Diagnostic, ...] = ()
+    vocabulary: Vocabulary = BUILT_IN

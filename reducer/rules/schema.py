@@ -1,0 +1,153 @@
+"""The JSON Schema of rule files, for editors: pydantic's own, with the descriptions of the operations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+from pydantic_core import core_schema
+
+from reducer.entities.entity import GROUPS, TYPES
+from reducer.operations import operations
+from reducer.operations.fields import ENTITY
+from reducer.operations.op import Example, Op
+from reducer.rules.entities import EntityKeys
+from reducer.rules.model import RuleFile, SharedFile, StepKeys, Test
+
+Schema = dict[str, Any]
+
+_KINDS = {dict: "objects", list: "lists", str: "texts"}
+_ONE_LINE = 1 << 30
+
+
+class _Generator(GenerateJsonSchema):
+    """A key that may be left out may not be null: in a rule file that is a key whose value was forgotten."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> Schema:
+        return self.generate_inner(schema["schema"])
+
+
+def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditions: Iterable[str] = ()) -> Schema:
+    """Return the JSON Schema (draft 2020-12) of rule files.
+
+    `tools` and `conditions` are suggested. `entities` are the types that rule files of the folder define: besides the
+    built-in types, only these are valid.
+    """
+    actions = operations()
+    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, Test, EntityKeys, *actions.values())
+    refs, whole = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
+    definitions: dict[str, Schema] = whole["$defs"]
+
+    def taken(model: Any) -> Schema:
+        return definitions.pop(refs[model, "validation"]["$ref"].rpartition("/")[2])
+
+    rule, common = taken(RuleFile), taken(StepKeys)
+    step = _step(common, {action: taken(op) for action, op in actions.items()}, actions)
+    keys = rule["properties"]
+    keys["steps"]["items"] = {"$ref": "#/$defs/Step"}
+    keys["tests"]["items"] = {"$ref": refs[Test, "validation"]["$ref"]}
+    keys["entities"]["additionalProperties"] = {"$ref": refs[EntityKeys, "validation"]["$ref"]}
+    keys["conditions"]["additionalProperties"] = {"type": "string", "minLength": 1}
+    for described, names in ((keys["tool"], tools), (step["properties"]["always_keep"], conditions)):
+        if examples := sorted(set(names)):
+            described["examples"] = examples
+    types = list(dict.fromkeys([*TYPES, *GROUPS, *entities]))
+    schema: Schema = _tidy(
+        {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **rule,
+            "description": "A rule file of reducer.",
+            "required": ["version"],
+            "anyOf": [
+                {"required": ["tool", "steps"]},
+                {"required": ["tool", "max_chars"]},
+                {"propertyNames": {"enum": list(SharedFile.model_fields)}, "minProperties": 2},
+            ],
+            "$defs": {**definitions, "Step": step},
+        }
+    )
+    schema["$defs"]["Entity"] = {"enum": types}
+    return schema
+
+
+def _step(common: Schema, schemas: Mapping[str, Schema], actions: Mapping[str, type[Op]]) -> Schema:
+    """Return the schema of a step: the keys of every step and of all actions, and exactly one action."""
+    keys: dict[str, Schema] = dict(common["properties"])
+    owners: dict[str, list[str]] = {}
+    for action, schema in schemas.items():
+        for key, described in schema["properties"].items():
+            if key == action:
+                described = {
+                    **described,
+                    "description": _summary(actions[action]),
+                    "markdownDescription": hover(actions[action]),
+                }
+            else:
+                owners.setdefault(key, []).append(action)
+            same = keys.get(key, described) == described
+            keys[key] = described if same else {"anyOf": [keys[key], described]}
+    return {
+        "type": "object",
+        "description": "One step: where (`path`), and exactly one action.",
+        "properties": keys,
+        "additionalProperties": False,
+        "oneOf": [{"required": schema["required"]} for schema in schemas.values()],
+        "dependentSchemas": {
+            key: {"anyOf": [{"required": [action]} for action in names]} for key, names in owners.items()
+        },
+    }
+
+
+def _tidy(schema: Any) -> Any:
+    """Remove what says nothing to an editor, and mark descriptions with code as Markdown."""
+    if type(schema) is list:
+        return [_tidy(item) for item in schema]
+    if type(schema) is not dict:
+        return schema
+    if schema.get("format") == ENTITY:
+        return {"$ref": "#/$defs/Entity"}
+    tidied: Schema = {}
+    for key, value in schema.items():
+        if key == "properties":
+            tidied[key] = {name: _tidy(item) for name, item in value.items()}
+        elif key != "title" and not (key == "default" and value in (None, "", [])):
+            tidied[key] = _tidy(value)
+    if tidied.get("type") == "array" and "minLength" in tidied:
+        tidied["minItems"] = tidied.pop("minLength")
+    described = tidied.get("description")
+    if type(described) is str and "`" in described:
+        tidied.setdefault("markdownDescription", described)
+    return tidied
+
+
+def _summary(op: type[Op]) -> str:
+    return " ".join((op.__doc__ or "").split())
+
+
+def hover(op: type[Op]) -> str:
+    """Describe an operation in Markdown: what it does, to what, and its examples."""
+    kinds = [name for kind, name in _KINDS.items() if kind in op.accepts]
+    on = kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} and {kinds[-1]}"
+    return "\n\n".join([_summary(op), f"Works on {on}; other values stay.", *map(_shown, op.examples)])
+
+
+def _shown(example: Example) -> str:
+    """Show an example in Markdown: the step as in a rule file, the given content and the result."""
+    given, result = (json.dumps(value, ensure_ascii=False) for value in (example.given, example.result))
+    step = "\n  ".join(f"{key}: {_yaml(item)}" for key, item in example.step.items())
+    title = example.title[:1].upper() + example.title[1:]
+    return f"{title}:\n\n```yaml\n- {step}\n```\n\n```text\n{given}\n{result}\n```"
+
+
+def _yaml(value: Any) -> str:
+    """Write a value in the one-line form of YAML, with quotes where it needs them."""
+    if type(value) is dict:
+        return f"{{{', '.join(f'{key}: {_yaml(item)}' for key, item in value.items())}}}"
+    if type(value) is list:
+        return f"[{', '.join(map(_yaml, value))}]"
+    text = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=_ONE_LINE).rstrip("\n")[1:-1]
+    return json.dumps(value, ensure_ascii=False) if text.startswith("'") and "'" in text[1:-1] else text

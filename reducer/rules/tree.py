@@ -1,0 +1,142 @@
+"""The tree of a YAML text: every key and value with its position."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence as Items
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from reducer.errors import Edit
+from reducer.rules.scalars import quoted, read_scalar
+
+_BARE = re.compile(r"[A-Za-z_(][^:#\[\]{},\"'`\t\n\\]*(?:\[[^:#{},\t\n]*)?")
+"""Texts that need no quotes, inside a list or object either."""
+_ESCAPE = re.compile(r"\\(?:x.{2}|u.{4}|U.{8}|.)|.", re.DOTALL)
+_DOUBLED = re.compile("''|.", re.DOTALL)
+
+
+class Span(NamedTuple):
+    """Characters of a line: `line` and `column` count from 1."""
+
+    line: int
+    column: int
+    width: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A single value: `raw` is its source text with quotes.
+
+    `line` and `column` count from 1; `width` is in characters, on the first line.
+    """
+
+    value: str | int | float | bool | None
+    line: int
+    column: int
+    width: int
+    style: Literal["plain", "single", "double", "literal", "folded"]
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """An object: `entries` are its keys, each a distinct text, with their values, in the order of the file.
+
+    `incomplete`: a wrong entry was left out, so that a missing key is no further problem.
+    """
+
+    entries: tuple[tuple[Scalar, Tree], ...]
+    line: int
+    column: int
+    width: int
+    incomplete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list with its `items` in the order of the file."""
+
+    items: tuple[Tree, ...]
+    line: int
+    column: int
+    width: int
+
+
+Tree: TypeAlias = Scalar | Mapping | Sequence
+Place: TypeAlias = tuple[str | int, ...]
+"""Keys and list indexes from the root of a tree."""
+
+
+def plain(tree: Tree) -> Any:
+    """Return `tree` as dicts, lists and scalars."""
+    if isinstance(tree, Mapping):
+        return {str(key.value): plain(value) for key, value in tree.entries}
+    if isinstance(tree, Sequence):
+        return [plain(item) for item in tree.items]
+    return tree.value
+
+
+def locate(tree: Tree, place: Items[str | int], *, key: bool = False) -> Tree:
+    """Return the node at `place`, or its nearest ancestor that exists.
+
+    With `key=True` the node is the last key of `place` instead of its value.
+    """
+    node = tree
+    for number, step in enumerate(place):
+        last = key and number == len(place) - 1
+        if isinstance(node, Mapping):
+            entry = next((entry for entry in node.entries if entry[0].value == step), None)
+            if entry is None:
+                break
+            node = entry[0] if last else entry[1]
+        elif isinstance(node, Sequence) and isinstance(step, int) and -len(node.items) <= step < len(node.items):
+            node = node.items[step]
+        else:
+            break
+    return node
+
+
+def entries_at(tree: Tree, key: str) -> tuple[tuple[Scalar, Tree], ...]:
+    """Return the entries of the mapping at a key of the root; none if there is no such mapping."""
+    node = locate(tree, (key,)) if isinstance(tree, Mapping) else tree
+    return node.entries if isinstance(node, Mapping) and node is not tree else ()
+
+
+def position(scalar: Scalar, offset: int) -> tuple[int, int]:
+    """Return line and column, from 1, of the character `offset` (from 0) of the value of a text.
+
+    Return the position of the scalar where folding hides it (a plain or quoted text over several lines, `>`).
+    """
+    value = str(scalar.value)
+    offset = max(0, min(offset, len(value)))
+    if scalar.style == "literal":
+        before = value[:offset]
+        rows = scalar.raw.split("\n")
+        row = 1 + before.count("\n")
+        body = next((line for line in rows[1:] if line.strip()), "")
+        indent = len(body) - len(body.lstrip(" "))
+        # An explicit indent (`|2`) hides the indentation.
+        if row < len(rows) and not re.search("[0-9]", rows[0].partition("#")[0]):
+            return scalar.line + row, indent + offset - (before.rfind("\n") + 1) + 1
+    elif scalar.style != "folded" and "\n" not in scalar.raw:
+        if scalar.style == "plain":
+            return scalar.line, scalar.column + offset
+        characters = (_ESCAPE if scalar.style == "double" else _DOUBLED).findall(scalar.raw[1:-1])
+        return scalar.line, scalar.column + 1 + sum(map(len, characters[:offset]))
+    return scalar.line, scalar.column
+
+
+def replaced(node: Tree, value: str) -> tuple[Edit, ...]:
+    """Return the edit that makes `value` of a scalar, with quotes of the same style; none over several lines."""
+    if not isinstance(node, Scalar) or "\n" in node.raw + value or node.style in ("literal", "folded"):
+        return ()
+    if node.style == "single":
+        text = "'" + value.replace("'", "''") + "'"
+    elif node.style == "double":
+        text = json.dumps(value, ensure_ascii=False)
+    else:
+        bare = _BARE.fullmatch(value) and value == value.strip() and read_scalar(value)[:2] == (value, "")
+        text = value if bare else quoted(value)
+    return () if text == node.raw else (Edit(node.line, node.column, len(node.raw), text),)

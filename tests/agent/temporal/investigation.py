@@ -1,0 +1,65 @@
+"""Temporal workflows: one whose agents reduce tool returns, one in which the sandbox restricts the processor."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from pydantic_ai.durable_exec.temporal import PydanticAIWorkflow
+from pydantic_ai.messages import ModelRequest, ToolReturnPart
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+from temporalio.worker.workflow_sandbox import RestrictedWorkflowAccessError
+
+with workflow.unsafe.imports_passed_through():
+    import yaml  # noqa: F401  # its C extension knows the classes of one import alone
+
+    from tests.agent.temporal.agents import AGENTS
+
+from reducer import Reducer
+from reducer.agent import history_processor
+from reducer.agent.durable import workflow as engine
+from reducer.rules import compile_rules
+
+RULE = "version: 1\ntool: deep_research\nsteps:\n  - limit: 2\n  - truncate: 30\npreserve: [cve, ip]\n"
+ruleset, problems = compile_rules([("rule.yaml", RULE)])
+assert ruleset is not None, problems
+reduce = history_processor(Reducer(ruleset))
+
+
+@workflow.defn
+class Investigation(PydanticAIWorkflow):
+    """Run one of the agents; fail if the stored tool returns are not as expected."""
+
+    __pydantic_ai_agents__ = tuple(AGENTS.values())
+
+    @workflow.run
+    async def run(self, name: str, expected: Any) -> None:
+        result = await AGENTS[name].run("Look into it, please.")
+        contents = [
+            part.content
+            for message in result.all_messages()
+            for part in message.parts
+            if part.part_kind == "tool-return"
+        ]
+        if contents != expected:
+            raise ApplicationError(f"{contents} is not {expected}", non_retryable=True)
+
+
+@workflow.defn
+class Restricted:
+    """Reduce with a processor that the sandbox imported: it refuses a clock, files and the environment."""
+
+    @workflow.run
+    async def run(self, articles: list[str], expected: list[str]) -> None:
+        try:
+            time.time()
+        except RestrictedWorkflowAccessError:
+            pass
+        else:
+            raise ApplicationError("the sandbox restricts nothing", non_retryable=True)
+        if engine() != "Temporal":
+            raise ApplicationError("the workflow is not detected", non_retryable=True)
+        (message,) = reduce([ModelRequest([ToolReturnPart("deep_research", articles, "c")])])
+        if message.parts[0].content != expected:
+            raise ApplicationError(f"{message.parts[0].content} is not {expected}", non_retryable=True)

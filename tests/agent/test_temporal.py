@@ -1,0 +1,73 @@
+"""In Temporal workflows, replayed by Temporal's own core in its sandbox: no server is needed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+pytest.importorskip("temporalio")
+temporal = pytest.importorskip("pydantic_ai.durable_exec.temporal")
+if not hasattr(temporal, "TemporalDurability"):
+    pytest.skip("TemporalDurability came in the course of PydanticAI 2", allow_module_level=True)
+
+from temporalio.client import WorkflowHistory  # noqa: E402
+from temporalio.worker import Replayer  # noqa: E402
+
+from reducer import Reducer  # noqa: E402
+from reducer.agent.durable import workflow  # noqa: E402
+from tests.agent.temporal.agents import reported  # noqa: E402
+from tests.agent.temporal.histories import Record  # noqa: E402
+from tests.agent.temporal.investigation import Investigation, Restricted, ruleset  # noqa: E402
+
+ARTICLES = [
+    "One article.",
+    f"Another article, {'which goes on ' * 9} from 192.0.2.1.",
+    "A third one, longer than a marker " * 3,
+    "CVE-2024-3400 again",
+]
+CALL = {
+    "kind": "response",
+    "parts": [{"part_kind": "tool-call", "tool_name": "deep_research", "args": {}, "tool_call_id": "call"}],
+}
+DONE = {"kind": "response", "parts": [{"part_kind": "text", "content": "Done."}]}
+
+
+def replayed(record: dict[str, Any]) -> BaseException | None:
+    """Replay a history in the sandbox and return the failure of the replay."""
+    # `debug_mode` switches off the deadlock detection, which fails on a busy machine. The sandbox stays on; a test
+    # below checks that.
+    replayer = Replayer(workflows=[Investigation, Restricted], plugins=[temporal.PydanticAIPlugin()], debug_mode=True)
+    history = WorkflowHistory.from_json("workflow", record)
+    return asyncio.run(replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
+
+
+def investigation(name: str, expected: Any) -> dict[str, Any]:
+    record = Record("Investigation", name, expected)
+    for answer in (CALL, CALL, DONE):
+        record.activity(f"agent__{name}__model_request", answer)
+        if answer is CALL:
+            record.activity(f"agent__{name}__toolset__<agent>__call_tool", {"kind": "tool_return", "result": ARTICLES})
+    return record.completed()
+
+
+@pytest.mark.parametrize(
+    ("name", "stored"), [("capability", ARTICLES[:2]), ("request_alone", ARTICLES), ("processor", ARTICLES[:2])]
+)
+def test_a_workflow_is_replayed(name: str, stored: Any) -> None:
+    reported.clear()
+    assert replayed(investigation(name, [stored, stored])) is None
+    assert [(place, reduction.before > reduction.after) for place, reduction in reported] == [("Temporal", True)] * 2
+    assert workflow() == ""
+
+
+def test_a_replay_with_other_contents_fails() -> None:
+    assert "Nondeterminism" in repr(replayed(investigation("capability", [ARTICLES, ARTICLES])))
+
+
+def test_the_sandbox_permits_what_the_processor_does() -> None:
+    kept = Reducer(ruleset).reduce_content("deep_research", ARTICLES)
+    assert len(str(kept)) < len(str(ARTICLES))
+    assert replayed(Record("Restricted", ARTICLES, kept).completed()) is None
+    assert replayed(Record("Restricted", ARTICLES, []).completed()) is not None

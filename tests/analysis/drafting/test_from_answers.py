@@ -1,0 +1,208 @@
+"""Drafts from answers: each rule loads without a problem, passes its own test, keeps the laws, and saves enough."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from reducer.analysis.drafting import ENOUGH, Proposal, draft_rule
+from reducer.analysis.expectations import unmet
+from reducer.engine import attempt, reduce_content
+from reducer.rules import compile_rules
+from reducer.values import chars, dump
+from tests.laws.strategies import sentences, values
+
+HOSTS = [
+    {"id": number, "host": f"host{number}.example", "last_seen": f"2024-01-{number % 28 + 1:02}", "note": "w" * 90}
+    for number in range(120)
+]
+
+
+def drafted(*contents: Any, tool: str = "search") -> Proposal:
+    proposal = draft_rule(tool, contents, "answers", "search")
+    assert proposal is not None
+    return proposal
+
+
+def sample_of(proposal: Proposal) -> Any:
+    return json.loads(proposal.draft.sample)
+
+
+def steps(proposal: Proposal) -> list[str]:
+    return [step.name for step in proposal.ruleset.rules[0].steps]
+
+
+def is_sound(proposal: Proposal, tool: str) -> None:
+    ruleset, problems = compile_rules([("draft.yaml", proposal.draft.text)])
+    assert problems == ()
+    assert ruleset is not None
+    rule = ruleset.rule_for(tool)
+    assert rule is not None
+    (test,) = rule.tests
+    result = reduce_content(ruleset, tool, sample_of(proposal))
+    assert list(unmet(test.expect, sample_of(proposal), attempt(ruleset, tool, sample_of(proposal)))) == []
+    assert reduce_content(ruleset, tool, result) == result
+    assert chars(result) < chars(sample_of(proposal))
+    assert all(not outcome.fault for outcome in proposal.trial.outcomes)
+
+
+wide = st.builds(
+    lambda items, more: {"items": items * 20, **more},
+    st.lists(values, min_size=1, max_size=4),
+    st.dictionaries(st.text(max_size=6), values, max_size=3),
+)
+
+
+@given(
+    st.lists(st.one_of(values, wide, sentences.map(lambda text: text * 9)), min_size=1, max_size=3),
+    st.text(min_size=1, max_size=8),
+)
+def test_any_draft_is_sound(contents: list[Any], tool: str) -> None:
+    if not tool.isprintable():
+        tool = "search"
+    contents = json.loads(json.dumps(contents).replace("NaN", "null"))
+    proposal = draft_rule(tool, contents, "answers", "search")
+    event("drafted" if proposal else "nothing to remove")
+    if proposal is not None:
+        is_sound(proposal, tool)
+
+
+def test_a_long_list_keeps_its_newest_and_states_the_reason() -> None:
+    proposal = drafted({"total": 120, "hosts": HOSTS})
+    assert steps(proposal) == ["limit hosts"]
+    assert proposal.trial.saved >= ENOUGH
+    assert "  # 100% of the characters: 120 items of about" in proposal.draft.text
+    assert "    sort_by: last_seen\n" in proposal.draft.text
+    assert "      values: {length(hosts): 30}\n" in proposal.draft.text
+
+
+def test_scores_rank_before_dates_and_severe_items_always_stay() -> None:
+    alerts = [
+        {
+            "id": n,
+            "risk_score": n % 17,
+            "severity": "high" if n % 12 == 0 else "low",
+            "created": f"2024-01-{n % 28 + 1:02}",
+        }
+        for n in range(150)
+    ]
+    proposal = drafted({"alerts": alerts})
+    assert "    sort_by: risk_score\n    always_keep: " in proposal.draft.text
+    result = reduce_content(proposal.ruleset, "search", sample_of(proposal))
+    assert sum(alert["severity"] == "high" for alert in result["alerts"]) == 13
+
+
+def test_dates_that_cannot_be_sorted_are_not_sorted_by() -> None:
+    assert (
+        "sort_by"
+        not in drafted([{"id": n, "date": f"{n % 28 + 1}. Jan 2024", "text": "w" * 50} for n in range(200)]).draft.text
+    )
+
+
+def test_a_map_is_reduced_at_its_values() -> None:
+    engines = {
+        f"Engine {n}": {
+            "category": "harmless",
+            "engine_name": f"Engine {n}",
+            "engine_version": f"1.{n}",
+            "method": "blacklist",
+            "result": "x",
+        }
+        for n in range(90)
+    }
+    proposal = drafted({"data": {"attributes": {"results": engines}}})
+    assert steps(proposal) == ["keep data.attributes.results.*"]
+    assert "category" in proposal.draft.text
+    assert "engine_version" in proposal.draft.text.split("Left out: ")[1]
+
+
+def test_json_in_texts_is_unwrapped_and_reduced() -> None:
+    proposal = drafted({"content": [{"type": "text", "text": json.dumps({"hosts": HOSTS})}]})
+    assert steps(proposal)[:2] == ["unwrap content[*].text", "limit content[*].text.hosts"]
+
+
+@pytest.mark.parametrize("text", ["word " * 3000, "\n".join(f"line {n}: nothing happened" for n in range(900))])
+def test_a_text_keeps_its_beginning_and_a_log_also_its_end(text: str) -> None:
+    proposal = drafted(text)
+    assert steps(proposal) == ["truncate @"]
+    assert ("tail:" in proposal.draft.text) == ("\n" in text)
+    assert proposal.trial.saved >= ENOUGH
+
+
+def test_python_literals_are_structure() -> None:
+    assert steps(drafted(str(HOSTS))) == ["limit @"]
+
+
+def test_keys_without_a_value_are_dropped() -> None:
+    proposal = drafted({"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400)}})
+    assert "compact @" in steps(proposal)
+
+
+def test_keys_for_screens_are_dropped() -> None:
+    proposal = drafted({"name": "a", "site": {"title": "t", "html": ["<p>" * 30] * 45, "status": 200}})
+    assert steps(proposal) == ["drop site"]
+    assert "drop: [html]" in proposal.draft.text
+
+
+@pytest.mark.parametrize(
+    "key", ["a.b", 'a"b', "a'b", "*", "", "no", "a: b", "# a", "\ud800", "a\nb", "é", "[0]", "x" * 500, "123"]
+)
+def test_keys_of_any_kind(key: str) -> None:
+    is_sound(
+        drafted(
+            {
+                "list": [{key: "w" * 80, "id": n, f"{key}2": "w" * 2000} for n in range(90)],
+                "more": {key: ["w" * 40] * 200},
+            }
+        ),
+        "search",
+    )
+
+
+@pytest.mark.parametrize("tool", ["a*b", "a[b]", "no", "1", "a: b", "mcp/tool", "é", "'", '"', "a\tb"])
+def test_tools_of_any_name(tool: str) -> None:
+    proposal = drafted({"hosts": HOSTS}, tool=tool)
+    assert proposal.ruleset.rule_for(tool) is not None
+    assert proposal.ruleset.rule_for("axb") is None
+
+
+def test_short_answers_are_left_alone_where_there_are_long_ones() -> None:
+    proposal = drafted({"hosts": HOSTS}, {"hosts": HOSTS[:2]})
+    assert "when: {min_chars: 2000}" in proposal.draft.text
+    assert len(proposal.trial.outcomes) == 1
+    assert "when:" not in drafted({"a": None, "b": {"c": None, "d": 1}}).draft.text
+
+
+@pytest.mark.parametrize("content", [{"ok": True}, [], {}, "", "done", [1, 2, 3], {"a": {"b": "c"}}])
+def test_there_is_no_draft_if_nothing_can_be_removed(content: Any) -> None:
+    assert draft_rule("search", [content], "answers", "search") is None
+
+
+PRODUCTS = (
+    "aws_securityhub__getfindings",
+    "crtsh__example.com",
+    "cyclonedx__scan_issue_9277",
+    "okta_v2__get_logs_response",
+    "kusto__kusto_raw_resp",
+    "misp__event_very_long_event",
+    "trivy__scan_legacy_many_vulns",
+    "shodan__host_122.155.205.204",
+    "stix__bundle_apt1",
+    "virustotal_v3__vt3_url_1",
+)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_answers_of_real_products_are_reduced_by_seventy_percent(name: str, data: Path) -> None:
+    content = json.loads((data / "tool_outputs" / f"{name}.json").read_bytes())
+    before = dump(content)
+    proposal = drafted(content, tool=name)
+    is_sound(proposal, name)
+    assert proposal.trial.saved >= ENOUGH
+    assert dump(content) == before

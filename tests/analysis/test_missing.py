@@ -1,0 +1,99 @@
+"""Paths that find nothing, explained from the data; what is suggested finds something."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from reducer.analysis.missing import explain
+from reducer.paths import PathError, compile_path
+
+DATA = {
+    "resolutions": [{"hostname": "a", "tags": [{"n": 1}]}],
+    "map": {"x": {"v": 1}, "y": {"v": 2}},
+    "nul": None,
+    "data": {"attributes": {"score": 3}},
+    "text": "one",
+    "nested": [[{"q": 1}]],
+    "empty": [],
+}
+KEYS = "the return has the keys `resolutions`, `map`, `nul`, `data`, `text`, `nested` and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "meant"),
+    [
+        (
+            "resolutions.hostname",
+            "`resolutions` is a list, so `.hostname` finds nothing there",
+            "resolutions[*].hostname",
+        ),
+        (
+            "resolutions.hostnam",
+            "`resolutions` is a list, so `.hostnam` finds nothing there",
+            "resolutions[*].hostname",
+        ),
+        ("resolutions.tags.n", "`resolutions` is a list, so `.tags` finds nothing there", "resolutions[*].tags[*].n"),
+        ("resolutions.*.hostname", "`resolutions` is a list, so `.*` finds nothing there", "resolutions[*].hostname"),
+        ("nested.q", "`nested` is a list, so `.q` finds nothing there", "nested[*][*].q"),
+        ("resolution", "there is no `resolution`", "resolutions"),
+        ("map[*].v", "`map` is an object, no list", "map.*.v"),
+        ("map.v", "`map` has the keys `x`, `y`", "map.*.v"),
+        ("attributes.score", KEYS, "data.attributes.score"),
+        ("zzz", KEYS, ""),
+        ("nul", "`nul` is null there", ""),
+        ("text.x", "`text` is a text", ""),
+        ("empty[*].a", "`empty` is empty", ""),
+        ("resolutions[3]", "`resolutions` has 1 item", ""),
+        ("resolutions[?hostname == 'z']", "its filter holds for no item", ""),
+        ("resolutions[*].hostname", "", ""),
+        ("map.x.v", "", ""),
+    ],
+)
+def test_says_why_and_what_was_meant(path: str, message: str, meant: str) -> None:
+    assert explain(path, DATA) == (f"{message}; did you mean `{meant}`?" if meant else message, meant)
+
+
+def test_other_returns() -> None:
+    assert explain("hostname", [{"hostname": 1}]).path == "[*].hostname"
+    assert explain("a.b", "text").message == "the return is a text that contains no JSON"
+    assert explain("a", {}).message == "the return is an empty object"
+    assert explain("@", None).message == "`@` finds null only"
+    with pytest.raises(PathError):
+        explain("a..b", {})
+
+
+_names = st.sampled_from(["a", "b", "ab", "last-seen"])
+_values = st.recursive(
+    st.none() | st.integers(0, 3) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_names, inner, max_size=3),
+    max_leaves=12,
+)
+_parts = st.sampled_from(["a", "b", "ab", '"last-seen"', "[*]", "*", "[0]", "[?a]", "[]"])
+
+
+def _is_path(text: str) -> bool:
+    # `[?a][?a]` selects from a list of lists, which no path may.
+    try:
+        compile_path(text)
+    except PathError:
+        return False
+    return True
+
+
+_paths = (
+    st.lists(_parts, min_size=1, max_size=4)
+    .map(lambda parts: "".join(part if part[0] == "[" else f".{part}" for part in parts).removeprefix("."))
+    .filter(_is_path)
+)
+
+
+@given(_paths, _values)
+@example("a[?b].a", {"a": {"b": [{"a": 1}]}})
+def test_what_is_suggested_finds_something(path: str, value: Any) -> None:
+    found = explain(path, value)
+    assert bool(found.message) is not bool(compile_path(path).find(value))
+    assert not found.path or compile_path(found.path).find(value)

@@ -1,0 +1,261 @@
+"""Python literals: what `repr` returns is parsed exactly, or it is plain text."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import datetime
+import enum
+import json
+from collections import Counter, OrderedDict
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from reducer.formats.literal import read_literal
+from reducer.formats.nodes import Atom, Bracketed, plain
+
+
+class Risk(enum.Enum):
+    HIGH = "high"
+
+
+@dataclasses.dataclass
+class Host:
+    name: str
+    ports: Any = None
+
+
+class Answer(BaseModel):
+    meta: Any = None
+    content: Any = None
+
+
+_texts = st.one_of(
+    st.text(st.characters(codec=None)), st.sampled_from(("it's", 'a "b" it\'s', '"a"', "\\", "\\'", "None", ",)", "("))
+)
+_leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), _texts)
+_plain = st.recursive(
+    _leaves,
+    lambda inner: st.one_of(st.lists(inner), st.lists(inner).map(tuple), st.dictionaries(_texts, inner)),
+)
+_atoms = st.one_of(
+    st.datetimes(timezones=st.sampled_from((None, datetime.UTC, ZoneInfo("Europe/Zurich")))),
+    st.timedeltas(),
+    st.decimals(),
+    st.uuids(),
+    st.binary(max_size=4),
+    st.just(Risk.HIGH),
+    st.frozensets(st.integers(), max_size=2),
+    st.dictionaries(st.integers() | st.tuples(st.integers()), st.text(), min_size=1, max_size=2),
+    st.sampled_from((float("nan"), float("inf"), -float("inf"))),
+)
+literals = st.recursive(
+    _leaves | _atoms,
+    lambda inner: st.one_of(
+        st.lists(inner),
+        st.lists(inner).map(tuple),
+        st.dictionaries(_texts | st.sampled_from(("", "(", "{", "!")), inner),
+        st.sets(_leaves | st.tuples(_leaves), max_size=3),
+        st.builds(Host, _texts, inner),
+        st.builds(Answer, meta=inner, content=inner),
+    ),
+)
+
+
+def _has_joined_surrogates(text: str) -> bool:
+    """Tell whether a text has a pair of surrogates, which JSON joins into one character."""
+    return "\\ud" in text
+
+
+@given(literals)
+@example({"": [1]})
+@example({"(": [1, 2]})
+@example([{"!": "x"}, {"": ["a", {}]}, {"{": [1]}])
+@example(["\x00\x01\x02\x03", "\\x41", "\\\\'"])
+@example([(), (1,), [], {}, set(), {()}, {(1, 2), (3, 4)}])
+@example([{Risk.HIGH: 1}, {Risk.HIGH}, {datetime.date(2024, 1, 1): {"a": [datetime.date(2024, 1, 2)]}}, "after"])
+@example([Host("a", {1: Host("b")}), b"a'\"", "after"])
+def test_literals_are_parsed_and_written_back_exactly(value: Any) -> None:
+    for text in (repr(value), str(value)):
+        found = read_literal(text)
+        if found is not None:
+            assert repr(found) == text
+        elif type(value) in (list, dict, tuple, set, Host, Answer) and not _has_joined_surrogates(text):
+            # A dict whose keys are not texts is an atom, and a text as a whole is never one.
+            assert type(value) is dict
+            assert not all(type(key) is str for key in value)
+
+
+@given(_plain)
+def test_plain_literals_are_parsed_as_their_values(value: Any) -> None:
+    found = read_literal(repr(value))
+    if type(value) in (list, tuple, dict) and not _has_joined_surrogates(repr(value)):
+        assert found == value
+        assert repr(found) == repr(value)
+
+
+@given(
+    st.lists(st.sampled_from([*"[](){}'\",: \\nxu01e.-=<>ab", "None", ", ", ": ", "''", "('a',)"]), max_size=40).map(
+        "".join
+    )
+)
+@example("[1,2]")
+@example("[ 1]")
+@example("(1)")
+@example("(1, 2,)")
+@example("[1, 2, ]")
+@example("[01]")
+@example("[-0]")
+@example("['\\x41']")
+@example('["a"]')
+@example("['a' 'b']")
+@example("['a', 'b]")
+@example("[null]")
+@example("[Infinity]")
+@example("[-Infinity, b'x']")
+@example("{'': Infinity, '(': [1]}")
+@example("['\\U00000003', 'a']")
+@example("['\\UFFFFFFFF', 'a']")
+@example("{'a': 1, 'a': 2}")
+@example("{'a': 1, 2}")
+@example("{'a': 1, 2: 3}")
+@example("a=1 b=2)")
+@example("a=1) b=(2")
+@example("a=1, b=2")
+@example("f(a=1, 2)")
+@example("f(x)(y)")
+@example("(a=1)")
+@example("[(a=1)]")
+@example("[Ellipsis]")
+@example("[1j]")
+@example("[(]")
+@example("[b(])")
+def test_any_text_is_parsed_exactly_or_not_at_all(text: str) -> None:
+    found = read_literal(text)
+    assert found is None or repr(found) == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        datetime.datetime(2025, 8, 4, 20, 30, 22),
+        datetime.datetime(2024, 7, 1, 12, tzinfo=datetime.timezone(datetime.timedelta(hours=2))),
+        datetime.timedelta(days=1),
+        Decimal("1.5"),
+        UUID(int=7),
+        b"a'\"\x00",
+        frozenset({1}),
+        OrderedDict(a=1),
+        Counter("aab"),
+        range(3),
+        Risk.HIGH,
+        Host,
+        {1: "a"},
+        {(1, 2): [3]},
+        float("nan"),
+        float("-inf"),
+    ],
+)
+def test_a_call_is_an_atom(value: Any) -> None:
+    text = repr([value, (value, "it's"), "after"])
+    atom = Atom(repr(value))
+    found = read_literal(text)
+    assert found == [atom, (atom, "it's"), "after"]
+    assert repr(found[1:]) == repr([(value, "it's"), "after"])
+
+
+def test_a_number_that_python_writes_differently_is_an_atom() -> None:
+    assert read_literal("[1.50, 1E5, 2.5, 1e-05]") == [Atom("1.50"), Atom("1E5"), 2.5, 1e-05]
+
+
+def test_models_are_objects() -> None:
+    host = Host("a", [Answer(meta=1)])
+    found = read_literal(repr([host]))
+    assert plain(found) == [{"name": "a", "ports": [{"meta": 1, "content": None}]}]
+    assert (found[0].opening, found[0].closing, found[0].least) == ("Host(", ")", 0)
+    assert repr(found[0].with_value({"name": "b"})) == "Host(name='b')"
+    fields = read_literal(str(Answer(content=[host])))
+    assert plain(fields.value["content"])[0]["name"] == "a"
+    assert fields.least == 1
+    assert repr(fields.with_value({"meta": 1, "content": ()})) == "meta=1 content=()"
+
+
+def test_sets_are_lists() -> None:
+    found = read_literal("[{1, 'a'}, set(), {(1, 2)}]")
+    assert [type(item) for item in found] == [Bracketed] * 3
+    assert [item.value for item in found] == [[1, "a"], [], [(1, 2)]]
+    assert repr(found[0].with_value([1])) == "{1}"
+    assert repr(found[0].with_value([])) == "set()"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[(1, 'a'), (2, 'b",
+        "[('a',), ('b",
+        "print(x) is a function",
+        "level=info msg=started",
+        "datetime.date(2024, 1, 1)",
+        "Decimal('1')",
+        "{1: 'a'}",
+        "{'a': foo}",
+        "()()",
+        "plain",
+        "",
+    ],
+)
+def test_other_texts_are_plain(text: str) -> None:
+    assert read_literal(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        "[" * 100_000 + "]",
+        "[(" * 50_000 + ")",
+        "['" + "\\'" * 500_000 + "]",
+        "['" + "\\" * 1_000_001 + "']",
+        "[\"'" * 200_000 + "]",
+        "{'a':" * 100_000 + "}",
+        "a(" * 100_000 + ")",
+        "a=" * 100_000,
+        "[" + "a" * 1_000_000 + "]",
+        "[" + "1a" * 500_000 + "]",
+        "[" + "'" * 1_000_001 + "]",
+        "[" + "b'" * 500_000 + "]",
+        "[<a" + " " * 100_000 + "]",
+        "[" + "<a" * 200_000 + "]",
+        "[" + "1" * 100_000 + "]",
+        "[" * 200 + "]" * 200,
+        "((" * 70 + "1" + ",),)" * 70,
+        "[" + "a(" * 127 + "1" * 1_000_000 + ")" * 126 + "]",
+    ],
+)
+def test_hostile_texts_are_plain(text: str) -> None:
+    assert read_literal(text) is None
+
+
+@pytest.mark.skipif(not Path("../shared/data/histories").is_dir(), reason="the real data is not here")
+@pytest.mark.parametrize("source", ["secrl", "secrl_large"])
+def test_real_rows_are_parsed_as_ast_parses_them(source: str) -> None:
+    files = sorted(Path("../shared/data/histories", source).glob("*.json"))[:12]
+    parts = [
+        part for file in files for message in json.loads(file.read_text(encoding="utf-8")) for part in message["parts"]
+    ]
+    texts = [
+        part["content"]
+        for part in parts
+        if part["part_kind"] == "tool-return" and str(part["content"]).startswith("[(")
+    ]
+    assert texts
+    for text in texts:
+        assert read_literal(text) == ast.literal_eval(text)

@@ -1,0 +1,198 @@
+"""The golden corpus: real inputs in every form that a tool return takes, and what to reduce each one with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from reducer import Reducer
+
+HERE = Path(__file__).parent
+RULES = Path(__file__).parents[2] / "rules"
+HARSH = ("truncate", "limit", "max_chars", "preserve")
+LARGEST = {
+    "objects": 500_000,
+    "json": 200_000,
+    "literals": 200_000,
+    "lines": 200_000,
+    "nested": 40_000,
+    "reprs": 40_000,
+}
+"""The length of the longest tool output that each group reduces, in characters of JSON."""
+TOOLS = {
+    "*virustotal*ip*": "vt_get_ip_report",
+    "*virustotal*domain*": "vt_get_domain_report",
+    "*virustotal*": "vt_get_file_report",
+    "shodan*": "shodan_host",
+    "misp*": "misp_event",
+    "stix*": "get_stix_bundle",
+    "*grype*": "grype_scan",
+    "aws_security*hub*": "get_security_hub_findings",
+    "siem_incidents": "siem_search",
+    "microsoft365defender*": "siem_search",
+    "deep_research": "deep_research",
+    "explore": "explore",
+    "get_indicator_details": "get_indicator_details",
+    "execute": "execute",
+}
+"""The tool names under which the shipped rules reduce the outputs of their products."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One input and the rules that reduce it. `reduce` returns the result as text, None if nothing changed."""
+
+    group: str
+    name: str
+    original: Callable[[], str]
+    reduce: Callable[[], str | None]
+
+
+def digest(result: str) -> str:
+    """Return 12 hexadecimal digits of the SHA-256 of a result, and its length in characters."""
+    return f"{hashlib.sha256(result.encode('utf-8', 'surrogatepass')).hexdigest()[:12]} {len(result)}"
+
+
+def corpus(data: Path) -> Iterator[Case]:
+    """Yield every case over the real data in `data`."""
+    shipped = Reducer.load(RULES)
+    harsh = {name: Reducer.load(HERE / "rules" / f"{name}.yaml") for name in HARSH}
+    drafts = _drafts()
+    histories = {
+        f"{file.parent.name}/{file.stem}": file.read_bytes() for file in sorted((data / "histories").glob("*/*.json"))
+    }
+    for name, history in histories.items():
+        yield from _history_cases(name, history, {"shipped": shipped, **harsh})
+    outputs = {
+        file.stem: json.loads(file.read_bytes())
+        for folder in (data / "tool_outputs", RULES / "samples")
+        for file in sorted(folder.glob("*.json"))
+        if file.stem != "manifest"
+    }
+    for name, value in outputs.items():
+        tool = next((tool for pattern, tool in TOOLS.items() if fnmatchcase(name, pattern)), None)
+        rulesets = {name: (name, reducer) for name, reducer in harsh.items()} | {"drafts": (name, drafts)}
+        if tool is not None:
+            rulesets["shipped"] = (tool, shipped)
+        for group, content in _forms(value):
+            for rules, (tool_name, reducer) in rulesets.items():
+                yield _content_case(group, f"{name} {rules}", reducer, tool_name, content)
+
+
+def _drafts() -> Reducer:
+    """Load the rules that `init` drafted for the tool outputs, recorded as one rule in JSON per line."""
+    with tempfile.TemporaryDirectory() as folder:
+        for line in (HERE / "drafts.jsonl").read_text(encoding="utf-8").splitlines():
+            Path(folder, f"{json.loads(line)['tool']}.yaml").write_text(line, encoding="utf-8")
+        return Reducer.load(folder)
+
+
+def _forms(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a tool output as an object and as the texts that tools, MCP clients and wrappers make of it."""
+    text = json.dumps(value, ensure_ascii=False)
+    forms = {
+        "objects": value,
+        "json": text,
+        "literals": str(value),
+        "nested": {"status": "ok", "result": text, "items": [{"type": "text", "text": json.dumps(value, indent=2)}]},
+        "reprs": f"CallToolResult(meta=None, content=[TextContent(type='text', text={text!r}, annotations=None)])",
+    }
+    if isinstance(value, list):
+        forms["lines"] = "\n".join(json.dumps(item) for item in value)
+    return ((group, form) for group, form in forms.items() if len(text) <= LARGEST[group])
+
+
+def _content_case(group: str, name: str, reducer: Reducer, tool: str, content: Any) -> Case:
+    def reduce() -> str | None:
+        result = reducer.reduce_content(tool, content)
+        return None if result is content else _text(result)
+
+    return Case(group, name, partial(_text, content), reduce)
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=1)
+
+
+def _history_cases(name: str, history: bytes, rulesets: dict[str, Reducer]) -> Iterator[Case]:
+    session = json.dumps(as_session(json.loads(history)), ensure_ascii=False, indent=1).encode()
+    for rules, reducer in rulesets.items():
+        for references in (True, False):
+            suffix = "" if references else " without references"
+            yield _stored_case("histories", f"{name} {rules}{suffix}", reducer, history, references)
+        yield _stored_case("sessions", f"{name} {rules}", reducer, session, True)
+        yield _live_case(f"{name} {rules}", reducer, history)
+
+
+def _stored_case(group: str, name: str, reducer: Reducer, history: bytes, references: bool) -> Case:
+    def reduce() -> str | None:
+        result = reducer.reduce_json(history, references=references)
+        return None if result == history else result.decode()
+
+    return Case(group, name, history.decode, reduce)
+
+
+def _live_case(name: str, reducer: Reducer, history: bytes) -> Case:
+    """Reduce the contents of a history as live objects: the JSON texts are decoded, as if the tools returned objects."""
+
+    def contents(reduced: bool) -> str:
+        from pydantic_ai.messages import ModelMessagesTypeAdapter, ToolReturnPart
+
+        messages = ModelMessagesTypeAdapter.validate_json(history)
+        parts = [part for message in messages for part in message.parts if isinstance(part, ToolReturnPart)]
+        for part in parts:
+            part.content = _decoded(part.content)
+        if reduced:
+            messages = reducer.reduce(messages)
+        parts = [part for message in messages for part in message.parts if isinstance(part, ToolReturnPart)]
+        return _text([part.content for part in parts])
+
+    def reduce() -> str | None:
+        result = contents(True)
+        return None if result == contents(False) else result
+
+    return Case("live", name, partial(contents, False), reduce)
+
+
+def _decoded(content: Any) -> Any:
+    try:
+        return json.loads(content)
+    except (TypeError, ValueError):
+        return content
+
+
+def as_session(history: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a history as a chat front end stores it: tool returns as activities, each with a second copy."""
+    messages: list[dict[str, Any]] = []
+    for message in history:
+        role = "assistant" if message["kind"] == "response" else "user"
+        texts = [part["content"] for part in message["parts"] if part["part_kind"] in ("text", "user-prompt")]
+        activities = [_activity(part) for part in message["parts"] if part["part_kind"] == "tool-return"]
+        messages.append(
+            {
+                "role": role,
+                "text_content": "\n".join(text for text in texts if isinstance(text, str)) or None,
+                "parts": activities,
+                "activity_parts": [{"type": "tool_result", "results": activity["results"]} for activity in activities],
+                "timestamp": "2026-01-22T21:47:29.763430",
+            }
+        )
+    return {"session_id": "golden", "messages": messages}
+
+
+def _activity(part: dict[str, Any]) -> dict[str, Any]:
+    content = part["content"] if isinstance(part["content"], str) else json.dumps(part["content"])
+    name = part["tool_name"]
+    return {
+        "type": "activity",
+        "activity_type": "tool_result",
+        "results": [{"name": name, "content": content, "is_error": False, "call_id": part["tool_call_id"]}],
+        "technical_details": {"function_name": name, "arguments": {}, "raw_result": content, "status": "success"},
+    }

@@ -1,0 +1,33 @@
+"""Results over the real data stay as recorded, and results of earlier releases are fixed points."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reducer import Reducer
+from tests.golden.record import changed, computed, recorded
+
+RETURNS = sorted((Path(__file__).parent / "returns").glob("*.json"))
+"""Reduced returns with their originals, rules and sources. Add new ones; never change or remove one."""
+
+
+def test_results_are_as_recorded(data: Path) -> None:
+    """Record them again with `python -m tests.golden.record`, on purpose only."""
+    assert changed(recorded(), computed(data)) == []
+
+
+def test_every_group_has_results() -> None:
+    groups = ["histories", "json", "lines", "literals", "live", "nested", "objects", "reprs", "sessions"]
+    assert {group: len(results) > 100 for group, results in recorded().items()} == dict.fromkeys(groups, True)
+
+
+@pytest.mark.parametrize("file", RETURNS, ids=lambda file: file.stem)
+def test_a_return_that_an_earlier_release_reduced_is_a_fixed_point(file: Path, tmp_path: Path) -> None:
+    case = json.loads(file.read_text(encoding="utf-8"))
+    rule = tmp_path / "rule.yaml"
+    rule.write_text(json.dumps(case["rule"]), encoding="utf-8")
+    assert case["reduced"] != case["original"]
+    assert Reducer.load(rule).reduce_content(case["tool"], case["reduced"]) is case["reduced"]

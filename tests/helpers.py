@@ -1,0 +1,129 @@
+"""Rules and contents for tests: compile, reduce, and look at what is left. The shipped rules and their products."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from reducer.engine import reduce_content
+from reducer.entities import scan
+from reducer.formats import decode, parse_nested, plain
+from reducer.rules import Rule, Ruleset, check_rules, compile_rules
+from reducer.values import is_media
+
+# --- rules
+
+
+def rule_file(rule: dict[str, Any]) -> tuple[str, str]:
+    """Return the name and the text of a rule for the tool `t`, given as data without its version."""
+    return "rule.yaml", json.dumps({"version": 1, "tool": "t", **rule})
+
+
+def compiled(rule: dict[str, Any]) -> Ruleset | None:
+    """Compile a rule given as data; None if it is rejected."""
+    return compile_rules([rule_file(rule)])[0]
+
+
+def rules(**rule: Any) -> Ruleset:
+    """Compile a rule given as data; fail if it is rejected."""
+    ruleset, problems = compile_rules([rule_file(rule)])
+    assert ruleset is not None, problems
+    return ruleset
+
+
+def reduced(rule: dict[str, Any], content: Any) -> Any:
+    """Reduce a content with one rule given as data."""
+    return reduce_content(rules(**rule), "t", content)
+
+
+def forced(rule: Rule) -> Ruleset:
+    """Return a ruleset in which `rule` is for every tool."""
+    return Ruleset((rule,), lambda tool: rule)
+
+
+# --- contents
+
+
+def decoded(content: Any) -> Any:
+    """Return what a content expresses: the structure in a text, any other content as it is."""
+    return decode(content) if isinstance(content, str) else content
+
+
+def decoded_nested(text: str) -> Any:
+    """Return the structure in a text within a content; the text if there is none."""
+    found = parse_nested(text)
+    return text if found is None else plain(found[0])
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield every text in a value, each key before its value; media items are not entered."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict) and not is_media(value):
+        for key, item in value.items():
+            yield key
+            yield from texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from texts(item)
+
+
+def entities(value: Any, types: frozenset[str] | None = None) -> dict[str, None]:
+    """Return the entities in the texts of a content, as written."""
+    return {entity.value: None for text in texts(value) for entity in scan(text, types)}
+
+
+def is_bounded(value: str, text: str) -> bool:
+    """Return whether `value` is in `text`, bounded by non-word characters."""
+    return any(
+        not (match.start() and text[match.start() - 1].isalnum() and value[0].isalnum())
+        and not (match.end() < len(text) and text[match.end()].isalnum() and value[-1].isalnum())
+        for match in re.finditer(re.escape(value), text)
+    )
+
+
+WORDS = (
+    "the",
+    "traffic",
+    "was",
+    "seen",
+    "again",
+    "last",
+    "night",
+    "near",
+    "größer",
+    "🙂",
+    "it's",
+    '"x"',
+    "a\\b",
+    "end.",
+)
+ENTITIES = ("185.220.101.34", "1[.]2[.]3[.]4", "evil-updates.com", "CVE-2024-3400", "APT28", "T1059.001")
+
+
+def prose(chosen: Random, words: int) -> str:
+    """Return a text of so many words, a few of them entities."""
+    return " ".join(chosen.choice(ENTITIES if chosen.random() < 0.03 else WORDS) for _ in range(words))
+
+
+# --- the shipped rules
+
+RULES = Path(__file__).parents[1] / "rules"
+RULESET, PROBLEMS = check_rules(RULES)
+BY_FILE: dict[str, Rule] = {Path(rule.file).stem: rule for rule in RULESET.rules} if RULESET else {}
+PRODUCTS = {
+    "virustotal_file": ("virustotal__vt_test_file", "virustotal_v3__vt3_file_1", "virustotal_v3__vt3_search"),
+    "virustotal_domain": ("virustotal__vt_test_domain",),
+    "virustotal_ip": ("virustotal__vt_test_ipv4",),
+    "shodan_host": ("shodan__host_*",),
+    "misp_event": ("misp__event_*",),
+    "stix_bundle": ("stix__bundle_apt1",),
+    "grype_scan": ("anchore_grype__*",),
+    "aws_security_hub": ("aws_securityhub__getfindings",),
+    "siem_incidents": ("microsoft365defender__fetch_response",),
+}
+"""The recorded answers of the product of each rule. The other rules have samples, and `execute` has histories."""

@@ -1,0 +1,56 @@
+"""Messages of PydanticAI and of session histories as stored JSON, for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TIME = "2025-01-01T00:00:02.123456Z"
+
+
+def call(id: str, tool: str = "t", args: Any = None) -> dict[str, Any]:
+    return {"tool_name": tool, "args": {} if args is None else args, "tool_call_id": id, "part_kind": "tool-call"}
+
+
+def answer(id: str, tool: str = "t", content: Any = "x") -> dict[str, Any]:
+    return {"tool_name": tool, "content": content, "tool_call_id": id, "timestamp": TIME, "part_kind": "tool-return"}
+
+
+def prompt(content: Any = "hi") -> dict[str, Any]:
+    return {"content": content, "timestamp": TIME, "part_kind": "user-prompt"}
+
+
+def text(content: str = "a") -> dict[str, Any]:
+    return {"content": content, "part_kind": "text"}
+
+
+def request(*parts: Any) -> dict[str, Any]:
+    return {"parts": list(parts), "instructions": None, "kind": "request"}
+
+
+def response(*parts: Any) -> dict[str, Any]:
+    usage = {"input_tokens": 1, "details": {}}
+    return {"parts": list(parts), "usage": usage, "model_name": "m", "timestamp": TIME, "kind": "response"}
+
+
+HISTORY: list[dict[str, Any]] = [
+    request({"content": "be brief", "timestamp": TIME, "dynamic_ref": None, "part_kind": "system-prompt"}, prompt()),
+    response(text("sure"), call("tool_0_t", args='{"a":1}')),
+    request(answer("tool_0_t", content={"x": 1})),
+    response(call("tool_0_t")),
+    request({**answer("tool_0_t", content="bad"), "part_kind": "retry-prompt"}),
+    response(text("done")),
+]
+"""A history without findings. Its call id comes back, as it does with providers that number calls."""
+
+
+def requests(id: str) -> dict[str, Any]:
+    return {"type": "activity", "activity_type": "tool_request", "tools": [{"name": "t", "arguments": {}, "id": id}]}
+
+
+def results(id: str | None, content: str = "[1]") -> dict[str, Any]:
+    result = {"name": "t", "content": content, "is_error": False, "call_id": id}
+    return {"type": "activity", "activity_type": "tool_result", "results": [result]}
+
+
+def session(*parts: Any, older: Any = None) -> dict[str, Any]:
+    return {"role": "assistant", "text_content": "", "parts": list(parts), "activity_parts": older}

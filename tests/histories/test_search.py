@@ -1,0 +1,191 @@
+"""Where messages are found, and what is refused because there are none."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reducer.errors import HistoryError
+from reducer.histories.stored import reduce_json, returns
+from tests.histories.fakes import shorter
+from tests.histories.spelled import history
+
+MODEL = "a list of messages, each an object with `kind` and `parts`"
+SESSIONS = "a session history, a list of objects with `role` and `parts` that carry activities"
+EXPECTED = f"expected {MODEL}, or {SESSIONS}"
+RETURN = {"tool_name": "t", "content": [1, 2, 3], "tool_call_id": "c", "part_kind": "tool-return"}
+NATIVE = [{"parts": [], "kind": "request"}, {"parts": [RETURN], "kind": "request"}]
+ACTIVITY = {
+    "type": "activity",
+    "activity_type": "tool_result",
+    "results": [{"name": "t", "content": [1, 2, 3], "is_error": False, "call_id": "c"}],
+}
+SESSION = [{"role": "user", "text_content": "hi"}, {"role": "assistant", "parts": [ACTIVITY]}]
+NOTES = {
+    "content": [1, 2, 3],
+    "note": [{"content": [1, 2, 3], "part_kind": "tool-return"}],
+    "openai": [{"role": "tool"}],
+}
+ONE, USER = '{"parts":[],"kind":"request"}', '{"role":"user","text_content":"hi","parts":[]}'
+
+
+def wrapped(history: list[Any]) -> list[tuple[Any, int]]:
+    """Return wrappers of a history, and how often its return is in each."""
+    hits = [{"_id": number, "_score": None, "_source": message} for number, message in enumerate(history)]
+    return [
+        (history, 1),
+        (history[1], 1),
+        ({"messages": history}, 1),
+        ({"id": 7, **NOTES, "messages": history, "more": NOTES}, 1),
+        ({"data": {"notes": NOTES, "history": history}}, 1),
+        ({"all_messages": history, "new_messages": history[1:]}, 2),
+        ([{"id": 1, "messages": history}, {"id": 2, "messages": history}, {"id": 3, "messages": []}], 2),
+        ({"sessions": [{"id": 1, "runs": [{"turns": history}, {"turns": history}]}]}, 2),
+        ({"message": history[1]}, 1),
+        ({"took": 1, "hits": {"total": {"value": 2}, "hits": hits}}, 1),
+        ([[history]], 1),
+    ]
+
+
+@pytest.mark.parametrize("history", [NATIVE, SESSION], ids=["model-messages", "session"])
+@pytest.mark.parametrize("number", range(11))
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_history_is_found_in_what_it_is_wrapped_in(history: list[Any], number: int, indent: int | None) -> None:
+    value, times = wrapped(history)[number]
+    data = json.dumps(value, indent=indent).replace('"parts"', '"p\\u0061rts"' if indent else '"parts"').encode()
+    found = list(returns(data))
+    assert [one.content for one in found] == [[1, 2, 3]] * times
+    assert [one.nth for one in found] == [*range(1, times + 1)]
+    assert len({one.message for one in found}) == times
+    assert reduce_json(data, shorter) == splice_all(data, [one.places[0] for one in found])
+
+
+def splice_all(data: bytes, places: list[Any]) -> bytes:
+    for place in reversed(places):
+        data = data[: place.start] + b"[1,2]" + data[place.end :]
+    return data
+
+
+JSON = st.recursive(
+    st.none() | st.integers() | st.sampled_from(["kind", "role", "request", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["kind", "role", "parts", "content", "messages", "a"]), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+@given(JSON, st.sampled_from([NATIVE, SESSION]))
+def test_what_stands_around_a_history_does_no_harm(value: Any, history: list[Any]) -> None:
+    data = json.dumps({"a": value, "messages": history, "b": value}).encode()
+    try:
+        (found,) = returns(data)
+    except HistoryError:
+        assert b'"parts"' in json.dumps(value).encode()  # a list in which only some items are messages
+    else:
+        assert reduce_json(data, shorter) == splice_all(data, [found.places[0]])
+
+
+@given(JSON)
+def test_any_other_json_is_refused_or_left_alone(value: Any) -> None:
+    data = json.dumps(value).encode()
+    with suppress(HistoryError):
+        assert reduce_json(data, shorter) is data
+
+
+@pytest.mark.parametrize("name", ["", "messages", "history", "all_messages", "new_messages", "message_history"])
+def test_an_empty_history_is_one(name: str) -> None:
+    data = json.dumps({"id": 1, name: []} if name else []).encode()
+    assert reduce_json(data, shorter) is data
+    assert list(returns(data)) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "empty: expected a list of messages"),
+        (b"\xef\xbb\xbf \n", "empty: expected a list of messages"),
+        (b"hello", "not JSON: Expecting value at line 1, column 1"),
+        (
+            b'[{"parts":[],\n "kind":"request",}]',
+            "not JSON: Expecting property name enclosed in double quotes at line 2, column 19",
+        ),
+        (b'[{"parts":[],"kind":"request"}\n{}]', "not JSON: Expecting ',' delimiter at line 2, column 1"),
+        (b'[{"parts":[],"kind":"request"}] x', "not JSON: Extra data at line 1, column 33"),
+        ('["é",\n"äö\\x"]'.encode(), "not JSON: Invalid \\escape at line 2, column 4"),
+        (b'["\x01"]', "not JSON: Invalid control character at line 1, column 3"),
+        (b"[01]", "not JSON: Expecting ',' delimiter at line 1, column 3"),
+        (b"[" * 3000 + b"1,,2" + b"]" * 3000, "not JSON: Expecting value at line 1, column 3003"),
+        (b'[{"parts":[],"kind":"reque', "cut off: the text ends at line 1, column 27, in the middle of a history"),
+        (b'[{"parts":[tru', "cut off: the text ends at line 1, column 15, in the middle of a history"),
+        (b"[" * 100_000, "cut off: the text ends at line 1, column 100001, in the middle of a history"),
+        (b"\xff\xfe[\x00]\x00", "not UTF-8 text: byte 0xff at line 1, byte 1"),
+        (b'["a",\n"\xed\xa0\x80"]', "not UTF-8 text: byte 0xed at line 2, byte 2"),
+        (b"12", f"not a history: found a number, {EXPECTED}"),
+        (b'"a"', f"not a history: found a text, {EXPECTED}"),
+        (b"null", f"not a history: found null, {EXPECTED}"),
+        (b"{}", f"not a history: found an empty object, {EXPECTED}"),
+        (b'{"answers":[],"id":1}', f"not a history: found an object with the keys answers, id, {EXPECTED}"),
+        (
+            b'[{"role":"user","content":"hi"}]',
+            "not a history: item 1 at line 1, column 2 is not a message: "
+            f"found an object with the keys role, content, {EXPECTED}",
+        ),
+        (
+            b'[{"role":"user","parts":[{"text":"hi"}]}]',
+            "not a history: item 1 at line 1, column 2 is not a message: "
+            f"found an object with the keys role, parts, {EXPECTED}",
+        ),
+        (b"[[1]]", f"not a history: item 1 at line 1, column 2 is not a message: found a list, {EXPECTED}"),
+        (
+            f"[{ONE},\n{USER}]".encode(),
+            "not a history: item 2 at line 2, column 1 is not a message: "
+            f"found an object with the keys role, text_content, parts, expected {MODEL}",
+        ),
+        (
+            f'[{USER},{{"a":1}}]'.encode(),
+            "not a history: item 2 at line 1, column 49 is not a message: "
+            f"found an object with the keys a, expected {SESSIONS}",
+        ),
+        (
+            f'{{"data":{{"history":[{ONE},{ONE},7]}}}}'.encode(),
+            "not a history: item 3 of `data.history` at line 1, column 81 is not a message: "
+            f"found a number, expected {MODEL}",
+        ),
+        (f"[7,{ONE}]".encode(), f"not a history: item 1 at line 1, column 2 is not a message: found a number, expected {MODEL}"),
+        (
+            b'[{"kind":"request","parts":{}}]',
+            "not a history: item 1 at line 1, column 2 is not a message: "
+            f"found an object with the keys kind, parts, {EXPECTED}",
+        ),
+        (history("[1,2,3]") + history("1"), "not JSON: Extra data at line 1, column 112"),
+    ],
+    ids=lambda value: str(value)[:40],
+)  # fmt: skip
+def test_what_is_no_history_is_refused(data: bytes, message: str) -> None:
+    for read in (lambda: reduce_json(data, shorter), lambda: list(returns(data))):
+        with pytest.raises(HistoryError) as caught:
+            read()
+        assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("data", "input_format", "expected"), [(USER, "model-messages", MODEL), (ONE, "session", SESSIONS)]
+)
+def test_a_history_of_another_format_than_asked_for_is_refused(data: str, input_format: str, expected: str) -> None:
+    with pytest.raises(HistoryError) as caught:
+        reduce_json(f"[{data}]".encode(), shorter, input_format)
+    assert str(caught.value).startswith("not a history: item 1 at line 1, column 2 is not a message: found an object ")
+    assert str(caught.value).endswith(f", expected {expected}")
+
+
+def test_an_uncertain_session_history_is_read_if_asked_for() -> None:
+    data = json.dumps([{"role": "user", "parts": []}, {"role": "x", "parts": [{**ACTIVITY, "type": "tool_result"}]}])
+    (found,) = returns(data.encode(), "session")
+    assert reduce_json(data.encode(), shorter, "session") == splice_all(data.encode(), [found.places[0]])

@@ -1,0 +1,277 @@
+"""Session histories: every copy of a return is reduced alike, and all else is the same bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from reducer import Reducer
+from reducer.histories.stored import Return, change_copies, reduce_json, returns, splice
+from tests.histories.fakes import shorter, unchanged
+from tests.histories.spelled import TEXTS, Pairs, spellings
+from tests.histories.test_stored import outside
+
+HERE = Path(__file__).parent / "data"
+SAMPLES = sorted(HERE.glob("session_*.json"))
+CONTENTS = st.one_of(
+    TEXTS,
+    st.lists(st.integers(), max_size=4),
+    st.fixed_dictionaries({"content": st.lists(TEXTS, max_size=4)}),
+    st.none(),
+    st.just(7),
+)
+
+
+def pairs(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Pairs((key, pairs(item)) for key, item in value.items())
+    return [pairs(item) for item in value] if isinstance(value, list) else value
+
+
+@st.composite
+def activities(draw: st.DrawFn, ids: list[str]) -> dict[str, Any]:
+    kind = draw(st.sampled_from(["tool_result", "tool_result", "tool_call", "tool_request", "thought", "later_kind"]))
+    results = []
+    for _ in range(draw(st.integers(0, 3))):
+        result: dict[str, Any] = {
+            "name": draw(st.sampled_from(["explore", "search", "final_result", None])),
+            "content": draw(CONTENTS),
+        }
+        result["is_error"] = draw(st.sampled_from([False, False, False, None, True]))
+        ids.append(f"call_{len(ids)}")
+        result["call_id"] = ids[-1]
+        if draw(st.integers(0, 5)) == 0:
+            del result[draw(st.sampled_from(["is_error", "content"]))]
+        results.append(result)
+    activity = {
+        "type": "activity",
+        "activity_type": kind,
+        "content": draw(st.none() | TEXTS),
+        "results": draw(st.sampled_from([results] * 5 + [None])),
+    }
+    if draw(st.booleans()):
+        names = [result["name"] for result in results[:1]] or ["explore"]
+        status = draw(st.sampled_from(["success", "success", "success", "error", None]))
+        activity["technical_details"] = {
+            "function_name": names[0],
+            "arguments": {"content": "all"},
+            "raw_result": draw(CONTENTS),
+            "status": status,
+        }
+    return activity
+
+
+@st.composite
+def session_messages(draw: st.DrawFn) -> dict[str, Any]:
+    ids: list[str] = []
+    parts = draw(st.lists(activities(ids), max_size=3))
+    legacy = [
+        {**{key: value for key, value in part.items() if key != "technical_details"}, "type": part["activity_type"]}
+        for part in parts
+    ]
+    other = [{"type": "text_output", "text": "x"}, {"type": "media", "content": "aGVsbG8gd29ybGQ="}]
+    lists = {
+        "parts": draw(st.sampled_from([parts, parts + other, None])),
+        "activity_parts": draw(st.sampled_from([legacy, legacy, [], None])),
+    }
+    return {
+        "role": "assistant",
+        "text_content": draw(st.none() | TEXTS),
+        **lists,
+        "timestamp": "2026-01-22T21:47:29.763430",
+    }
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> str:
+    write = draw(spellings())
+    found = draw(st.lists(session_messages(), min_size=1, max_size=3))
+    wrap = draw(st.sampled_from(["list", "list", "one", "wrapper", "hits"]))
+    value: Any = {
+        "list": found,
+        "one": found[0],
+        "wrapper": {"session_id": "s", "messages": found},
+        "hits": {"hits": [{"_source": m} for m in found]},
+    }[wrap]
+    return str(write(pairs(value)))
+
+
+def reference(value: Any) -> int:
+    """Reduce a session history in place, slowly and plainly; each copy by itself, which is alike when the reducer looks
+    at the content only.
+    """
+    if isinstance(value, list):
+        return sum(map(reference, value))
+    if not isinstance(value, dict):
+        return 0
+    if "role" not in value:
+        return sum(map(reference, value.values()))
+    wrong, places = set(), []
+    for name in ("parts", "activity_parts"):
+        for number, part in enumerate(value[name] or []):
+            if (part.get("activity_type") if part["type"] == "activity" else part["type"]) not in (
+                "tool_result",
+                "tool_call",
+            ):
+                continue
+            details = part.get("technical_details")
+            results = part.get("results") or []
+            for result in results:
+                places.append((result["call_id"], result, "content", result["name"]))
+                if result.get("is_error"):
+                    wrong.add(result["call_id"])
+            if details:
+                call_id = results[0]["call_id"] if results else (name, number)
+                places.append(
+                    (call_id, details, "raw_result", results[0]["name"] if results else details["function_name"])
+                )
+                if details["status"] == "error":
+                    wrong.add(call_id)
+    changes = 0
+    for call_id, holder, key, tool in places:
+        if (
+            call_id not in wrong
+            and isinstance(tool, str)
+            and not tool.startswith("final_result")
+            and isinstance(holder.get(key), (str, list, dict))
+        ):
+            new = shorter(tool, holder[key])
+            changes += new != holder[key]
+            holder[key] = new
+    return changes
+
+
+@given(sessions())
+def test_it_changes_the_contents_that_the_plain_way_changes(text: str) -> None:
+    expected = json.loads(text)
+    changes = reference(expected)
+    event("changed" if changes else "unchanged")
+    data = text.encode()
+    result = reduce_json(data, shorter)
+    assert json.loads(result) == expected
+    assert changes or result is data
+    assert reduce_json(result, shorter) is result
+
+
+def changed(data: bytes) -> list[tuple[Any, Any]]:
+    """Return all places that change, with their new contents."""
+    found = (one for one in returns(data) if not one.untouched)
+    return [change for one in found for change in change_copies(one, shorter(one.tool, one.content), shorter)]
+
+
+@given(sessions())
+def test_all_bytes_outside_the_changed_contents_stay(text: str) -> None:
+    data = text.encode()
+    changes = changed(data)
+    result = reduce_json(data, shorter)
+    assert splice(data, changes) == result
+    at = 0
+    for number, piece in enumerate(outside(data, [place[1:] for place, _ in changes])):
+        if number:
+            at += len(value_at(result, at))
+        assert result.startswith(piece, at)
+        at += len(piece)
+    assert at == len(result)
+
+
+def value_at(data: bytes, at: int) -> bytes:
+    """Return the JSON value that starts at `at`."""
+    text = data[at:].decode()
+    return text[: json.JSONDecoder().raw_decode(text)[1]].encode()
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.stem)
+def test_splice_writes_what_reduce_json_writes(sample: Path) -> None:
+    data = sample.read_bytes()
+    assert splice(data, changed(data)) == reduce_json(data, shorter) != data
+    assert reduce_json(data, unchanged) is data
+
+
+def named(found: Return) -> tuple[Any, ...]:
+    return found.tool, found.call_id, found.nth, found.message, found.part, len(found.places), found.untouched
+
+
+def test_each_return_is_given_once() -> None:
+    assert [named(found) for found in returns((HERE / "session_history.json").read_bytes())] == [
+        ("deep_research", "tool_0_deep_research", 1, 1, 2, 2, ""),
+        ("get_indicator_details", "tool_1_get_indicator_details", 1, 1, 2, 2, ""),
+        ("get_case_notes", "tool_2_get_case_notes", 1, 1, 3, 2, "it is an error"),
+        ("deep_research", "tool_0_deep_research", 2, 1, 5, 2, ""),
+    ]
+    for name, message in (("session_index", 1), ("session_document", 0)):
+        assert [named(found) for found in returns((HERE / f"{name}.json").read_bytes())] == [
+            ("explore", "call_1", 1, message, 0, 3, ""),
+            ("query_logs", "call_2", 1, message, 1, 3, ""),
+            ("deep_research", "call_3", 1, message, 2, 3, ""),
+            ("deep_research", "call_4", 1, message, 3, 3, "it is an error"),
+        ]
+    assert [named(found) for found in returns((HERE / "session_wrapped.json").read_bytes())] == [
+        ("explore", "call_a", 1, 1, 2, 1, ""),
+        ("explore", "", 1, 1, 2, 1, ""),
+    ]
+
+
+def test_a_raw_result_keeps_its_type_and_holds_what_the_text_encodes(tmp_path: Path) -> None:
+    (tmp_path / "logs.yaml").write_text("version: 1\ntool: query_logs\nsteps: [{limit: 2}]\n")
+    data = (HERE / "session_document.json").read_bytes()
+    old, new = (json.loads(text)["parts"][1] for text in (data, Reducer.load(tmp_path).reduce_json(data)))
+    raw = old["technical_details"]["raw_result"]
+    assert len(raw) == 3
+    assert new["technical_details"]["raw_result"] == json.loads(new["results"][0]["content"]) == raw[:2]
+
+
+def history(**activity: Any) -> bytes:
+    """Write a session history with one activity, which the older list has too if `older` is given."""
+    older = activity.pop("older", None)
+    part = {"type": "activity", "activity_type": "tool_result", **activity}
+    return json.dumps([{"role": "x", "parts": [part], "activity_parts": older}]).encode()
+
+
+def test_copies_of_which_one_has_no_id_are_one_return() -> None:
+    with_id, without = ({"name": "t", "content": "a long text", **more} for more in ({"call_id": "c"}, {}))
+    for first, second in ((with_id, without), (without, with_id), (without, without)):
+        data = history(results=[first] * 2, older=[{"type": "tool_call", "results": [second] * 2}])
+        assert [len(found.places) for found in returns(data)] == [2, 2]
+
+
+@pytest.mark.parametrize("results", [[], [{"name": "u", "content": "x"}]])
+def test_technical_details_without_a_result_are_returns(results: list[Any]) -> None:
+    details = [{"function_name": "t", "raw_result": [number]} for number in range(3)]
+    found = [
+        (one.tool, [place.content for place in one.places])
+        for one in returns(history(results=results, technical_details=details))
+    ]
+    assert found == [*[("u", ["x"])] * len(results), ("t", [[0]]), ("t", [[1]]), ("t", [[2]])]
+
+
+def test_technical_details_pair_by_position_then_by_name() -> None:
+    results = [{"name": name, "content": f"the text of {name}", "call_id": name} for name in ("a", "b", "c")]
+    details = [{"function_name": name, "raw_result": f"raw {name}", "status": "success"} for name in ("a", "c", "d")]
+    data = history(results=results, technical_details=details)
+    assert [(one.tool, [place.content for place in one.places]) for one in returns(data)] == [
+        ("a", ["the text of a", "raw a"]),
+        ("b", ["the text of b"]),
+        ("c", ["the text of c", "raw c"]),
+        ("d", ["raw d"]),
+    ]
+
+
+@pytest.mark.parametrize("value", ['{"a":[1,2,3],"a":1}', "[" * 5000 + "]" * 5000, "7", "null"])
+def test_contents_that_cannot_be_reduced_stay(value: str) -> None:
+    data = history(results=[{"name": "t", "content": "ODD"}, {"name": "t", "content": [4, 5, 6], "call_id": "d"}])
+    data = data.replace(b'"ODD"', value.encode())
+    assert [bool(found.untouched) for found in returns(data)] == [True, False]
+    assert reduce_json(data, shorter) == data.replace(b"[4, 5, 6]", b"[4,5]")
+
+
+@pytest.mark.parametrize(
+    "results", [None, {}, "text", [{"name": "t", "content": 1.5}], [7, None, [], {"content": "a long text"}]]
+)
+def test_what_has_no_content_to_reduce_stays(results: Any) -> None:
+    data = history(results=results, technical_details=7, older="none")
+    assert reduce_json(data, shorter) is data

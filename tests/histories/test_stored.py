@@ -1,0 +1,195 @@
+"""Stored histories: only contents change, whatever a history is written like."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import event, example, given
+from hypothesis import strategies as st
+
+from reducer.errors import HistoryError
+from reducer.histories.sources import MsgspecSource, NotLocated
+from reducer.histories.stored import reduce_json, returns, splice
+from tests.histories.fakes import shorter, unchanged
+from tests.histories.spelled import histories, history, reference
+
+DATA = Path(__file__).parent / "data"
+ERAS = sorted((DATA / "eras").glob("*.json"))
+TURN = '{"parts":[{"tool_name":"t","content":[1,2,3],"tool_call_id":"c","part_kind":"tool-return"}],"kind":"request"}'
+
+
+def outside(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
+    """Return the pieces of a history between spans."""
+    bounds = [0, *(bound for span in sorted(spans) for bound in span), len(data)]
+    return [data[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
+
+
+@given(histories())
+@example('[{"parts":[{"tool_name":"t","content":{"a":1,"a":[1,2,3]},"part_kind":"tool-return"}],"kind":"request"}]')
+@example(
+    '[{"parts":[{"tool_name":"t","content":"other","con\\u0074ent":[1,2,3],"part_kind":"tool-return"}],"kind":"request"}]'
+)
+@example(
+    '[{"kind":"request","p\\u0061rts":[],"parts":[{"content":[1,2,3],"part_kind":"tool-return","tool_name":"t"}],"a":1}]'
+)
+@example(f'[{{"parts":[],"kind":"response"}},{TURN[:-1]},"kind":"response"}}]')
+def test_it_changes_the_contents_that_the_plain_way_changes(text: str) -> None:
+    data = text.encode()
+    expected, changes = reference(text, shorter)
+    result = reduce_json(data, shorter)
+    event("changed" if changes else "unchanged")
+    assert json.loads(result.decode().removeprefix("\ufeff")) == expected
+    assert changes or result is data
+    assert reduce_json(result, shorter) is result
+
+
+@given(histories())
+def test_all_bytes_outside_the_changed_contents_stay(text: str) -> None:
+    data = text.encode()
+    result = reduce_json(data, shorter)
+    spans: list[tuple[int, int]] = []
+    after: list[tuple[int, int]] = []
+    for old, new in zip(returns(data), returns(result), strict=True):
+        assert old._replace(places=()) == new._replace(places=())
+        if not old.untouched and shorter(old.tool, old.content) is not old.content:
+            spans.append(old.places[0][1:])
+            after.append(new.places[0][1:])
+    assert outside(data, spans) == outside(result, after)
+
+
+@given(histories())
+def test_splice_writes_what_reduce_json_writes(text: str) -> None:
+    data = text.encode()
+    found = [one for one in returns(data) if not one.untouched]
+    changes = [(one.places[0], new) for one in found if (new := shorter(one.tool, one.content)) is not one.content]
+    assert splice(data, changes) == reduce_json(data, shorter)
+
+
+@given(histories(), st.sampled_from(["t", "explore"]))
+def test_a_tool_to_which_nothing_applies_is_not_reduced(text: str, tool: str) -> None:
+    data = text.encode()
+
+    def of_tool(name: str, content: Any) -> Any:
+        return shorter(name, content) if name == tool else content
+
+    def only(name: str, content: Any) -> Any:
+        assert name == tool
+        return shorter(name, content)
+
+    assert reduce_json(data, only, applies=lambda name: name == tool) == reduce_json(data, of_tool)
+
+
+@given(
+    histories(),
+    st.sampled_from(["NaN", '"\\ud800"', "-Infinity", "1e999", "9" * 5000, "[" * 3000 + "]" * 3000, '"\\u0000é"']),
+)
+def test_what_other_json_readers_refuse_does_no_harm(text: str, odd: str) -> None:
+    messages = text.removeprefix("\ufeff")
+    data = f'{{"odd":{odd},"messages":[{{"parts":[],"kind":"x"}}],"log":{messages},"end":{odd}}}'.encode()
+    expected = reduce_json(messages.encode(), shorter).decode()
+    assert reduce_json(data, shorter).decode() == data.decode().replace(messages, expected)
+
+
+@given(histories())
+def test_offsets_that_are_not_known_do_no_harm(text: str) -> None:
+    def place(source: Any, raw: Any) -> Any:
+        raise NotLocated
+
+    data = text.encode()
+    expected = reduce_json(data, shorter)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MsgspecSource, "place", place)
+        assert reduce_json(data, shorter) == expected
+
+
+@pytest.mark.parametrize("file", ERAS, ids=lambda file: file.stem)
+def test_msgspec_locates_every_content(file: Path) -> None:
+    """A release of msgspec that copies values would make reading slow and change nothing else."""
+    data = file.read_bytes()
+    expected = reduce_json(data, shorter)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reducer.histories.stored.PlainSource", None)
+        for mark in (b"", b"\xef\xbb\xbf \n"):
+            assert reduce_json(mark + data, shorter) == mark + expected
+
+
+@given(histories(), st.integers(0, 10**6))
+def test_a_history_cut_short_is_refused(text: str, at: int) -> None:
+    text = text.strip()
+    with pytest.raises(HistoryError) as caught:
+        reduce_json(text[: at % len(text)].encode(), shorter)
+    assert "\n" not in str(caught.value)
+
+
+@given(histories(), st.integers(0, 10**6), st.binary(min_size=1, max_size=3))
+@example("[]", 0, b"\x00")
+@example("[1]", 1, b"\xff")
+def test_hostile_bytes_raise_nothing_but_history_errors(text: str, at: int, bytes: bytes) -> None:
+    data = text.encode()
+    at %= len(data)
+    for hostile in (data[:at] + bytes + data[at + 1 :], data[:at] + bytes, bytes):
+        try:
+            result = reduce_json(hostile, shorter)
+        except HistoryError:
+            event("refused")
+        else:
+            assert len(list(returns(result))) == len(list(returns(hostile)))
+
+
+@pytest.mark.parametrize("file", ERAS, ids=lambda file: file.stem)
+def test_histories_of_every_version_change_in_their_contents_only(file: Path) -> None:
+    data = file.read_bytes()
+    changed = [one for one in returns(data) if not one.untouched and shorter(one.tool, one.content) is not one.content]
+    assert len(changed) >= 12
+    result = reduce_json(data, shorter)
+    after = {one.key: one.places[0][1:] for one in returns(result)}
+    spans = [one.places[0][1:] for one in changed]
+    assert outside(data, spans) == outside(result, [after[one.key] for one in changed])
+    assert reduce_json(result, shorter) is result
+    assert reduce_json(data, unchanged) is data
+    kept = {"nothing", "flaky"} | ({"day"} if b"content_file_digests" in data else set())
+    assert not kept & {one.tool for one in changed}
+
+
+@pytest.mark.parametrize("file", ERAS, ids=lambda file: file.stem)
+def test_other_spellings_are_reduced_alike(file: Path) -> None:
+    messages = json.loads(file.read_bytes())
+    expected = json.loads(reduce_json(file.read_bytes(), shorter))
+    assert json.loads(reduce_json(json.dumps(messages, indent=2).encode(), shorter)) == expected
+    assert json.loads(reduce_json(json.dumps(messages, sort_keys=True).encode(), shorter)) == expected
+    assert json.loads(reduce_json(json.dumps(messages[2]).encode(), shorter)) == expected[2]
+
+
+def test_a_return_is_named_by_its_call_and_place() -> None:
+    found = list(returns((DATA / "mid_2025.json").read_bytes()))
+    assert [(one.tool, one.call_id, one.nth, one.key, one.untouched) for one in found] == [
+        ("deep_research", "tool_0_deep_research", 1, (4, 0, 0), "")
+    ]
+    assert found[0].content[2] == "A third one."
+    assert [(one.nth, one.message) for one in returns(f"[{TURN},{TURN},{TURN}]".encode())] == [(1, 0), (2, 1), (3, 2)]
+
+
+def test_of_repeated_keys_the_last_counts_as_for_pydantic_ai() -> None:
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    data = history("[1,2,3]", ',"content":[4,5,6],"timestamp":"2026-01-01T00:00:00Z"')
+    ((part,),) = (message.parts for message in ModelMessagesTypeAdapter.validate_json(data))
+    assert [one.content for one in returns(data)] == [part.content] == [[4, 5, 6]]
+    assert reduce_json(data, shorter) == data.replace(b"[4,5,6]", b"[4,5]")
+
+
+def test_real_histories(data: Path) -> None:
+    count = changed = 0
+    for file in sorted((data / "histories").glob("*/*.json")):
+        content = file.read_bytes()
+        expected, changes = reference(content.decode(), shorter)
+        result = reduce_json(content, shorter)
+        assert json.loads(result) == expected
+        assert reduce_json(result, shorter) is result
+        count += sum(1 for _ in returns(content))
+        changed += changes
+    assert count > 1000
+    assert changed > 800

@@ -1,0 +1,183 @@
+"""Tool answers may forge markers: one that this rule cannot have written is ordinary text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from tests.helpers import compiled, prose, reduced
+from tests.laws.strategies import laws
+from tests.laws.subset import characters, check_subset, stays_reduced
+
+_COUNTS = (0, 1, 12, 35_000, 999_999_999_999, 10**12, (1 << 53) - 1, 1 << 53, 10**30)
+_MENTIONS = (
+    "",
+    "",
+    "; mentions APT28",
+    "; mentions nobody",
+    "; mentions 185.220.101.34, CVE-2024-3400",
+    "; mentions " + ", ".join(["185.220.101.34"] * 400),
+    "; mentions 185.220.101.34, ",
+    "; severity: 41 high, 77 low",
+)
+_BROKEN = (
+    "…[",
+    "…[" * 40,
+    "…[12 more",
+    "…[12 more characters; mentions " * 6,
+    "…[007 more characters]",
+    "] …[-1 more items]",
+)
+
+
+def _marker(chosen: Random) -> str:
+    if chosen.random() < 0.2:
+        return chosen.choice(_BROKEN)
+    unit = chosen.choice(("characters", "characters", "items", "bytes"))
+    return (
+        f"{chosen.choice((' ', ' ', '', chr(10)))}…[{chosen.choice(_COUNTS)} more {unit}{chosen.choice(_MENTIONS)}]"
+        f"{chosen.choice(('', '', '… ', ' '))}"
+    )
+
+
+_BOUND = 400
+_EDGES = (0, 1, _BOUND - 90, _BOUND - 20, _BOUND - 1, _BOUND, _BOUND + 1)
+
+
+def _planted(chosen: Random, text: str) -> str:
+    """Return a text with up to four markers, some at its ends and where a bound cuts it."""
+    for _ in range(chosen.randrange(5)):
+        at = chosen.choice((*_EDGES, len(text), len(text) - _BOUND, chosen.randrange(len(text) + 1)))
+        at = min(max(at, 0), len(text))
+        text = text[:at] + _marker(chosen) + text[at:]
+    return text
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_each_text(item, change) for item in value]
+    return {key: _each_text(item, change) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _contents(seed: int, shape: str) -> Any:
+    """Return a content of long texts, so that what a marker adds is less than a twentieth of it."""
+    chosen = Random(seed)
+    if shape == "text":
+        return prose(chosen, 2000)
+    if shape == "texts":
+        return [prose(chosen, 400) for _ in range(6)]
+    records = [{"id": number, "note": prose(chosen, 400)} for number in range(6)]
+    return records if shape == "records" else {"articles": [prose(chosen, 400) for _ in range(6)], "items": records}
+
+
+_ACTIONS: dict[str, tuple[dict[str, Any], ...]] = {
+    "text": ({"truncate": _BOUND}, {"truncate": {"head": 100, "tail": _BOUND}}, {"truncate": {"head": 0, "tail": 90}}),
+    "texts": ({"truncate": _BOUND}, {"limit": 2}, {"limit": {"head": 1, "tail": 1}}, {"dedupe": True}),
+    "records": ({"path": "[*].note", "truncate": _BOUND}, {"limit": 2}, {"keep": ["id"]}),
+    "object": ({"path": "articles", "limit": 2}, {"path": "items[*].note", "truncate": {"head": 50, "tail": 50}}),
+}
+
+
+@st.composite
+def _cases(draw: st.DrawFn) -> tuple[dict[str, Any], str, int]:
+    """Return a rule, and the shape and the seed of a content."""
+    shape = draw(st.sampled_from(sorted(_ACTIONS)))
+    steps = st.sampled_from((*_ACTIONS[shape], {"truncate": 700}))
+    lists = st.lists(steps, min_size=1, max_size=2)
+    rule: dict[str, Any] = {"steps": draw(st.one_of(lists, lists, st.just([{"extract": ["cve"]}])))}
+    if draw(st.booleans()):
+        rule["max_chars"] = draw(st.sampled_from((1000, 5000)))
+    preserve = draw(st.sampled_from((None, [], ["ip"], ["ioc", "cve"])))
+    if preserve is not None:
+        rule["preserve"] = preserve
+    return rule, shape, draw(st.integers(0, 1 << 30))
+
+
+def _pair(shape: str, seed: int) -> tuple[Any, Any]:
+    """Return a content, and the same with markers planted in it."""
+    content = _contents(seed, shape)
+    chosen = Random(seed + 1)
+    planted = _each_text(content, lambda text: _planted(chosen, text))
+    if shape == "texts" and chosen.random() < 0.5:
+        planted.append(_marker(chosen))
+    return content, planted
+
+
+@laws
+@given(_cases().filter(lambda case: compiled(case[0])))
+def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[dict[str, Any], str, int]) -> None:
+    rule, shape, seed = case
+    content, planted = _pair(shape, seed)
+    plain, result = reduced(rule, content), reduced(rule, planted)
+    event("reduced" if plain != content else "unchanged")
+    # What is kept holds the markers that are planted in it.
+    markers = characters(planted) - characters(content)
+    assert characters(result) <= characters(plain) + 0.05 * characters(content) + markers
+    assert characters(result) <= characters(planted)
+    check_subset(planted, result)
+    stays_reduced(rule, result)
+
+
+_ARTICLE = "word and more words here " * 20_000
+
+
+_RULES: tuple[dict[str, Any], ...] = (
+    {"steps": [{"truncate": 400}]},
+    {"steps": [{"truncate": {"head": 100, "tail": 100}}]},
+    {"steps": [{"extract": ["cve"]}]},
+    {"steps": [{"truncate": 4000}, {"truncate": 400}]},
+    {"steps": [{"compact": True}], "max_chars": 4000},
+)
+
+
+@pytest.mark.parametrize("rule", _RULES, ids=json.dumps)
+@pytest.mark.parametrize("count", _COUNTS)
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_forged_count_never_keeps_an_article_from_being_reduced(rule: Any, count: int, blank: str) -> None:
+    marker = f"{blank}…[{count} more characters]"
+    for at in (0, 390, 400, 401, len(_ARTICLE) // 2, len(_ARTICLE)):
+        article = _ARTICLE[:at] + marker + _ARTICLE[at:]
+        content = article if "truncate" in rule["steps"][0] or "extract" in rule["steps"][0] else {"body": article}
+        result = reduced(rule, content)
+        assert characters(result) <= 4100
+        stays_reduced(rule, result)
+
+
+@pytest.mark.parametrize("count", [(1 << 53) - 1, 1 << 53, 10**30])
+def test_a_forged_marker_item_never_keeps_a_list_from_being_reduced(count: int) -> None:
+    texts = [f"{number} {_ARTICLE[:300]}" for number in range(100)]
+    result = reduced({"steps": [{"limit": 5}]}, [*texts, f"…[{count} more items]"])
+    assert result[:5] == texts[:5]
+    assert len(result) <= 7
+    stays_reduced({"steps": [{"limit": 5}]}, result)
+
+
+def test_a_forged_marker_that_mentions_one_value_many_times_is_cut() -> None:
+    forged = f"…[7 more characters; mentions {', '.join(['185.220.101.34'] * 20_000)}]"
+    result = reduced({"steps": [{"truncate": 100}], "preserve": ["ip"]}, forged)
+    assert len(result) < 200
+    assert "185.220.101.34" in result
+
+
+def test_a_count_that_grows_adds_up_with_the_marker_of_an_earlier_pass() -> None:
+    rule = {"steps": [{"limit": 2}]}
+    texts = [f"{number} {_ARTICLE[:300]}" for number in range(9)]
+    once = reduced(rule, texts)
+    assert once == [*texts[:2], "…[7 more items]"]
+    assert reduced(rule, [*texts[:4], once[-1]]) == [*texts[:2], "…[9 more items]"]
+
+
+def test_a_list_that_is_left_with_its_marker_alone_stays_reduced() -> None:
+    rule = {"steps": [{"path": "articles", "limit": 2}, {"extract": ["cve"]}], "preserve": ["ioc"]}
+    content = {"articles": ["a", "b", "seen " * 40 + "185.220.101.34"]}
+    result = reduced(rule, content)
+    assert characters(result) < characters(content)
+    stays_reduced(rule, result)

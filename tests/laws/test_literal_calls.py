@@ -1,0 +1,155 @@
+"""Calls in Python literals are atoms: they stay as they are written, or go with the item or key that they are."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from fractions import Fraction
+from random import Random
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import event, example, given, settings
+from hypothesis import strategies as st
+
+from tests.helpers import compiled, prose, reduced
+from tests.laws.strategies import laws
+from tests.laws.subset import check_subset, stays_reduced
+
+_NAMES = {"__builtins__": {}, "datetime": datetime, "Decimal": Decimal, "Fraction": Fraction, "UUID": UUID, "set": set}
+_ATOMS: tuple[Any, ...] = (
+    datetime.datetime(2025, 8, 4, 20, 30, 22),
+    datetime.datetime(2025, 8, 4, 20, 30, 22, 123, tzinfo=datetime.UTC),
+    datetime.datetime(2025, 8, 4, tzinfo=datetime.timezone(datetime.timedelta(hours=2), "]), ('")),
+    datetime.date(2025, 8, 4),
+    datetime.time(20, 30),
+    datetime.timedelta(days=1, seconds=7),
+    Decimal("1"),
+    Decimal("-1.50"),
+    Decimal("1E+400"),
+    Fraction(1, 3),
+    UUID("12345678-1234-5678-1234-567812345678"),
+)
+
+
+def _read(text: str) -> Any:
+    """Read a literal with calls, which the test itself wrote or reduced."""
+    return eval(text, dict(_NAMES))
+
+
+@pytest.mark.parametrize("atom", _ATOMS, ids=repr)
+@pytest.mark.parametrize("bound", [1, 10, {"head": 3, "tail": 3}])
+def test_a_call_is_not_cut(atom: Any, bound: Any) -> None:
+    long = "word " * 40
+    rule = {"steps": [{"truncate": bound}], "preserve": []}
+    for content in ([(1, atom)], [atom], {"a": atom, "b": [atom, (atom,)]}, (atom, atom)):
+        assert reduced(rule, str(content)) == str(content)
+        mixed = [content, long]
+        result = reduced(rule, str(mixed))
+        assert len(result) < len(str(mixed))
+        assert _read(result)[0] == content
+
+
+@pytest.mark.parametrize("atom", _ATOMS, ids=repr)
+def test_a_call_is_not_entered(atom: Any) -> None:
+    content = str({"rows": [{"id": 1, "at": atom, "note": ""}, {"id": 2, "at": atom, "note": ""}], "at": atom})
+    for path in ("rows[*].at", "rows[*].at.*", "rows[*].at.days", "at", "at[*]"):
+        for action in ({"keep": ["days"]}, {"drop": ["days", "hours"]}, {"limit": 1}, {"extract": ["cve"]}):
+            assert reduced({"steps": [{"path": path, **action}]}, content) == content
+
+
+@pytest.mark.parametrize("atom", _ATOMS, ids=repr)
+def test_a_call_goes_with_its_key_or_item_and_stays_under_a_key_of_the_root(atom: Any) -> None:
+    rows = [{"id": 1, "at": atom}, {"id": 2, "at": atom}]
+    assert reduced({"steps": [{"drop": ["at"]}]}, str(rows)) == "[{'id': 1}, {'id': 2}]"
+    assert reduced({"steps": [{"limit": 1}]}, str([atom] * 3)) == str([atom])
+    assert reduced({"steps": [{"drop": ["at"]}]}, str(rows[0])) == str(rows[0])
+    assert reduced({"steps": [{"path": "[*].at", "truncate": 5}]}, str(rows)) == str(rows)
+
+
+def test_a_list_of_calls_gets_no_marker() -> None:
+    atoms = [datetime.datetime(2025, 8, 4, 20, 30, second, tzinfo=datetime.UTC) for second in range(60)] * 20
+    assert reduced({"steps": [{"limit": 2}]}, str(atoms)) == str(atoms[:2])
+
+
+def test_a_preserved_entity_in_a_call_keeps_the_call() -> None:
+    content = "{'rows': [{'id': 1}, {'id': 2, 'at': IPv4Address('185.220.101.34'), 'note': 'nothing at all'}], 'n': 3}"
+    rule = {"steps": [{"path": "rows", "limit": 1}], "preserve": ["ip"]}
+    left = "{'rows': [{'id': 1}, {'at': IPv4Address('185.220.101.34')}], 'n': 3}"
+    assert reduced(rule, content) == left
+    assert reduced(rule, left) == left
+    extract = {"steps": [{"path": "rows", "extract": ["ip"]}]}
+    assert reduced(extract, content) == "{'rows': [{'at': IPv4Address('185.220.101.34')}], 'n': 3}"
+
+
+def _value(chosen: Random, depth: int) -> Any:
+    kind = chosen.randrange(8 if depth else 4)
+    if kind < 2:
+        return chosen.choice(_ATOMS)
+    if kind == 2:
+        return prose(chosen, chosen.randrange(30))
+    if kind == 3:
+        return chosen.choice((None, True, 7, 0.5, "", "[1, 2]", '{"a": "b"}', str(chosen.choice(_ATOMS))))
+    items = [_value(chosen, depth - 1) for _ in range(chosen.randrange(5))]
+    if kind == 4:
+        return tuple(items)
+    return items if kind == 5 else dict(zip(("id", "at", "note", "rows", "tags"), items, strict=False))
+
+
+def _content(seed: int, rows: int) -> str:
+    chosen = Random(seed)
+    records = [
+        {"id": number, "at": chosen.choice(_ATOMS), "note": prose(chosen, 12), "raw": _value(chosen, 3)}
+        for number in range(rows)
+    ]
+    return str(chosen.choice((records, tuple(records), {"rows": records, "at": chosen.choice(_ATOMS)})))
+
+
+_steps = st.sampled_from(
+    (
+        {"truncate": 5},
+        {"truncate": {"head": 0, "tail": 12}},
+        {"path": "rows[*].at", "truncate": 3},
+        {"path": "[*].at", "extract": ["cve"]},
+        {"path": "rows", "keep": ["id", "at"]},
+        {"keep": ["at", "raw"]},
+        {"path": "rows", "drop": ["at"]},
+        {"path": "[*].raw", "drop": ["at", "days"]},
+        {"path": "[*].raw", "limit": 1},
+        {"path": "rows", "limit": 2},
+        {"path": "rows[*].raw.*", "keep": ["days", "tzinfo"]},
+        {"limit": 2},
+        {"dedupe": True},
+        {"compact": True},
+        {"extract": ["ioc"]},
+    )
+)
+_rules = st.fixed_dictionaries(
+    {"steps": st.lists(_steps, min_size=1, max_size=3)},
+    optional={"max_chars": st.sampled_from((100, 500)), "preserve": st.sampled_from(([], ["ioc", "cve"]))},
+).filter(compiled)
+_contents = st.builds(_content, st.integers(0, 1 << 30), st.integers(1, 6))
+
+
+@laws
+@given(_rules, _contents)
+@example({"steps": [{"truncate": 10}]}, "[(1, datetime.datetime(2025, 8, 4, 20, 30, 22))]")
+def test_every_call_that_is_left_says_what_it_said(rule: dict[str, Any], content: str) -> None:
+    result = reduced(rule, content)
+    event("reduced" if result != content else "unchanged")
+    check_subset(content, result, _read)
+    assert len(result) <= len(content)
+    stays_reduced(rule, result)
+
+
+def test_most_generated_contents_are_reduced() -> None:
+    counts = {True: 0, False: 0}
+
+    @settings(laws, max_examples=100, database=None, derandomize=True)
+    @given(_rules, _contents)
+    def count(rule: dict[str, Any], content: str) -> None:
+        counts[reduced(rule, content) != content] += 1
+
+    count()
+    assert counts[True] >= 0.4 * sum(counts.values()), counts

@@ -1,0 +1,194 @@
+"""Media items are atoms; an object that only names a media kind is data.
+
+The kinds and fields are those of the message classes in `pydantic_ai.messages`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import event, example, given
+from hypothesis import strategies as st
+from pydantic_ai.messages import AudioUrl, BinaryContent, DocumentUrl, ImageUrl, UploadedFile, VideoUrl
+from pydantic_core import to_jsonable_python
+
+from tests.helpers import compiled, reduced
+from tests.laws.strategies import laws
+
+_LONG = "word and more words here " * 40
+_OBJECTS = (
+    ImageUrl("https://example.org/a.png"),
+    AudioUrl("https://example.org/a.mp3", force_download=True),
+    VideoUrl("https://example.org/a.mp4", identifier="v1"),
+    DocumentUrl("https://example.org/a.pdf", vendor_metadata={"note": _LONG}),
+    DocumentUrl("https://example.org/a", media_type="application/pdf", force_download="allow-local"),
+    BinaryContent(b"a" * 900, media_type="image/png"),
+    UploadedFile("file-1", provider_name="openai"),
+)
+_SMALLEST: tuple[dict[str, Any], ...] = (
+    *({"kind": kind, "url": _LONG} for kind in ("image-url", "audio-url", "video-url", "document-url")),
+    {"kind": "binary", "data": "YQ==" * 200, "media_type": "image/png"},
+    {"kind": "uploaded-file", "file_id": _LONG, "provider_name": "openai"},
+)
+_STORED: tuple[dict[str, Any], ...] = (*(to_jsonable_python(item) for item in _OBJECTS), *_SMALLEST)
+_KINDS = ("image-url", "audio-url", "video-url", "document-url", "binary", "uploaded-file")
+
+_RULES: tuple[dict[str, Any], ...] = (
+    {"steps": [{"path": "items", "keep": ["id"]}]},
+    {"steps": [{"path": "items", "drop": ["url", "data", "media_type", "file_id"]}]},
+    {"steps": [{"path": "items", "limit": 1}]},
+    {"steps": [{"path": "items", "compact": True}]},
+    {"steps": [{"path": "items", "extract": ["cve"]}]},
+    {"steps": [{"path": "@", "truncate": 10}]},
+    {"steps": [{"path": "items[*].url", "truncate": 10}, {"path": "items[*].data", "truncate": 10}]},
+    {"steps": [{"path": "items[*].vendor_metadata", "drop": ["note"]}]},
+    {"steps": [{"path": "items", "limit": 3}], "max_chars": 50, "preserve": []},
+)
+
+
+@pytest.mark.parametrize("rule", _RULES, ids=json.dumps)
+@pytest.mark.parametrize("media", [*_OBJECTS, *_STORED], ids=repr)
+def test_a_media_item_is_never_entered_changed_or_dropped(rule: dict[str, Any], media: Any) -> None:
+    record = {"id": 1, "note": _LONG, "url": _LONG, "data": None}
+    content = {"items": [record, media, record, {"id": 2, "picture": media}]}
+    items = reduced(rule, content)["items"]
+    assert media in items
+    if isinstance(media, dict):
+        assert [item for item in items if "kind" in item] == [media]
+    else:
+        assert any(item is media for item in items)
+
+
+@pytest.mark.parametrize("media", _STORED, ids=repr)
+@pytest.mark.parametrize("keys", [["id"], ["items"]])
+def test_a_media_item_that_is_the_return_or_the_value_of_a_key_stays(media: dict[str, Any], keys: list[str]) -> None:
+    assert reduced({"steps": [{"keep": keys}]}, media) == media
+    rows = [{"id": 1, "picture": media, "note": _LONG}] * 3
+    assert reduced({"steps": [{"keep": ["id"]}]}, rows) == [{"id": 1, "picture": media}] * 3
+
+
+_HOSTILE: tuple[dict[str, Any], ...] = (
+    {"kind": "phishing-url", "url": _LONG},
+    {"kind": "c2-url", "url": "https://example.org", "note": _LONG},
+    {"kind": "-url", "url": _LONG},
+    {"kind": "image-url"},
+    {"kind": "image-url", "url": None},
+    {"kind": "image-url", "url": [_LONG]},
+    {"kind": "image-url", "url": "https://example.org/a.png", "verdict": _LONG},
+    {"kind": "image-url", "url": "https://example.org/a.png", "vendor_metadata": _LONG},
+    {"kind": "image-url", "url": "https://example.org/a.png", "force_download": _LONG},
+    {"kind": "image-url", "url": "https://example.org/a.png", "media_type": [_LONG]},
+    {"kind": "document-url", "url": "https://example.org", "data": _LONG, "media_type": "text/plain"},
+    {"kind": "binary"},
+    {"kind": "binary", "sha256": "e3" * 32, "strings": [_LONG]},
+    {"kind": "binary", "data": _LONG},
+    {"kind": "binary", "data": [_LONG], "media_type": "image/png"},
+    {"kind": "binary", "data": "YQ==", "media_type": "image/png", "strings": [_LONG]},
+    {"kind": "uploaded-file", "file_id": "f", "note": _LONG},
+    {"kind": ["image-url"], "url": _LONG},
+    {"kind": {"image-url": 1}, "url": _LONG},
+    {"kind": "IMAGE-URL", "url": _LONG},
+    {"kind": "text-content", "content": _LONG},
+)
+
+
+@pytest.mark.parametrize("record", _HOSTILE, ids=repr)
+def test_an_object_that_only_names_a_media_kind_is_data(record: dict[str, Any]) -> None:
+    row = {**record, "id": 1}
+    assert reduced({"steps": [{"keep": ["id"]}]}, [row] * 3) == [{"id": 1}] * 3
+    assert reduced({"steps": [{"limit": 1}], "preserve": []}, [record] * 3) == [record]
+    assert reduced({"steps": [{"path": "items", "limit": 1}]}, {"items": [record] * 3}) == {"items": [record]}
+    assert reduced({"steps": [{"truncate": 10}], "preserve": []}, [row]) != [row] or _LONG not in str(row)
+
+
+_texts = st.sampled_from(("", "x", _LONG, "https://example.org/a.png", "image/png", "YQ=="))
+_values = st.one_of(
+    _texts, st.none(), st.booleans(), st.integers(0, 3), st.lists(_texts, max_size=2), st.dictionaries(_texts, _texts)
+)
+_FIELDS = ("url", "data", "media_type", "file_id", "provider_name", "vendor_metadata", "identifier", "force_download")
+_hostile_rows = st.fixed_dictionaries(
+    {"kind": st.sampled_from((*_KINDS, "phishing-url", "c2-url")), "id": st.integers(0, 3)},
+    optional={**dict.fromkeys(_FIELDS, _values), "raw": _values, "note": _texts},
+)
+_steps = st.sampled_from(
+    (
+        {"keep": ["id", "kind"]},
+        {"drop": ["note", "raw", "url"]},
+        {"limit": 1},
+        {"dedupe": "id"},
+        {"compact": True},
+        {"path": "[*].vendor_metadata", "truncate": 5},
+        {"path": "[*].url", "truncate": 20},
+        {"truncate": 100},
+        {"extract": ["url"]},
+    )
+)
+_rules = st.fixed_dictionaries(
+    {"steps": st.lists(_steps, min_size=1, max_size=3)},
+    optional={"max_chars": st.just(200), "preserve": st.sampled_from(([], ["url"]))},
+).filter(compiled)
+
+
+def _renamed(rows: Any, names: dict[str, str]) -> Any:
+    return [{**row, "kind": names.get(row["kind"], row["kind"])} if "kind" in row else row for row in rows]
+
+
+@laws
+@given(_rules, st.lists(_hostile_rows, min_size=1, max_size=6))
+@example({"steps": [{"limit": 1}]}, [{"kind": "binary", "id": 1}, {"kind": "c2-url", "id": 2}])
+def test_a_row_with_keys_of_its_own_is_reduced_as_if_its_kind_were_any_other(rule: Any, rows: list[Any]) -> None:
+    # `id` is no field of any media item, so no row is one. The names have the same lengths as the kinds.
+    names = {kind: kind.translate(str.maketrans("aeiou", "vwxyz")) for kind in (*_KINDS, "phishing-url", "c2-url")}
+    result = reduced(rule, rows)
+    event("reduced" if result != rows else "unchanged")
+    assert _renamed(result, names) == reduced(rule, _renamed(rows, names))
+
+
+@laws
+@given(
+    _rules,
+    st.lists(st.one_of(_hostile_rows, st.sampled_from(_STORED), st.sampled_from(_OBJECTS)), min_size=1, max_size=6),
+)
+def test_every_media_item_of_a_list_stays_among_hostile_rows(rule: Any, rows: list[Any]) -> None:
+    media = [row for row in rows if not isinstance(row, dict) or "id" not in row]
+    result = reduced(rule, rows)
+    assert [row for row in result if not isinstance(row, dict) or row in _STORED] == media
+
+
+@dataclass
+class Sample:
+    """An object of a tool that names a media kind."""
+
+    id: int
+    note: str
+    kind: str = "binary"
+
+
+@dataclass
+class Picture:
+    """An object of a tool that is stored as a media item is."""
+
+    url: str
+    kind: str = "image-url"
+
+
+@pytest.mark.parametrize("kind", [*_KINDS, "phishing-url"])
+def test_an_object_that_only_names_a_media_kind_is_data_too(kind: str) -> None:
+    rows = [Sample(number, _LONG, kind) for number in range(3)]
+    assert reduced({"steps": [{"keep": ["id"]}]}, rows) == [{"id": number} for number in range(3)]
+    stored = to_jsonable_python(rows)
+    for rule in _RULES:
+        live = reduced(rule, {"items": rows})
+        assert to_jsonable_python(live) == reduced(rule, {"items": stored})
+
+
+def test_an_object_that_is_stored_as_a_media_item_is_one() -> None:
+    picture = Picture("https://example.org/" + "a" * 200)
+    content = {"items": [{"id": 1}, picture, {"id": 2}]}
+    for rule in _RULES:
+        live = reduced(rule, content)
+        assert any(item is picture for item in live["items"])
+        assert to_jsonable_python(live) == reduced(rule, to_jsonable_python(content))

@@ -1,0 +1,117 @@
+"""Texts in texts: each keeps its notation and its brackets, whatever stands beside it."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import event, example, given, settings
+from hypothesis import strategies as st
+
+from tests.helpers import prose, reduced
+from tests.laws.strategies import laws
+from tests.laws.subset import characters, check_subset, stays_reduced
+
+_HITS = [{"host": "gw1", "noise": 1}, {"host": "gw2", "noise": 2}]
+_LOG = '{"level": "info"}\n{"level": "error", "payload": "{}"}'
+_STEPS = [{"path": "hits", "keep": ["host"]}, {"path": "log[*].payload", "drop": ["raw"]}]
+
+
+@pytest.mark.parametrize("path", ["log[*].payload", "log[*].payload.raw", "log[*]", "log[*].payload[*]"])
+@pytest.mark.parametrize("before", [0, 1, 7])
+def test_a_list_beside_json_lines_keeps_its_brackets(path: str, before: int) -> None:
+    content = {**{f"k{number}": [number] for number in range(before)}, "hits": _HITS, "log": _LOG}
+    left = {**content, "hits": [{"host": "gw1"}, {"host": "gw2"}]}
+    steps = [_STEPS[0], {"path": path, "drop": ["raw"]}]
+    assert reduced({"steps": steps}, str(content)) == str(left)
+    assert reduced({"steps": steps}, content) == left
+
+
+def test_many_lists_beside_many_json_lines_keep_their_brackets() -> None:
+    rows = [{"hits": _HITS, "pair": (number, [number]), "log": _LOG} for number in range(50)]
+    left = [{**row, "hits": [{"host": "gw1"}, {"host": "gw2"}]} for row in rows]
+    steps = [{**step, "path": f"[*].{step['path']}"} for step in _STEPS]
+    assert reduced({"steps": steps}, str(rows)) == str(left)
+
+
+def _layer(chosen: Random, depth: int) -> dict[str, Any]:
+    """Return an object with records, a tuple that `json` writes as a list, and texts that hold further objects."""
+    rows = [
+        {
+            "id": chosen.randrange(4),
+            "note": prose(chosen, chosen.randrange(12)),
+            "tags": ("a", "b")[: chosen.randrange(3)],
+        }
+        for _ in range(chosen.randrange(1, 5))
+    ]
+    layer: dict[str, Any] = {"hits": rows, "pair": (chosen.randrange(9), ["x"] * chosen.randrange(3))}
+    if chosen.random() < 0.5:
+        layer["note"] = prose(chosen, chosen.randrange(40))
+    if depth:
+        layer["body"] = _written(chosen, _layer(chosen, depth - 1))
+        lines = [{"level": "info"}, {"level": "error", "payload": _written(chosen, _layer(chosen, depth - 1))}]
+        layer["log"] = "\n".join(map(json.dumps, lines * chosen.randrange(1, 3)))
+    keys = chosen.sample(sorted(layer), len(layer))
+    return {key: layer[key] for key in keys}
+
+
+def _written(chosen: Random, value: Any) -> str:
+    return chosen.choice((str, str, json.dumps, lambda value: json.dumps(value, indent=1)))(value)
+
+
+def _content(seed: int, depth: int, as_text: bool) -> Any:
+    chosen = Random(seed)
+    layer = _layer(chosen, depth)
+    return _written(chosen, layer) if as_text else json.loads(json.dumps(layer))
+
+
+_PREFIXES = ("", "", "body.", "log[*].payload.", "body.body.", "body.log[*].payload.", "log[*].payload.body.")
+_ACTIONS: tuple[dict[str, Any], ...] = (
+    {"path": "hits", "keep": ["id"]},
+    {"path": "hits", "drop": ["note", "raw"]},
+    {"path": "hits", "limit": 1},
+    {"path": "hits[*].tags", "limit": 1},
+    {"path": "hits", "dedupe": "id"},
+    {"path": "hits[*].note", "truncate": 10},
+    {"path": "pair", "limit": 1},
+    {"path": "pair[*]", "limit": 1},
+    {"path": "note", "truncate": 20},
+    {"path": "note", "extract": ["ioc"]},
+    {"path": "raw", "drop": ["raw"]},
+    {"path": "hits", "compact": True},
+)
+_steps = st.builds(
+    lambda prefix, action: {**action, "path": prefix + action["path"]},
+    st.sampled_from(_PREFIXES),
+    st.sampled_from(_ACTIONS),
+)
+_rules = st.fixed_dictionaries(
+    {"steps": st.lists(_steps, min_size=1, max_size=4)},
+    optional={"preserve": st.sampled_from(([], ["ioc"], ["cve", "ip"])), "max_chars": st.sampled_from((300, 2000))},
+)
+_contents = st.builds(_content, st.integers(0, 1 << 30), st.integers(0, 3), st.booleans())
+
+
+@laws
+@given(_rules, _contents)
+@example({"steps": _STEPS}, str({"hits": _HITS, "log": _LOG}))
+def test_nested_notations_keep_the_laws(rule: dict[str, Any], content: Any) -> None:
+    result = reduced(rule, content)
+    event("reduced" if result != content else "unchanged")
+    check_subset(content, result)
+    assert characters(result) <= characters(content)
+    stays_reduced(rule, result)
+
+
+def test_most_generated_contents_are_reduced() -> None:
+    counts = {True: 0, False: 0}
+
+    @settings(laws, max_examples=100, database=None, derandomize=True)
+    @given(_rules, _contents)
+    def count(rule: dict[str, Any], content: Any) -> None:
+        counts[reduced(rule, content) != content] += 1
+
+    count()
+    assert counts[True] >= 0.4 * sum(counts.values()), counts

@@ -1,0 +1,173 @@
+"""Places and expressions agree with `jmespath.search`: on every path of a small grammar, and on generated pairs."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import product
+from pathlib import Path as File
+from typing import Any
+
+import jmespath
+from hypothesis import event, example, given
+from hypothesis import strategies as st
+
+from reducer.paths import Path, PathError, compile_expression, compile_path
+from tests.paths.strategies import aimed, document, expression, path
+
+HEADS = ("a", "b", "*", "@", "missing", '"a b"', "[0]", "[*]", "[]", "[?b]", "[1:]")
+TAILS = (
+    *(".a", ".b", ".*", "[0]", "[-1]", "[*]", "[]", "[1:]", "[::-1]", "[?b == 'x']", "[?b > `1`]", "[?@]"),
+    *(" | [0]", " | [*]", " | b", " | @", ""),
+)
+DOCUMENTS: tuple[Any, ...] = (
+    {"a": [{"b": "x", "a": 1}, {"b": 2}, None, [{"b": 3}], []], "b": {"a": [[1, 2], [3, [4]]], "b": None}, "a b": 0},
+    {"a": {"a": {"a": [1, None, 2]}, "b": [{"b": "9.1"}, {"b": 9.1}]}, "b": [[{"b": "x"}], [{"b": "y"}, None]]},
+    [{"a": 1, "b": 2}, {"a": [{"b": "x"}], "b": "x"}, [[{"b": 5}], 6], None, "text", 7],
+    [[[1], [[2]]], [], [None], {"b": {"b": {"b": "x"}}}],
+)
+RAISED = object()
+BARE_SLICE = re.compile(r"\[-?\d+\]\[[-\d]*:")
+"""A slice after an index: the library reads it as a list with nulls, the specification as a projection without."""
+
+
+def search(text: str, value: Any) -> Any:
+    try:
+        return jmespath.search(text, value)
+    except Exception:
+        return RAISED
+
+
+def same(a: Any, b: Any) -> bool:
+    """Compare as JSON: 1 is not true, and 1 is not 1.0."""
+    return type(a) is type(b) and repr(a) == repr(b)
+
+
+def lists_of(node: dict[str, Any], lists: int) -> int:
+    """Return how many lists of projections are around the places in the library's result for `node`."""
+    kind, below = node["type"], node["children"]
+    if kind == "field":
+        return 0
+    if kind in ("current", "identity"):
+        return lists
+    if kind in ("subexpression", "index_expression", "pipe"):
+        for child in below:
+            lists = lists_of(child, lists)
+        return lists
+    if kind == "index":
+        return max(lists - 1, 0)
+    if kind == "slice":
+        return max(lists, 1)
+    base = lists_of(below[0], lists)
+    if kind == "flatten":
+        return max(base - 1, 1)
+    return 1 + lists_of(below[1], 0 if kind == "value_projection" else max(base, 1) - 1)
+
+
+def leaves(result: Any, lists: int) -> list[Any]:
+    if result is None:
+        return []
+    return [result] if lists == 0 else [leaf for item in result for leaf in leaves(item, lists - 1)]
+
+
+def found(text: str, value: Any) -> Any:
+    result = search(text, value)
+    return RAISED if result is RAISED else leaves(result, lists_of(jmespath.compile(text).parsed, 0))
+
+
+def places(text: str) -> Path | None:
+    """Compile a path, None if it selects from a list of lists or depends on how the library reads a slice."""
+    try:
+        return None if BARE_SLICE.search(text) else compile_path(text)
+    except PathError as error:
+        if error.message != "the path selects from a list of lists that is not in the data":
+            raise
+        return None
+
+
+def check(text: str, value: Any) -> bool:
+    """Assert that a path finds what `search` finds; return whether it finds something."""
+    compiled, expected = places(text), found(text, value)
+    if compiled is None or expected is RAISED:  # a filter that raises excludes one item; jmespath stops
+        return False
+    assert same(compiled.find(value), expected), text
+    return bool(expected)
+
+
+def test_every_path_of_a_small_grammar_finds_what_search_finds() -> None:
+    with_places = 0
+    for head, first, second in product(HEADS, TAILS, TAILS):
+        for value in DOCUMENTS:
+            with_places += check(head + first + second, value)
+    assert with_places >= 1500
+
+
+@given(st.lists(path, min_size=3, max_size=3), st.lists(document, min_size=4, max_size=4))
+@example(["a[*].b[*].c[] | [-1]", "(a[*].b)[1:]"], [{"a": [{"b": None}, {"b": []}, {"b": [{"c": 1}]}]}])
+@example(["[?a > `5`].b", "[?a == '5']"], [[{"a": "9.1", "b": 1}], [{"a": 9.1, "b": 1}, {"a": None, "b": 2}], {"a": 1}])
+@example(["@", "*", "[]", "[*]", "[?@]"], [None, 0, "", [], {}, [None], [[None]], [[[]]], {"a": None}])
+def test_places_are_what_search_finds(texts: list[str], values: list[Any]) -> None:
+    for text in texts:
+        for value in values:
+            event("places" if check(text, value) else "no places")
+
+
+@given(st.lists(aimed(), min_size=10, max_size=10))
+@example([("@.a[*].b | [-1]", {"a": [{"b": 1}, {"b": [2]}]}), ("@[0:9] | [0]", [None, None, 1])])
+@example([("@[][]", [[1, [2, [3]]], 4]), ("@[?a].a[?@]", [{"a": [0, 1]}, {"a": []}])])
+def test_places_that_exist_are_what_search_finds(pairs: list[tuple[str, Any]]) -> None:
+    for text, value in pairs:
+        event("places" if check(text, value) else "no places")
+
+
+@given(st.lists(expression, min_size=4, max_size=4), st.lists(document, min_size=5, max_size=5))
+@example(["`1` == `true`", "a == `true`", "a != `1`", "a == `1.0`", "[a] == [`true`]"], [{"a": 1}, {"a": True}, [1]])
+@example(["a > `5`", "a < 'x'", "!a", "a || `7`", "a && `7`"], [{"a": "9.1"}, {"a": 0}, {"a": []}, {"a": None}])
+@example(["to_number(a)", "to_string(@)", "sort(a)"], [{"a": "nan"}, {"a": [10**400, 0.5]}, {"a": ["b", "a"]}])
+def test_expressions_answer_as_search_does(texts: list[str], values: list[Any]) -> None:
+    for text in texts:
+        condition = compile_expression(text)
+        for value in values:
+            result = search(text, value)
+            if result is RAISED or result != result:
+                result = None  # NaN is stored as null
+            event("null" if result is None else "an answer")
+            assert same(condition.evaluate(value), result), text
+            assert condition.holds(value) is (type(result) in (int, float) or bool(result)), text
+
+
+@given(expression, document)
+def test_an_expression_depends_on_what_it_reads(text: str, value: Any) -> None:
+    condition = compile_expression(text)
+    bare = only_read(value, condition.reads)
+    event("something is not read" if bare != value else "all is read")
+    assert same(condition.evaluate(bare), condition.evaluate(value)), condition.reads
+
+
+def only_read(value: Any, chains: tuple[tuple[str, ...], ...]) -> Any:
+    """Remove every key to which none of the chains leads."""
+    if () in chains:
+        return value
+    if isinstance(value, list):
+        return [only_read(item, chains) for item in value]
+    if isinstance(value, dict):
+        below = {name: tuple(chain[1:] for chain in chains if chain[0] == name) for name in value}
+        return {name: only_read(item, below[name]) for name, item in value.items() if below[name]}
+    return value
+
+
+def test_real_documents(data: File) -> None:
+    files = [file for file in sorted((data / "tool_outputs").glob("*.json"))[::8] if file.stat().st_size < 100_000]
+    steps = ("[*]", "[]", "[0]", "[1:]")
+    with_places = 0
+    for number, file in enumerate(files):
+        here = value = json.loads(file.read_bytes())
+        text = "@"
+        for _ in range(6):
+            if isinstance(here, dict) and here:
+                name = list(here)[number % len(here)]
+                text, here = f"{text}.{json.dumps(name)}", here[name]
+            elif isinstance(here, list) and here:
+                text, here = text + steps[number % 4], here[-1]
+            with_places += check(text, value)
+    assert with_places > 60

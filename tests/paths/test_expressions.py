@@ -1,0 +1,111 @@
+"""Expressions: what they read, and values that are not plain JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Any
+
+import pytest
+
+from reducer.paths import PathError, compile_expression
+from reducer.values import Unreducible, dump, plain
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("risk", (("risk",),)),
+        ("risk == 'high' && length(tags) > `2`", (("risk",), ("tags",))),
+        ("tags[0].name == tags[*].id | [0]", (("tags", "name"), ("tags", "id"))),
+        ("a.b || a", (("a",),)),
+        ("items[?x == 'y'].z", (("items", "x"), ("items", "z"))),
+        ("items[?x].{n: name}", (("items",),)),
+        ("a.*.b", (("a",),)),
+        ("@", ((),)),
+        ("keys(@)", ((),)),
+        ("[?x].y", (("x",), ("y",))),
+        ("sort_by(hits, &at)[0].rule", (("hits",),)),
+        ("max_by(@, &x).y", ((),)),
+        ("'constant'", ()),
+        ("a | b | c", (("a", "b", "c"),)),
+        ('"a.b"."c d"', (("a.b", "c d"),)),
+        ("!(a) || !(b)", (("a",), ("b",))),
+    ],
+)
+def test_reads(text: str, reads: Any) -> None:
+    assert compile_expression(text).reads == reads
+
+
+def test_a_long_chain_of_alternatives() -> None:
+    condition = compile_expression(" || ".join(f"id == 'a{number}'" for number in range(500)))
+    assert condition.holds({"id": "a499"})
+    assert not condition.holds({"id": "b"})
+    assert condition.reads == (("id",),)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("last_seen", "last_seen"), ('"last-seen"', "last-seen"), ("a.b", None), ("@", None), ("a[0]", None)],
+)
+def test_simple_field(text: str, name: str | None) -> None:
+    assert compile_expression(text).simple_field == name
+
+
+def test_an_element_on_which_evaluation_raises_does_not_match() -> None:
+    for text, value in [("a > `1`", {"a": "x"}), ("length(a) > `0`", {"a": 1}), ("sort(@)", [1, "a"])]:
+        assert compile_expression(text).evaluate(value) is None
+        assert compile_expression(text).holds(value) is False
+
+
+class Level(StrEnum):
+    HIGH = "high"
+
+
+class Number(IntEnum):
+    ONE = 1
+
+
+@dataclass
+class Hit:
+    level: Any
+    tags: tuple[Any, ...] = ()
+    more: Any = None
+
+
+HITS = [
+    Hit(Level.HIGH, ("a", Level.HIGH), {1: {"x": Number.ONE}}),
+    {"level": Level.HIGH, "tags": ({"a": 1}, (1, 2)), "more": float("inf")},
+    {"level": Number.ONE, "tags": [float("nan"), True], "more": {Level.HIGH: Hit("x")}},
+    {"kind": "image-url", "level": "high", "tags": ["b"]},
+]
+ASKED = [
+    *("level == 'high'", "level", "tags", "tags[0]", "tags[*].a", "tags[]", "tags[?@ == 'high']", "more", "@"),
+    *('more."1".x', "more.high.level", "length(tags)", "contains(tags, 'high')", "tags == `[1]`", "more == `null`"),
+    *("[level, tags]", "more.*", "level > `0`", "sort_by([{n: level}], &n)", "to_string(@)", "not_null(more, level)"),
+]
+
+
+@pytest.mark.parametrize("hit", HITS)
+@pytest.mark.parametrize("text", ASKED)
+def test_objects_are_evaluated_as_they_are_stored(text: str, hit: Any) -> None:
+    condition = compile_expression(text)
+    assert dump(condition.evaluate(hit)) == dump(condition.evaluate(plain(hit)))
+    assert condition.holds(hit) is condition.holds(plain(hit))
+
+
+def test_deep_values_are_unreducible() -> None:
+    deep: Any = "x"
+    for _ in range(100_000):
+        deep = {"a": [deep]}
+    for text in ("a == `1`", "to_string(a)", "@", "a", "a[0].a == a"):
+        with pytest.raises(Unreducible):
+            compile_expression(text).evaluate(deep)
+    assert compile_expression("b == 'x'").holds(deep) is False
+
+
+def test_literals_are_checked() -> None:
+    assert compile_expression("`NaN`").evaluate({}) is None
+    assert compile_expression("`1e999`").evaluate({}) is None
+    with pytest.raises(PathError, match="a literal is nested too deeply"):
+        compile_expression("`" + "[" * 200 + "]" * 200 + "`")

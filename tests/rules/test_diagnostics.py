@@ -1,0 +1,58 @@
+"""The codes of problems: the wrong example of each has this problem alone, and the right one has none."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import reducer
+from reducer.cli.check import problems_of
+from reducer.errors import Diagnostic, Location
+from reducer.rules.diagnostics import catalogue, example_files
+
+_CODE = re.compile(r"[EW]\d{3}")
+_WITHOUT_EXAMPLE = {"E006", "E007", "E049"}
+"""The mistake is not in a text, or has no typical form."""
+
+
+def codes(folder: Path, example: str) -> list[str]:
+    names = []
+    for name, text in example_files(example).items():
+        (folder / name).write_bytes(text)
+        names.append(folder / name)
+    return [problem.code for problem in problems_of(names)]
+
+
+@pytest.mark.parametrize("code", [code for code in catalogue() if code not in _WITHOUT_EXAMPLE])
+def test_the_wrong_example_has_this_problem_alone_and_the_right_one_none(code: str, tmp_path: Path) -> None:
+    assert codes(tmp_path, catalogue()[code].wrong) == [code]
+    assert codes(tmp_path, catalogue()[code].right) == []
+
+
+def test_codes_and_names_are_distinct() -> None:
+    entries = catalogue()
+    assert all(_CODE.fullmatch(code) for code in entries)
+    assert len({entry.name for entry in entries.values()}) == len(entries)
+    assert all(entry.cause.endswith(".") for entry in entries.values())
+    assert {code for code, entry in entries.items() if not entry.wrong} == _WITHOUT_EXAMPLE
+
+
+def written() -> Iterator[str]:
+    """Return every code that is a text in the sources."""
+    for file in Path(reducer.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _CODE.fullmatch(node.value):
+                yield node.value
+
+
+def test_every_code_has_an_entry_and_every_entry_is_used() -> None:
+    assert set(written()) == set(catalogue())
+
+
+def test_errors_and_warnings_are_told_apart_by_the_code() -> None:
+    assert Diagnostic(Location("a", 1, 1), "W010", "message").severity == "warning"
+    assert Diagnostic(Location("a", 1, 1), "E001", "message").severity == "error"

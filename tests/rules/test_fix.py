@@ -1,0 +1,138 @@
+"""`check --fix`: misspelt keys, actions and types and missing quotes are corrected, and nothing else changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import event, example, given, target
+from hypothesis import strategies as st
+
+from reducer.rules import compile_rules
+from reducer.rules.diagnostics import Entry, catalogue, example_files
+from reducer.rules.fix import fixed
+from reducer.rules.parser import parse
+
+RULES = Path(__file__).parents[2] / "rules"
+HEAD = "version: 1\ntool: t\n"
+
+
+def fix(text: str) -> str:
+    return fixed({"r.yaml": text.encode("utf-8", "surrogateescape")})["r.yaml"].decode("utf-8", "surrogateescape")
+
+
+def errors(text: bytes) -> int:
+    return sum(problem.severity == "error" for problem in compile_rules([("r.yaml", text)])[1])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("- path: items # the list\n  limt: 3   # few", "- path: items # the list\n  limit: 3   # few"),
+        ("- limitt: 3", "- limit: 3"),
+        ("- {limit: 3, sort_yb: seen}", "- {limit: 3, sort_by: seen}"),
+        ("- path: @\n  truncate: 5", '- path: "@"\n  truncate: 5'),
+        ("- path: [?risk=='high'].tags\n  limit: 3", "- path: \"[?risk=='high'].tags\"\n  limit: 3"),
+        ("- extract: [domian, threat_actr]", "- extract: [domain, threat_actor]"),
+        ("- keep: [a, 2024-01-01]", '- keep: [a, "2024-01-01"]'),
+        ("- path: a[?b == 'x #1']\n  drop: c", "- path: \"a[?b == 'x #1']\"\n  drop: c"),
+    ],
+)
+def test_corrects_at_the_place_of_the_mistake(wrong: str, right: str) -> None:
+    def whole(steps: str) -> str:
+        return HEAD + "# above\nsteps:\n" + "".join(f"  {line}\n" for line in steps.splitlines()) + "# below\n"
+
+    assert fix(whole(wrong)) == whole(right)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "steps:\n  - path: a\n    keep: [x]\n    sort_by: y\n",
+        HEAD + "steps:\n  - path: a\n    frobnicate: 3\n",
+        HEAD + 'steps:\n  - {path: a, limit: 3, always_keep: risk == "high"}\n',
+        HEAD + "max_chars: no\n",
+        *(
+            f"{HEAD}steps:\n  - {step}\n"
+            for step in (
+                "{path: a, top: 3}",
+                "{path: a, crop: 100}",
+                "{path: a, omit: [x]}",
+                "{path: a, limit: 3, sort_by: -score}",
+                "{path: a, limit: 3, order: newest}",
+                "{path: a, limit: 3, order: dsc}",
+                "{path: a, limit: 3, always_keep: is_null(x)}",
+                "{path: a, limit: 3, always_keep: floor(x) == 'a'}",
+                "{path: a, limit: 3, always_keep: score > 5 and x}",
+                "{path: a, tail: 5}",
+                "{path: $.a, limit: 3}",
+                "{extract: md4}",
+                "{extract: ipv5}",
+                "{extract: ip-src}",
+            )
+        ),
+        HEAD + "steps:\n\t- limit: 3\n",
+        HEAD + "steps:\n  - path: a\n     limit: 3\n",
+        HEAD + 'steps:\n  - path: "a\n    limit: 3\n',
+    ],
+)
+def test_leaves_alone_what_is_not_clear(text: str) -> None:
+    assert fix(text) == text
+
+
+def test_line_breaks_and_marks_stay() -> None:
+    text = "\ufeff" + (HEAD + "steps:\n  - limt: 3\n    foo: 4\n").replace("\n", "\r\n")
+    assert fix(text) == text.replace("limt", "limit")
+
+
+def test_rules_of_several_files_are_read_together() -> None:
+    own = b"version: 1\nentities: {ticket: {words: [INC-1]}}\n"
+    rule = b"version: 1\ntool: t\npreserve: [tickt]\nmax_chars: 9000\n"
+    assert fixed({"a.yaml": own, "b.yaml": rule}) == {"a.yaml": own, "b.yaml": rule.replace(b"tickt", b"ticket")}
+
+
+@pytest.mark.parametrize("rule", sorted(RULES.glob("*.yaml")), ids=lambda path: path.name)
+def test_sound_rules_stay_as_they_are(rule: Path) -> None:
+    text = rule.read_bytes()
+    assert fixed({str(rule): text}) == {str(rule): text}
+
+
+@pytest.mark.parametrize(("code", "entry"), catalogue().items(), ids=catalogue())
+def test_examples_get_no_worse(code: str, entry: Entry) -> None:
+    right, wrong = example_files(entry.right), example_files(entry.wrong)
+    assert fixed(right) == right
+    better = fixed(wrong)
+    assert len(compile_rules(better.items())[1]) <= len(compile_rules(wrong.items())[1])
+    assert fixed(better) == better
+
+
+def test_several_syntax_errors_are_corrected_one_after_the_other() -> None:
+    text = HEAD + "description: a: b\nsteps:\n  - path: @\n    limt: 3\n  - path: [?a].b\n    limit: 3\n"
+    assert fix(text) == (
+        HEAD + 'description: "a: b"\nsteps:\n  - path: "@"\n    limit: 3\n  - path: "[?a].b"\n    limit: 3\n'
+    )
+
+
+SHIPPED = sorted(RULES.glob("*.yaml"))
+_slips = st.sampled_from(["\t", " ", "#", " #", "@", "'", '"', ":", "-", "[", "]", "=", "x", "$.", "and ", "\n", "  "])
+
+
+@given(
+    st.sampled_from(SHIPPED), st.lists(st.tuples(st.floats(0, 1), st.integers(0, 2), _slips), min_size=1, max_size=3)
+)
+@example(SHIPPED[0], [(0.1, 1, "\t"), (0.5, 1, "@")])
+@example(SHIPPED[0], [(0.0, 0, "@")])
+def test_planted_slips_never_get_worse_and_fixing_is_done_once(rule: Path, slips: list[tuple[float, int, str]]) -> None:
+    text = rule.read_text(encoding="utf-8")[:1500]
+    for where, gone, new in slips:
+        at = int(where * len(text))
+        text = text[:at] + new + text[at + gone :]
+    wrong = text.encode()
+    better = fixed({"r.yaml": wrong})["r.yaml"]
+    event("fixed" if better != wrong else "left")
+    if parse(wrong, "r.yaml")[0] is not None:
+        # A syntax error hides the errors after it.
+        target(float(errors(wrong) - errors(better)))
+        assert errors(better) <= errors(wrong)
+    assert errors(wrong) or better == wrong
+    assert fixed({"r.yaml": better})["r.yaml"] == better

@@ -1,0 +1,186 @@
+"""The JSON Schema of rule files accepts what the checker accepts, refuses what it refuses, and explains every key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import event, example, given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from reducer.operations import operations
+from reducer.operations.op import Op
+from reducer.rules import compile_rules
+from reducer.rules.parser import parse
+from reducer.rules.schema import rule_schema
+from reducer.rules.tree import plain
+from tests.helpers import RULES
+from tests.laws.strategies import KINDS, rule_files
+
+MODELINE = "# yaml-language-server: $schema=.schema.json\n"
+SCHEMA = rule_schema()
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+HEAD = "version: 1\ntool: t\n"
+STEPS = HEAD + "steps:\n"
+TESTS = HEAD + "max_chars: 3\ntests:\n"
+WRONG = {
+    "an action misspelt": STEPS + "  - {path: a, limt: 5}\n",
+    "no action": STEPS + "  - {path: a}\n",
+    "two actions": STEPS + "  - {keep: a, drop: b}\n",
+    "a key of another action": STEPS + "  - {keep: a, sort_by: b}\n",
+    "a text for a number": STEPS + "  - {limit: '5'}\n",
+    "nothing stays": STEPS + "  - {limit: 0}\n",
+    "an unknown order": STEPS + "  - {limit: 5, order: up}\n",
+    "an unknown type": STEPS + "  - {extract: ipv5}\n",
+    "an unknown type with a bound": HEAD + "max_chars: 3\npreserve: {ipv5: 3}\n",
+    "an empty gate": HEAD + "max_chars: 3\nwhen: {}\n",
+    "a key without a value": HEAD + "max_chars:\n",
+    "no tool": "version: 1\nmax_chars: 3\n",
+    "no version": "tool: t\nmax_chars: 3\n",
+    "another version": "version: 2\ntool: t\nmax_chars: 3\n",
+    "nothing to do": HEAD,
+    "no steps": HEAD + "steps: []\n",
+    "a step at the place of steps": HEAD + "steps: {keep: a}\n",
+    "a key of a type misspelt": "version: 1\nentities: {a: {patern: x}}\n",
+    "a test without a name": TESTS + "  - {given: {json: 1}, expect: {unchanged: true}}\n",
+    "two things given": TESTS + "  - {name: x, given: {json: 1, text: a}, expect: {unchanged: true}}\n",
+    "a call without a history": TESTS + "  - {name: x, given: {text: a, call: b}, expect: {unchanged: true}}\n",
+    "an expectation misspelt": TESTS + "  - {name: x, given: {json: 1}, expect: {contians: a}}\n",
+    "a share without its sign": TESTS + "  - {name: x, given: {json: 1}, expect: {min_reduction: '80'}}\n",
+}
+RIGHT = {
+    "an action with its other keys": STEPS + "  - {limit: 5, sort_by: x, order: asc, always_keep: y}\n",
+    "a number and both ends": STEPS + "  - {truncate: 3}\n  - {limit: {head: 1, tail: 2}}\n",
+    "compact and dedupe": STEPS + "  - {path: b, dedupe: true}\n  - {path: a, dedupe: x.y}\n  - compact: true\n",
+    "entity types": STEPS + "  - {keep: a, preserve: ioc}\n  - {extract: [ipv4, cve]}\npreserve: {ipv4: 3}\n",
+    "no entity types": STEPS + "  - {keep: a, preserve: []}\n",
+    "gates": STEPS + "  - {keep: a, when: {min_chars: 3, where: a}}\nwhen: {where: a}\n",
+    "several tools": "version: 1\ntool: [a, 'b_*']\nmax_chars: 4\nkeys: all\n",
+    "own types": "version: 1\nentities: {a: {words: [xyzzy], ignore: xyzzy}, domain: {ignore: [a.com]}}\n",
+    "conditions": "version: 1\nconditions: {a: x == 'y'}\n",
+    "conditions beside a rule": STEPS + "  - {limit: 3, always_keep: a}\nconditions: {a: x == 'y'}\n",
+    "a test": TESTS + "  - {name: x, given: {history: a.json, call: b}, expect: {min_reduction: 12.5%, contains: a}}\n",
+}
+
+
+def refusals(data: Any, validator: Draft202012Validator = VALIDATOR) -> list[str]:
+    return [error.message for error in validator.iter_errors(data)]
+
+
+def read(text: str) -> Any:
+    tree, _ = parse(text, "r.yaml")
+    return None if tree is None else plain(tree)
+
+
+def errors(text: str) -> list[str]:
+    return [problem.message for problem in compile_rules([("r.yaml", text)])[1] if problem.severity == "error"]
+
+
+def test_it_is_a_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@given(st.sampled_from(sorted(KINDS)).flatmap(rule_files))
+@example({"version": 1, "tool": "t", "steps": [{"path": "items", "limit": 1, "sort_by": "id"}], "preserve": ["ioc"]})
+def test_what_the_checker_accepts_is_valid(rule: dict[str, Any]) -> None:
+    accepted = not errors(json.dumps(rule))
+    event(f"accepted: {accepted}")
+    if accepted:
+        assert refusals(rule) == []
+
+
+@given(st.sampled_from(sorted(KINDS)).flatmap(rule_files), st.data())
+def test_an_unknown_key_is_not_valid_anywhere(rule: dict[str, Any], data: st.DataObject) -> None:
+    rule = json.loads(json.dumps(rule))  # parts of it may be one object
+    gates = (rule.get("when"), *(step.get("when") for step in rule["steps"]))
+    place = data.draw(st.sampled_from([part for part in (rule, *rule["steps"], *gates) if part]))
+    place["kep"] = ["a"]
+    assert any("unknown key `kep`" in message for message in errors(json.dumps(rule)))
+    assert "Additional properties are not allowed ('kep' was unexpected)" in refusals(rule)
+
+
+@pytest.mark.parametrize("file", sorted(RULES.glob("*.yaml")), ids=lambda file: file.stem)
+def test_the_shipped_rules_are_valid_and_name_their_schema(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith(MODELINE)
+    assert refusals(read(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("action", "step"), [(action, case.step) for action, op in operations().items() for case in op.examples]
+)
+def test_examples_of_actions_are_valid_steps(action: str, step: dict[str, Any]) -> None:
+    rule = {"version": 1, "tool": "t", "steps": [step]}
+    assert refusals(rule) == []
+    assert refusals({**rule, "steps": [{**step, "kep": 1}]}) != []
+    assert refusals({**rule, "steps": [{**step, "drop" if action == "keep" else "keep": "a"}]}) != []
+
+
+@pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
+def test_wrong_rules_are_refused_by_both(text: str) -> None:
+    assert errors(text) != []
+    assert refusals(read(text)) != []
+
+
+@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
+def test_right_rules_are_accepted_by_both(text: str) -> None:
+    assert errors(text) == []
+    assert refusals(read(text), Draft202012Validator(rule_schema(entities=["a"]))) == []
+
+
+def test_own_entity_types_are_valid_where_they_are_defined() -> None:
+    rule = {"version": 1, "tool": "t", "max_chars": 9, "preserve": ["ticket"]}
+    assert refusals(rule) != []
+    knowing = Draft202012Validator(rule_schema(entities=["ticket", "ip"]))
+    assert refusals(rule, knowing) == []
+    assert refusals({**rule, "preserve": {"ticket": 3, "ip": 4}}, knowing) == []
+    assert refusals({**rule, "preserve": ["tickets"]}, knowing) != []
+
+
+def test_tools_and_conditions_are_suggested_and_others_are_valid() -> None:
+    schema = rule_schema(tools=["vt_ip", "vt_ip", "a"], conditions=["severe"])
+    assert schema["properties"]["tool"]["examples"] == ["a", "vt_ip"]
+    assert schema["$defs"]["Step"]["properties"]["always_keep"]["examples"] == ["severe"]
+    other = {"version": 1, "tool": "other", "steps": [{"limit": 1, "always_keep": "risk"}]}
+    assert refusals(other, Draft202012Validator(schema)) == []
+
+
+def test_the_schema_beside_the_shipped_rules_is_current() -> None:
+    """`python -m reducer schema --rules rules -o rules/.schema.json` writes it."""
+    from reducer.cli.schema import schema_text
+
+    assert schema_text((), [str(RULES)]) == (RULES / ".schema.json").read_bytes()
+
+
+def described(schema: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    if type(schema) is dict:
+        for key, value in schema.get("properties", {}).items():
+            yield f"{place}.{key}", value
+        for key, value in schema.items():
+            yield from described(value, f"{place}.{key}")
+    elif type(schema) is list:
+        for item in schema:
+            yield from described(item, place)
+
+
+def test_every_key_is_explained() -> None:
+    found = dict(described(SCHEMA))
+    assert len(found) > 40
+    for place, value in found.items():
+        assert value["description"].rstrip().endswith("."), place
+        assert "`" not in value["description"] or "markdownDescription" in value, place
+
+
+@pytest.mark.parametrize(("action", "op"), operations().items(), ids=operations())
+def test_every_action_shows_its_examples(action: str, op: type[Op]) -> None:
+    shown = SCHEMA["$defs"]["Step"]["properties"][action]["markdownDescription"]
+    assert shown.startswith(f"{' '.join(str(op.__doc__).split())}\n\nWorks on ")
+    for case in op.examples:
+        assert json.dumps(case.result, ensure_ascii=False) in shown
+        blocks = [text.split("```")[0] for text in shown.split("```yaml\n")[1:]]
+        assert [case.step] in [read(block) for block in blocks]

@@ -1,0 +1,154 @@
+"""The rules in `rules/`: they load, their own tests pass, and they save what they promise."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from reducer.analysis.rule_tests import run_test
+from reducer.analysis.samples import sample
+from reducer.engine import attempt, reduce_content
+from reducer.entities import expand
+from reducer.rules import compile_rules
+from reducer.values import chars, dump
+from tests.helpers import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, entities, forced, is_bounded, texts
+
+PRESERVED = expand(("ioc", "cve", "threat_actor"))
+
+# --- they load, and their own tests pass
+
+
+def test_all_rules_load_without_errors_or_warnings() -> None:
+    assert [str(problem) for problem in PROBLEMS] == []
+    assert len(BY_FILE) >= 13
+
+
+def test_every_rule_says_what_it_does_and_is_tested_on_a_sample() -> None:
+    for name, rule in BY_FILE.items():
+        assert rule.description.endswith("."), name
+        assert any(test.given.file for test in rule.tests), name
+        assert any("unchanged" in test.expect.model_fields_set for test in rule.tests) or len(rule.tests) >= 2, name
+
+
+def test_every_sample_has_a_source_and_a_rule() -> None:
+    named = {test.given.file for rule in BY_FILE.values() for test in rule.tests if test.given.file}
+    sources = (RULES / "samples" / "SOURCES.md").read_text(encoding="utf-8")
+    files = sorted((RULES / "samples").glob("*.json"))
+    assert len(files) >= 13
+    for file in files:
+        assert f"samples/{file.name}" in named
+        assert f"`{file.name}`" in sources
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [pytest.param(n, i, id=f"{n}: {t.name}") for n, rule in BY_FILE.items() for i, t in enumerate(rule.tests)],
+)
+def test_inline_tests(name: str, number: int) -> None:
+    assert RULESET is not None
+    rule = BY_FILE[name]
+    assert run_test(RULESET, rule, number, rule.tests[number]).failures == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [
+        ("deep_research", "deep_research"),
+        ("explore", "explore"),
+        ("get_indicator_details", "get_indicator_details"),
+        ("vt_get_file_report", "virustotal_file"),
+        ("virustotal_file_report", "virustotal_file"),
+        ("virustotal_domain_report", "virustotal_domain"),
+        ("virustotal_get_ip_report", "virustotal_ip"),
+        ("shodan_host_lookup", "shodan_host"),
+        ("misp_get_event", "misp_event"),
+        ("opencti_export_report", "stix_bundle"),
+        ("run_grype", "grype_scan"),
+        ("aws_security_hub_get_findings", "aws_security_hub"),
+        ("sentinel_list_incidents", "siem_incidents"),
+        ("execute", "execute"),
+        ("final_result", None),
+        ("get_weather", None),
+    ],
+)
+def test_which_rule_a_tool_gets(tool: str, name: str | None) -> None:
+    assert RULESET is not None
+    rule = RULESET.rule_for(tool)
+    assert (rule and Path(rule.file).stem) == name
+
+
+@pytest.mark.parametrize("name", BY_FILE)
+def test_samples_are_not_changed_in_place(name: str) -> None:
+    for test in BY_FILE[name].tests:
+        content = sample(BY_FILE[name], test)
+        before = dump(content)
+        reduce_content(forced(BY_FILE[name]), "any", content)
+        assert dump(content) == before
+
+
+# --- they save what they promise
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_product_is_reduced_by_seventy_percent(name: str, data: Path) -> None:
+    files = sorted(file for glob in PRODUCTS[name] for file in (data / "tool_outputs").glob(f"{glob}.json"))
+    before = after = 0
+    for file in files:
+        content = json.loads(file.read_bytes())
+        outcome = attempt(forced(BY_FILE[name]), "any", content)
+        assert outcome.fault == "", file.name
+        before += chars(content)
+        after += chars(outcome.content)
+    assert files
+    assert 1 - after / before >= 0.70
+
+
+def test_with_preserve_every_indicator_stays_and_seventy_percent_go(data: Path) -> None:
+    contents = {
+        name: [json.loads(file.read_bytes()) for glob in globs for file in (data / "tool_outputs").glob(f"{glob}.json")]
+        for name, globs in PRODUCTS.items()
+    }
+    for name in ("deep_research", "explore", "get_indicator_details"):
+        contents[name] = [json.loads((RULES / "samples" / f"{name}.json").read_bytes())]
+    before = after = 0
+    for name, answers in contents.items():
+        text = (RULES / f"{name}.yaml").read_text(encoding="utf-8").partition("\ntests:")[0]
+        kept = [line for line in text.splitlines() if not line.lstrip().startswith("preserve:")]
+        ruleset, problems = compile_rules([(name, "\n".join([*kept, "preserve: [ioc, cve, threat_actor]", ""]))])
+        assert ruleset is not None, problems
+        for content in answers:
+            outcome = attempt(forced(ruleset.rules[0]), "any", content)
+            assert outcome.fault == "", name
+            left = "\n".join(texts(outcome.content))
+            assert [value for value in entities(content, PRESERVED) if not is_bounded(value, left)] == [], name
+            before += chars(content)
+            after += chars(outcome.content)
+    assert 1 - after / before >= 0.80
+
+
+def test_sql_answers_are_reduced_and_keep_what_agents_used_later(data: Path) -> None:
+    sys.path.insert(0, str(data))
+    try:
+        import retention
+    finally:
+        sys.path.pop(0)
+    rules = forced(BY_FILE["execute"])
+    before = after = used = kept = 0
+    for file in sorted((data / "histories").glob("secrl*/*.json")):
+        history = retention.Hist(json.loads(file.read_bytes()))
+        reduced = {}
+        for part in history.returns:
+            content = history.parts[part][3]["content"]
+            result = reduce_content(rules, "execute", content)
+            before, after = before + chars(content), after + chars(result)
+            reduced[part] = retention.search_text(result)
+        for value, _, _, sources, novel in retention.references(history):
+            if novel:
+                used += 1
+                kept += any(retention.occurs(value, reduced[source]) for source in sources)
+    assert used > 400
+    assert kept / used >= 0.98
+    assert 1 - after / before >= 0.65

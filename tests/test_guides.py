@@ -1,0 +1,182 @@
+"""Every example in a guide runs and gives what the guide shows.
+
+The blocks of a guide run from top to bottom in a folder of their own, which contains `rules` and `reducer/samples`:
+
+- `python` runs. It prints the `text` block that follows. Tags: `continues` keeps the names of the block before,
+  `pydantic-ai>=2` and `pydantic-ai<2` skip the block with other versions.
+- `console` runs the lines that start with `$ `. They print the lines that follow; `...` stands for any lines.
+- `yaml` is a rule file without problems, and its tests pass. If its first line is a comment with a file name, the
+  block is stored under this name. With the tag `failing` it is only stored, with `part` it is not run.
+- `given` and `left`, tags of `json` and `text` blocks: a return, and what the rule file above leaves of it.
+
+The generated section about actions is left out: the examples of operations are tested with the operations.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from reducer import Reducer
+from reducer.cli import main
+
+ROOT = Path(__file__).parents[1]
+GUIDES = sorted(
+    str(file.relative_to(ROOT))
+    for pattern in ("README.md", "rules/README.md", "reducer/**/README.md", "tests/README.md")
+    for file in ROOT.glob(pattern)
+)
+FILE_NAME = re.compile(r"# (\S+\.yaml)\n")
+
+
+class Block(NamedTuple):
+    """A fenced block of a guide, and the number of its first line."""
+
+    line: int
+    language: str
+    tags: list[str]
+    body: str
+
+
+def read(guide: str) -> str:
+    return (ROOT / guide).read_text(encoding="utf-8")
+
+
+def blocks(guide: str) -> Iterator[Block]:
+    text = re.sub(r"<!-- actions -->.*<!-- /actions -->", _blank_lines, read(guide), flags=re.DOTALL)
+    for found in re.finditer(r"^```(\w+) *([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield Block(text.count("\n", 0, found.start(3)) + 1, found[1], found[2].split(), found[3])
+
+
+def _blank_lines(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")
+
+
+def run_python(block: Block, guide: str, names: dict[str, Any]) -> None:
+    exec(compile("\n" * (block.line - 1) + block.body, guide, "exec", dont_inherit=True), names)
+
+
+def runs_with_this_version(block: Block) -> bool:
+    newer = int(version("pydantic-ai-slim").split(".")[0]) >= 2
+    return not {"pydantic-ai>=2": not newer, "pydantic-ai<2": newer}.get("".join(block.tags[:1]), False)
+
+
+def assert_prints(expected: str, printed: str, where: str) -> None:
+    text = "".join(f"{line.rstrip()}\n" for line in printed.strip().splitlines())
+    lines = expected.strip().splitlines()
+    pattern = "".join("(?:.*\n)?" if line == "..." else re.escape(f"{line.rstrip()}\n") for line in lines)
+    assert re.fullmatch(pattern, text, re.DOTALL), f"{where}: the example prints\n{text}"
+
+
+def run_console(block: Block, where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for example in re.split(r"^\$ ", block.body, flags=re.MULTILINE)[1:]:
+        command, _, expected = example.partition("\n")
+        words = shlex.split(command)
+        if words[:3] == ["python", "-m", "reducer"]:
+            main(words[3:])
+            printed = "".join(capsys.readouterr())
+        else:
+            printed = subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
+        assert_prints(expected, printed, f"{where}: {command}")
+
+
+def store_rules(block: Block) -> Path:
+    named = FILE_NAME.match(block.body)
+    file = Path(named[1] if named else "example.yaml")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(block.body, encoding="utf-8")
+    return file
+
+
+def load_rules(file: Path, where: str) -> Reducer:
+    """Run the tests of a rule file, and return its rules."""
+    reducer = Reducer.load(file)
+    assert not any(rule.tests for rule in reducer.ruleset.rules) or main(["test", str(file)]) == 0, where
+    return reducer
+
+
+def content(block: Block) -> Any:
+    """Return the content of a tool return that a block shows."""
+    return json.loads(block.body) if block.language == "json" else block.body.removesuffix("\n")
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_examples(
+    guide: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "rules", tmp_path / "rules")
+    shutil.copytree(ROOT / "reducer" / "samples", tmp_path / "reducer" / "samples")
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"COLUMNS": "120", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}.items():
+        monkeypatch.setenv(name, value)
+    names: dict[str, Any] = {}
+    printed = ""
+    reducer, given = Reducer.load("rules"), None
+    for block in blocks(guide):
+        where = f"{guide}:{block.line}"
+        if printed:
+            assert (block.language, block.tags) == ("text", []), f"{where}: the output of the example is missing"
+            assert_prints(block.body, printed, where)
+            printed = ""
+        elif block.language == "python" and runs_with_this_version(block):
+            names = names if "continues" in block.tags else {}
+            capsys.readouterr()
+            run_python(block, guide, names)
+            printed = capsys.readouterr().out
+        elif block.language == "console":
+            run_console(block, where, capsys)
+        elif block.language == "yaml" and block.tags == ["failing"]:
+            store_rules(block)
+        elif block.language == "yaml" and block.tags != ["part"]:
+            reducer = load_rules(store_rules(block), where)
+            capsys.readouterr()
+        elif block.tags == ["given"]:
+            given = content(block)
+        elif block.tags == ["left"]:
+            assert reducer.reduce_content(reducer.ruleset.rules[0].tools[0], given) == content(block), where
+    assert not printed, f"{guide}: the output of the last example is missing"
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_guides_begin_with_an_example(guide: str) -> None:
+    assert next(blocks(guide)).line <= 30
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_links_lead_to_files_and_headings(guide: str) -> None:
+    for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", read(guide)):
+        path, _, heading = link.partition("#")
+        target = (ROOT / guide).parent / path if path else ROOT / guide
+        assert target.exists(), f"{guide}: {link}"
+        if heading:
+            text = target.read_text(encoding="utf-8")
+            titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+            assert heading in {re.sub(r"[^a-z0-9_ -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_files_that_guides_name_exist(guide: str) -> None:
+    prose = re.sub(r"^```.*?^```$", "", read(guide), flags=re.MULTILINE | re.DOTALL)
+    for name in re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", prose):
+        folders = ((ROOT / guide).parent, ROOT / "reducer", ROOT)
+        assert any((folder / name).is_file() for folder in folders), f"{guide}: {name}"
+
+
+def test_the_readme_is_short() -> None:
+    assert len(read("README.md").splitlines()) <= 180
+
+
+@pytest.mark.parametrize("name", ["run", "tests"])
+def test_continuous_integration_runs_the_commands_of_the_readme(name: str) -> None:
+    assert re.search(rf"^<!-- {name} -->\n```bash\npython3 -m venv \.venv && .*\n```$", read("README.md"), re.MULTILINE)
+    assert re.search(rf"for name in .*\b{name}\b.*; do", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))

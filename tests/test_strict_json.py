@@ -1,0 +1,114 @@
+"""Every Python reads JSON to the same depth and reports the same errors."""
+
+from __future__ import annotations
+
+import json
+from json.decoder import JSONDecodeError
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reducer.strict_json import DEEPEST, as_python_3_11, first_fault, is_deep, loads
+
+TRAILING = "Illegal trailing comma before end of "
+LEAVES = st.one_of(st.none(), st.integers(), st.text('[{]}"\\a', max_size=4), st.floats(allow_nan=False))
+
+
+def nested(levels: int, inner: str, kinds: str = "[") -> str:
+    marks = [kinds[number % len(kinds)] for number in range(levels)]
+    opening = "".join("[" if mark == "[" else '{"key":' for mark in marks)
+    return opening + inner + "".join("]" if mark == "[" else "}" for mark in reversed(marks))
+
+
+@pytest.mark.parametrize("kinds", ["[", "{", "[{", "{[["])
+@pytest.mark.parametrize(
+    ("inner", "more"), [("1", 0), ('"text"', 0), ("[]", 1), ("{}", 1), ('[1,"a",[],3]', 2), ('{"a":1,"b":{}}', 2)]
+)
+def test_so_many_levels_are_read_and_no_more(kinds: str, inner: str, more: int) -> None:
+    deepest, deeper = nested(DEEPEST - more, inner, kinds), nested(DEEPEST + 1 - more, inner, kinds)
+    assert json.dumps(loads(deepest), separators=(",", ":")) == deepest
+    with pytest.raises(RecursionError):
+        loads(deeper)
+
+
+@pytest.mark.parametrize("levels", [DEEPEST + 1, 900, 5_000, 9_000, 100_000])
+def test_too_deep_is_too_deep_for_every_python(levels: int) -> None:
+    with pytest.raises(RecursionError):
+        loads(nested(levels, "1"))
+
+
+def levels_of(value: Any) -> int:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if items is None else 1 + max(map(levels_of, items), default=0)
+
+
+@given(
+    value=st.recursive(
+        LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=2), inner, max_size=4)
+    ),
+    more=st.integers(0, 12),
+)
+def test_levels_are_counted_as_they_are_nested(value: Any, more: int) -> None:
+    for _ in range(DEEPEST - more):
+        value = [value]
+    assert is_deep(value, 10_000) == (levels_of(value) > DEEPEST)
+
+
+def test_of_a_brief_text_nothing_is_counted() -> None:
+    longest = nested(DEEPEST, "", "[")
+    assert not is_deep(loads(longest), len(longest))
+    assert len(longest) == 2 * DEEPEST  # any text with one level more is longer
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "at"),
+    [
+        ("[1,]", "Expecting value", 3),
+        ('{"a":1,}', "Expecting property name enclosed in double quotes", 7),
+        ('[{"a":[1, \r\n\t ]}]', "Expecting value", 14),
+        ('{"a":{"b":[],\n}}', "Expecting property name enclosed in double quotes", 14),
+        ("[1,,2]", "Expecting value", 3),
+        ("[1 2]", "Expecting ',' delimiter", 3),
+        ('{"a" 1}', "Expecting ':' delimiter", 5),
+        ('["a', "Unterminated string starting at", 1),
+        ("[1,", "Expecting value", 3),
+        ('{"a":1,', "Expecting property name enclosed in double quotes", 7),
+        ("[] x", "Extra data", 3),
+    ],
+)
+def test_faults_have_one_wording_and_one_place(text: str, message: str, at: int) -> None:
+    with pytest.raises(JSONDecodeError) as caught:
+        loads(text)
+    for found in (as_python_3_11(caught.value), first_fault(caught.value)):
+        assert found is not None
+        assert (found.msg, found.pos, found.doc) == (message, at, text)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "at"),
+    [
+        (JSONDecodeError(TRAILING + "array", "[1,]", 2), "Expecting value", 3),
+        (JSONDecodeError(TRAILING + "array", '["]", \n ]', 4), "Expecting value", 8),
+        (JSONDecodeError(TRAILING + "object", '{"a":1 , }', 7), "Expecting property name enclosed in double quotes", 9),
+        (JSONDecodeError("Expecting value", "[1,]", 3), "Expecting value", 3),
+    ],
+)
+def test_words_of_newer_pythons_are_those_of_older_ones(error: JSONDecodeError, message: str, at: int) -> None:
+    found = as_python_3_11(error)
+    assert (found.msg, found.pos) == (message, at)
+
+
+@pytest.mark.parametrize("before", ["", '"' + "[" * 300 + '",', "[[]]," * 300, "{}," * 300])
+def test_what_is_deep_before_a_fault_is_no_fault(before: str) -> None:
+    def fault(text: str) -> JSONDecodeError | None:
+        at = text.index("?")
+        return first_fault(JSONDecodeError("Expecting value", text, at))
+
+    found = fault("[" + before + "[" * (DEEPEST - 1) + "?")
+    assert found is not None
+    assert found.pos == len(before) + DEEPEST
+    assert fault("[" + before + "[" * DEEPEST + "?") is None
+    assert fault("[" + before + nested(DEEPEST, "1") + ", ?") is None
+    assert fault("[" + before + "?" + nested(DEEPEST, "1")) is not None
