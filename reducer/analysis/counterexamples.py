@@ -128,7 +128,7 @@ def _contents(rule: Rule) -> Iterator[Any]:
     literals = list(chain.from_iterable(map(_literals, expressions)))
     amounts |= {each for each in literals if type(each) is int and each > 0}
     scalars = [*_SCALARS, *literals, *_long_texts(amounts)]
-    sizes = [0, 1, 2, 3, *(amount + more for amount in amounts if amount <= _MAX_ITEMS for more in (0, 1, 3))]
+    sizes = [*(0, 1, 2, 3) * 5, *(amount + more for amount in amounts if amount <= _MAX_ITEMS for more in (0, 1, 3))]
     chosen = Random(0)
     while True:
         # Few different values, so that items are equal and keys refer to each other.

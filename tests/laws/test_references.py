@@ -83,7 +83,9 @@ lengths = st.one_of(
     st.integers(1, 300), st.fixed_dictionaries({"head": st.integers(0, 120), "tail": st.integers(1, 120)})
 )
 _steps = st.one_of(
-    st.lists(lengths.map(lambda length: {"truncate": length}), min_size=1, max_size=2),
+    lengths.map(lambda length: [{"truncate": length}]),
+    lengths.map(lambda length: [{"truncate": length}]),
+    st.tuples(lengths, lengths).map(lambda both: [{"truncate": length} for length in both]),
     st.sampled_from(("cve", "ioc")).map(lambda name: [{"extract": [name]}]),
     st.just([{"path": "t", "truncate": 4000}]),
 )

@@ -17,8 +17,9 @@ from reducer.analysis.expectations import unmet
 from reducer.analysis.rule_tests import chosen_tests, run_tests
 from reducer.engine import attempt, reduce_content
 from reducer.rules import check_rules, compile_rules
+from tests import helpers
 from tests.analysis.drafting.recordings import hosts, recording, schema
-from tests.laws import checks
+from tests.laws.laws import Case, check
 
 SMALL = ("secrl", "tau_airline")
 """Sources that are read in a few seconds."""
@@ -44,7 +45,7 @@ def learned() -> Learned:
 def test_unused_values_are_removed_and_used_ones_stay(learned: Learned) -> None:
     rule = tool_draft(learned, "list_hosts").rule
     left = reduce_content(compiled(rule), "list_hosts", hosts(99)[1])
-    assert checks.is_bounded("srv-99-1.corp", left)
+    assert any(helpers.is_bounded("srv-99-1.corp", text) for text in helpers.texts(left))
     assert len(json.dumps(left)) < 0.2 * len(json.dumps(hosts(99)[1]))
 
 
@@ -173,7 +174,8 @@ def test_names_that_agents_use_in_other_tasks_stay_where_the_rest_is_cut() -> No
     assert ruleset is not None
     assert not problems
     assert f"# {len(words)} values that agents used" in draft.text
-    assert all(checks.is_bounded(name, reduce_content(ruleset, "schema", answer(99))) for name in words)
+    left = list(helpers.texts(reduce_content(ruleset, "schema", answer(99))))
+    assert all(any(helpers.is_bounded(name, text) for text in left) for name in words)
 
 
 def test_rows_that_all_end_alike_are_cut_off_with_the_reason() -> None:
@@ -244,13 +246,7 @@ def test_every_draft_is_sound_and_keeps_the_laws(answers: list[tuple[str, Any]],
         for _, content in answers:
             before = [content, "v11k"] * 30
             name = draft.tool if draft.tool != "*" else "unseen"
-            after = reduce_content(ruleset, name, before)
-            checks.same_type(before, after)
-            checks.never_larger(before, after)
-            checks.root_keys(before, after)
-            assert checks.as_bytes(reduce_content(ruleset, name, checks.round_tripped(after))) == checks.as_bytes(after)
-            if "unwrap" not in draft.text:
-                checks.within(before, after)
+            check(Case(ruleset, before, tool=name, unwraps="unwrap" in draft.text))
         for test in next(rule for rule in ruleset.rules if rule.file == draft.file).tests:
             content = json.loads(draft.sample)
             assert (
