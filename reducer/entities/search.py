@@ -64,25 +64,18 @@ def compiled_for_many(types: frozenset[str]) -> ScanMany:
     find = _finder(types)
 
     def scan(texts: Iterable[str]) -> dict[str, Sequence[Entity]]:
-        listed = list(texts)
-        starts = _starts(listed)
+        # A text with other characters makes every character take more memory, and folding much slower.
+        parts: tuple[list[str], list[str]] = [], []
+        for text in texts:
+            parts[text.isascii()].append(text)
         found: dict[str, Sequence[Entity]] = {}
-        first = 0
-        while first < len(listed):
-            last = max(first + 1, bisect_right(starts, starts[first] + _JOINED_CHARS, first) - 1)
-            batch = listed[first:last]
-            # A text with other characters makes every character take more memory, and folding much slower.
-            parts = (
-                [batch]
-                if len(batch) == 1 or all(map(str.isascii, batch))
-                else [
-                    [text for text in batch if text.isascii()],
-                    [text for text in batch if not text.isascii()],
-                ]
-            )
-            for part in parts:
-                _scan_joined(part, types, find, found)
-            first = last
+        for part in parts:
+            starts = _starts(part)
+            first = 0
+            while first < len(part):
+                last = max(first + 1, bisect_right(starts, starts[first] + _JOINED_CHARS, first) - 1)
+                _scan_joined(part[first:last], types, find, found)
+                first = last
         return found
 
     return scan
@@ -103,27 +96,18 @@ def _scan_joined(texts: list[str], types: frozenset[str], find: _Find, found: di
     starts = _starts(texts)
     matches, decode = _decodable(joined, folded, hits)
     text, first, end_of_text = "", 0, 0
-    others: list[Entity] = []  # the entities of a text after its first: most texts have one
+    entities: list[Entity] = []
     for start, end, kind, canonical in matches:
         if kind not in types:
             continue
-        is_first = start >= end_of_text
-        if is_first:
-            if others:
-                found[text] = (*found[text], *others)
-                others = []
+        if start >= end_of_text:
             number = bisect_right(starts, start)
             end_of_text, first, text = starts[number], starts[number - 1], texts[number - 1]
+            entities = found[text] = []
         start -= first
         end -= first
         value = text[start:end]
-        entity = _new(Entity, (kind, value, decode(canonical) if canonical else value, start, end))
-        if is_first:
-            found[text] = (entity,)
-        else:
-            others.append(entity)
-    if others:
-        found[text] = (*found[text], *others)
+        entities.append(_new(Entity, (kind, value, decode(canonical) if canonical else value, start, end)))
 
 
 def _decodable(

@@ -47,7 +47,7 @@ some = st.lists(
 @example(["." * 290 + "evil.com", "x " * 100 + "1.2.3.4", "a" * 256, "evil.com"], KINDS[-1])
 def test_each_is_read_as_it_is_alone(given: list[str], types: frozenset[str]) -> None:
     scan = scanner(types)
-    alone = {text: tuple(found) for text in given if (found := scan(text))}
+    alone = {text: list(found) for text in given if (found := scan(text))}
     event(f"{min(len(alone), 5)} texts hold something")
     assert compiled_for_many(types)(given) == alone
 
@@ -61,7 +61,7 @@ def test_long_texts_are_read_as_they_are_alone(given: list[tuple[str, int, str]]
     scan = scanner(types)
     long = [piece * times + end for piece, times, end in given]
     assert compiled_for_many(types)([*long, "x evil.com", *long]) == {
-        text: tuple(found) for text in [*long, "x evil.com"] if (found := scan(text))
+        text: list(found) for text in [*long, "x evil.com"] if (found := scan(text))
     }
 
 
@@ -71,7 +71,7 @@ def test_long_texts_are_read_as_they_are_alone(given: list[tuple[str, int, str]]
 def test_how_many_are_read_at_once_changes_nothing(given: list[str], types: frozenset[str], size: int) -> None:
     with patch.object(search, "_JOINED_CHARS", size):
         assert compiled_for_many(types)(given) == {
-            text: tuple(found) for text in given if (found := scanner(types)(text))
+            text: list(found) for text in given if (found := scanner(types)(text))
         }
 
 
@@ -89,6 +89,6 @@ def test_texts_of_real_returns_are_read_as_they_are_alone(data: Path) -> None:
     for path in sorted((data / "tool_outputs").glob("*.json"))[::9]:
         found = dict.fromkeys(texts(json.loads(path.read_bytes())))
         many = scan_many(found)
-        assert many == {text: entities for text in found if (entities := scan(text))}, path.name
+        assert many == {text: list(entities) for text in found if (entities := scan(text))}, path.name
         seen += len(many)
     assert seen > 50
