@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
 from importlib import import_module
 from importlib.metadata import requires
@@ -12,35 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent
 
 from reducer.agent import ReduceToolReturns, history_processor
-from tests.agent.agents import REQUEST_ALONE, history_capability
+from tests.agent.agents import ARTICLES, PROMPT, REQUEST_ALONE, analyst, history_capability, script
 
 openai = pytest.importorskip("openai")
 # The client's own HTTP library: it changed in the course of PydanticAI 2.
 httpx: Any = import_module("httpx2" if any(line.startswith("httpx2") for line in requires("openai") or ()) else "httpx")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-CAMPAIGN = "APT28 went on with its campaign from 185.220.101.34 "
-NODES = [{"id": number, "risk": number % 7, "raw": "x" * 40} for number in range(40)]
-CONTENTS: dict[str, Any] = {
-    "deep_research": [f"Article {number}. " + CAMPAIGN * number for number in range(8)],
-    "explore": {"nodes": NODES, "name": "a graph"},
-    "look_up": json.dumps({"results": list(range(500)), "note": "nothing"}),
-}
-RULES = {
-    "deep_research": "steps:\n  - truncate: 100\n",
-    "explore": "steps:\n  - {path: nodes, limit: 5, sort_by: risk}\n  - {path: nodes, drop: raw}\n",
-    "look_up": "steps:\n  - {path: results, limit: 5}\n",
-}
+RULES = {"deep_research": "limit: 2", "explore": "{path: nodes, limit: 2}"}
 
 
 def completion(number: int, steps: int) -> dict[str, Any]:
     """Return the provider's answer to a request: a tool call, for the last a text."""
     message: dict[str, Any] = {"role": "assistant", "content": "Done."}
     if number < steps:
-        function = {"name": list(CONTENTS)[number % len(CONTENTS)], "arguments": '{"query": "x"}'}
+        function = {"name": ("deep_research", "explore", "status")[number % 3], "arguments": "{}"}
         call = {"id": f"call_{number}", "type": "function", "function": function}
         message = {"role": "assistant", "content": None, "tool_calls": [call]}
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if number < steps else "stop"}
@@ -64,22 +51,13 @@ def run(capability: Any, steps: int = 50) -> list[dict[str, Any]]:
     async def go() -> None:
         async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
             provider = OpenAIProvider(openai_client=openai.AsyncOpenAI(api_key="none", http_client=client))
-            model = OpenAIChatModel("gpt-4o", provider=provider)
-            made: Agent[None, str] = Agent(model, capabilities=[capability], instructions="You are an analyst.")
-            for tool, content in CONTENTS.items():
-                made.tool_plain(name=tool)(returning(content))
-            await made.run("Look into it, please.", usage_limits=UsageLimits(request_limit=None))
+            made = analyst(script(), capability, instructions="You are an analyst.")
+            limits = UsageLimits(request_limit=None)
+            await made.run(PROMPT, model=OpenAIChatModel("gpt-4o", provider=provider), usage_limits=limits)
 
     asyncio.run(go())
     assert len(bodies) == steps
     return bodies
-
-
-def returning(content: Any) -> Any:
-    def tool(query: str) -> Any:
-        return copy.deepcopy(content)
-
-    return tool
 
 
 def changed_prefixes(bodies: list[dict[str, Any]]) -> int:
@@ -90,8 +68,8 @@ def changed_prefixes(bodies: list[dict[str, Any]]) -> int:
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
-    for tool, text in RULES.items():
-        (tmp_path / f"{tool}.yaml").write_text(f"version: 1\ntool: {tool}\n{text}")
+    for tool, step in RULES.items():
+        (tmp_path / f"{tool}.yaml").write_text(f"version: 1\ntool: {tool}\nsteps:\n  - {step}\npreserve: []\n")
     return tmp_path
 
 
@@ -102,8 +80,8 @@ def test_no_prefix_of_fifty_requests_changes(persist: bool, rules: Path) -> None
     bodies = run(ReduceToolReturns(rules, persist=persist))
     assert changed_prefixes(bodies) == 0
     assert "shortened by fixed rules" in json.dumps(bodies[0]["messages"])
-    assert "Article 7." in str(bodies[-1])
-    assert NODES[0]["raw"] not in str(bodies[-1])
+    assert ARTICLES[0] in str(bodies[-1])
+    assert ARTICLES[3] not in str(bodies[-1])
 
 
 def test_no_prefix_of_fifty_requests_changes_with_the_processor(rules: Path) -> None:
@@ -117,4 +95,4 @@ def test_reducing_by_age_changes_prefixes(rules: Path) -> None:
         reduced = history_processor(rules)(messages)
         return [*reduced[:-1], messages[-1]]
 
-    assert changed_prefixes(run(history_capability(by_age), 8)) == 6
+    assert changed_prefixes(run(history_capability(by_age), 8)) == 4
