@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from reducer.entities.entity import MAX_CHARS, Entity, is_mentionable, is_separate
@@ -28,11 +29,6 @@ Analysts found the sample on two hosts at 10:42 and again at night; nothing else
 Name of the file, size in bytes, owner, and the time it was last written: see the table below."""
 _MAX_SHARE = 0.9
 """The share of the letters of ordinary prose from which a pattern is refused."""
-_TOKEN = re.compile(
-    r"""\\Q.*?(?:\\E|\Z) | \\. | \[\^?\]?(?:\[:\^?\w+:\] | \\. | [^\]\\])*\]
-    | \(\?(?:P?[<=!>]|<[=!]|[^):]*[:)])? | . """,
-    re.VERBOSE | re.DOTALL,
-)
 _OPTIONAL = "`(?:^|before)(value)(?:after|$)`"
 _LOOKS = {"(?<=": "look-behind", "(?<!": "look-behind", "(?=": "look-ahead", "(?!": "look-ahead"}
 
@@ -71,29 +67,26 @@ def compile_pattern(text: str) -> Pattern:
     if strange is not None:
         message = f"patterns read ASCII, so `{text[strange]}` never matches"
         raise PatternError(message, strange + 1, 1, "write `.` in its place, or use `words`")
+    try:
+        regexp = re2.compile(text.encode(), _options(re2))
+    except re2.error as error:
+        raise _explained(text, error.args[0]) from error
+    _check_reach(text, regexp)
+    group = _value_group(text, partial(_matches_empty, re2))
+    if group is not None and not all(_matches_empty(re2, part) for part in (text[: group[0]], text[group[1] :])):
+        message = "the value alone must match too: what is around the group must be optional"
+        help = f"let it match the start or end of a text: {_OPTIONAL}"
+        raise PatternError(message, group[0] + 1, group[1] - group[0], help)
+    return Pattern(text, regexp, 1 if regexp.groups else 0)
+
+
+def _options(re2: Any) -> Any:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MEMORY
     # The text has bytes below 128 only: the same matches with half the program.
     options.encoding = re2.Options.Encoding.LATIN1
-
-    def needs_text(source: str) -> bool:
-        try:
-            return re2.compile(source.encode(), options).fullmatch(b"") is None
-        except (re2.error, ValueError):
-            return False
-
-    try:
-        regexp = re2.compile(text.encode(), options)
-    except re2.error as error:
-        raise _explained(text, error.args[0]) from error
-    _check_reach(text, regexp)
-    group = _first_group(text)
-    if group is not None and any(map(needs_text, _around(text, group))):
-        message = "the value alone must match too: what is around the group must be optional"
-        help = f"let it match the start or end of a text: {_OPTIONAL}"
-        raise PatternError(message, group[0] + 1, group[1] - group[0], help)
-    return Pattern(text, regexp, 1 if regexp.groups else 0)
+    return options
 
 
 def finder(patterns: Sequence[tuple[str, Pattern]]) -> Callable[[str, bytes], list[Entity]]:
@@ -187,29 +180,19 @@ def _explained(text: str, refusal: bytes | str) -> PatternError:
     return PatternError(f"RE2 refuses this pattern: {reason}", column, width, "")
 
 
-def _first_group(text: str) -> tuple[int, int] | None:
-    """Return start and end of group 1, unless it is in another group, in an alternative or repeated."""
-    depth, group, end = 0, None, None
-    for match in _TOKEN.finditer(text):
-        start, token = match.start(), match[0]
-        if token[0] == "(" and not (token.startswith("(?") and token.endswith(")")):
-            if group is None and (token == "(" or re.match(r"\(\?P?<\w", text[start:])):
-                if depth:
-                    return None
-                group = start
-            depth += 1
-        elif token == ")":
-            depth -= 1
-            if group is not None and end is None and not depth:
-                end = start + 1
-        elif token == "|" and not depth:
-            return None
-    if group is None or end is None or text[end : end + 1] in ("?", "*", "+", "{"):
+def _value_group(text: str, matches_empty: Callable[[str], bool | None]) -> tuple[int, int] | None:
+    """Return start and end of the first group, unless it is in another group or repeated."""
+    for start in (match.start() for match in re.finditer(r"\((?!\?(?!P?<))", text)):
+        if matches_empty(text[:start]) is not None:
+            ends = (start + match.end() for match in re.finditer(r"\)", text[start:]))
+            end = next((end for end in ends if matches_empty(text[start:end]) is not None), None)
+            return None if end is None or matches_empty(text[end:]) is None else (start, end)
+    return None
+
+
+def _matches_empty(re2: Any, part: str) -> bool | None:
+    """Return whether a part of a pattern matches the empty text, None if it is no pattern."""
+    try:
+        return re2.compile(part.encode(), _options(re2)).fullmatch(b"") is not None
+    except (re2.error, ValueError):
         return None
-    return group, end
-
-
-def _around(text: str, group: tuple[int, int]) -> tuple[str, str]:
-    """Return the patterns before and after a group, each with the flags of the whole pattern."""
-    flags = re.match(r"\(\?[a-zA-Z]+\)", text)
-    return text[: group[0]], (flags[0] if flags else "") + text[group[1] :]
