@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 from reducer import Reducer, RuleError
 from reducer.agent import Archive, ReduceToolReturns, history_processor, recall_tools
 from reducer.archive import ArchiveError
+from reducer.rules import compile_rules
 from tests.agent.agents import RULE, contents, returns
 
+RULESET, _ = compile_rules([("rule.yaml", RULE)])
 MAKERS = [history_processor, ReduceToolReturns]
 
 
@@ -36,20 +39,12 @@ def rules(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("value", [None, 5, b"rules", {"rules": 1}, object(), Reducer, [], ["rules", 5], (None,)])
+@pytest.mark.parametrize("value", [None, 5, b"rules", {"rules": 1}, RULESET, Reducer, [], ["rules", 5], (None,)])
 def test_values_that_are_no_rules_are_refused(make: Callable[..., Any], value: Any) -> None:
+    expected = "give a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
     with pytest.raises(TypeError) as caught:
         make(value)
-    assert str(caught.value).startswith("rules=")
-    expected = "give a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
-    assert str(caught.value).endswith(f" cannot be used; {expected}")
-
-
-def test_wrong_values_are_shown(rules: Path) -> None:
-    with pytest.raises(TypeError, match=r"^rules=\['rules', 5\] cannot be used; give a path"):
-        history_processor(["rules", 5])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match=r"^rules=Ruleset\(\S.{,50} cannot be used; give a path"):
-        history_processor(Reducer.load(rules).ruleset)  # type: ignore[arg-type]
+    assert str(caught.value) == f"rules={reprlib.repr(value)} cannot be used; {expected}"
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -63,16 +58,12 @@ def test_asynchronous_functions_are_refused(make: Callable[..., Any], rules: Pat
         make(rules, on_reduce="log")
 
 
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [(ReduceToolReturns, name) for name in ("persist", "instructions", "telemetry")]
-    + [(history_processor, name) for name in ("telemetry", "references")],
-)
-@pytest.mark.parametrize("value", ["no", "You are an analyst.", 0, None])
-def test_options_that_are_no_booleans_are_refused(make: Callable[..., Any], name: str, value: Any, rules: Path) -> None:
-    with pytest.raises(TypeError) as caught:
-        make(rules, **{name: value})
-    assert str(caught.value) == f"{name}={value!r} is not a boolean; give True or False"
+@pytest.mark.parametrize("value", ["no", 0, None])
+def test_options_that_are_no_booleans_are_refused(value: Any, rules: Path) -> None:
+    options = [(ReduceToolReturns, name) for name in ("persist", "instructions", "telemetry")]
+    for make, name in [*options, (history_processor, "telemetry"), (history_processor, "references")]:
+        with pytest.raises(TypeError, match=f"^{name}={value!r} is not a boolean; give True or False$"):
+            make(rules, **{name: value})
 
 
 @pytest.mark.parametrize("make", MAKERS)

@@ -6,18 +6,14 @@ import copy
 import gc
 import inspect
 import logging
-import subprocess
-import sys
 import threading
-import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-from pydantic import BaseModel, field_serializer
-from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart
+from pydantic_ai.messages import ModelMessage, ModelRequest
 from pydantic_ai.tools import RunContext
 
 from reducer import Reducer
@@ -74,24 +70,6 @@ def test_a_return_with_a_new_content_is_reduced_again(reduce: Processor) -> None
     reduce(history)
     history[1].parts[0].content = ["the original", "without", "its secret"]
     assert contents(reduce(history)) == [["the original", "without"]]
-
-
-def test_the_id_of_a_deleted_part_does_not_identify_another(reduce: Processor) -> None:
-    for size in range(300):
-        assert contents(reduce(returns(list(range(size % 7))))) == [list(range(min(size % 7, 2)))]
-
-
-def test_memory_does_not_grow_with_deleted_histories(reduce: Processor) -> None:
-    reduce(turns(100))
-    gc.collect()
-    tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
-    for _ in range(10):
-        reduce(turns(100))
-    gc.collect()
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert after - before < 50_000  # 1,000 returns, if they were kept, are more than 500 kB
 
 
 def test_nothing_is_kept_of_histories_in_cycles(rules: Rules) -> None:
@@ -166,13 +144,6 @@ def test_other_processors_can_come_before_and_after(place: int, reduce: Processo
     assert asked.contents(1) == asked.contents(2) == [ARTICLES[:2]]
 
 
-def test_reducer_alone_does_not_import_pydantic_ai() -> None:
-    code = "import reducer, sys; print(any(name.split('.')[0] == 'pydantic_ai' for name in sys.modules))"
-    root = Path(__file__).parents[2]
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
-    assert found.stdout.strip() == "False"
-
-
 def test_an_error_leaves_the_return_unchanged_and_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     def broken(tool: str, content: Any) -> Any:
         if tool == "fine":
@@ -191,40 +162,22 @@ def test_an_error_leaves_the_return_unchanged_and_is_logged_once(caplog: pytest.
     ]
 
 
-class Refusing(BaseModel):
-    """A model that cannot be serialized."""
-
-    hosts: list[str] = ["a", "b", "c"]
-
-    @field_serializer("hosts")
-    def write(self, hosts: list[str]) -> Any:
-        raise RuntimeError("something secret")
-
-
-def hostile() -> list[tuple[Any, str]]:
-    """Return contents that cannot be reduced, with the reason that is logged."""
-    deep: Any = "a long text that would be cut somewhere"
-    for _ in range(300):
-        deep = [deep]
-    cyclic: list[Any] = ["a long text that would be cut somewhere"]
-    cyclic.append(cyclic)
-    return [
-        (deep, "deeper than 128 levels"),
-        (cyclic, "deeper than 128 levels"),
-        ((n for n in "abc"), "a generator can be read once only"),
-        (Refusing(), "a Refusing has no JSON form"),
-        ("x" * (MOST_CHARS + 1), "a text of more than 67,108,864 characters"),
-    ]
-
-
-@pytest.mark.parametrize("number", range(5))
 def test_a_content_that_the_engine_cannot_reduce_is_logged_once_per_rule(
-    number: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "rule.yaml").write_text("version: 1\ntool: look_*\nsteps:\n  - truncate: 20\n")
     reduce = history_processor(Reducer.load(tmp_path))
+    cyclic: list[Any] = ["a long text that would be cut somewhere"]
+    cyclic.append(cyclic)
     for tool in ("look_up", "look_up", "look_around"):
-        content, fault = hostile()[number]
-        messages = [ModelRequest([ToolReturnPart(tool, content, "c")])]
+        messages = returns((n for n in "abc"), cyclic, "x" * (MOST_CHARS + 1), [object()], tool=tool)
         assert same(reduce(messages), messages)
-    assert caplog.messages == [f"a return of look_* stays unchanged: {fault}"]
+    assert caplog.messages == [
+        f"a return of look_* stays unchanged: {fault}"
+        for fault in (
+            "a generator can be read once only",
+            "deeper than 128 levels",
+            "a text of more than 67,108,864 characters",
+            "a object has no JSON form",
+        )
+    ]

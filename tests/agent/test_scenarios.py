@@ -134,17 +134,6 @@ def test_only_a_return_that_no_request_contained_is_stored_unreduced() -> None:
     assert contents(stored) == [ARTICLES[:2], {"nodes": [1, 2], "edges": [[1, 2], [3, 4]], "name": "a graph"}]
 
 
-def test_run_stream_reduces() -> None:
-    asked = script("deep_research")
-
-    async def run() -> Any:
-        async with reducing(asked).run_stream(PROMPT) as result:
-            assert await result.get_output() == "Done."
-            return result.all_messages()
-
-    assert contents(asyncio.run(run())) == asked.contents(1) == [ARTICLES[:2]]
-
-
 def test_the_prefix_of_requests_never_changes() -> None:
     asked = Script([[call("deep_research"), call("explore", 1)]] * 10 + [[TextPart("Done.")]])
     reducing(asked).run_sync(PROMPT)
