@@ -8,6 +8,7 @@ not ASCII, 0x03 is an invisible character.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -53,7 +54,7 @@ _OTHER = re.compile(rb"\x80\x80*")
 
 
 class Positions(NamedTuple):
-    """Positions of the replaced pieces in refanged and in folded bytes, in order."""
+    """Positions of the replaced pieces in refanged and in folded bytes, in order, after an empty piece at the start."""
 
     new_start: list[int]
     new_end: list[int]
@@ -63,31 +64,16 @@ class Positions(NamedTuple):
     def restore(self, found: list[Match], data: bytes) -> list[Match]:
         """Return matches in the refanged `data` with their positions in the text, without those that split a piece."""
         new_start, new_end, old_start, old_end = self
-        last = len(new_start) - 1
         out: list[Match] = []
-        found.sort()
-        k = -1  # the last piece that starts at or before the entity
         for start, end, kind, canonical in found:
-            canonical = canonical or data[start:end]
-            while k < last and new_start[k + 1] <= start:
-                k += 1
-            if k >= 0:
-                if start >= new_end[k]:
-                    first = start + old_end[k] - new_end[k]
-                elif start == new_start[k]:
-                    first = old_start[k]
-                else:
+            before, inside = bisect_right(new_start, start) - 1, bisect_left(new_start, end) - 1
+            first = start + old_end[before] - new_end[before]
+            if start < new_end[before]:
+                first = old_start[before]
+                if start != new_start[before]:
                     continue
-            else:
-                first = start
-            j = k
-            while j < last and new_start[j + 1] < end:
-                j += 1
-            if j >= 0:
-                if end < new_end[j]:
-                    continue
-                end += old_end[j] - new_end[j]
-            out.append((first, end, kind, canonical))
+            if end >= new_end[inside]:
+                out.append((first, end + old_end[inside] - new_end[inside], kind, canonical or data[start:end]))
         return out
 
 
@@ -107,7 +93,25 @@ def _is_spaced(char: str) -> bool:
 def refang(data: bytes) -> tuple[bytes, Positions | None]:
     """Return folded bytes without defanging, and `Positions` if the positions differ from those in the text."""
     pieces = _pieces(data)
-    return _replace(data, pieces) if pieces else (data, None)
+    if not pieces:
+        return data, None
+    out: list[bytes] = []
+    positions = Positions([0], [0], [0], [0])
+    done = at = 0
+    for start, end, new in pieces:
+        if start < done:
+            continue
+        out.append(data[done:start])
+        out.append(new)
+        at += start - done
+        positions.old_start.append(start)
+        positions.old_end.append(end)
+        positions.new_start.append(at)
+        at += len(new)
+        positions.new_end.append(at)
+        done = end
+    out.append(data[done:])
+    return b"".join(out), positions
 
 
 def _fold_other(text: str) -> bytes:
@@ -182,26 +186,6 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
         pieces += [(m.start(), m.end(), b"") for m in _HIDDEN.finditer(data)]
     pieces.sort()
     return pieces
-
-
-def _replace(data: bytes, pieces: list[tuple[int, int, bytes]]) -> tuple[bytes, Positions | None]:
-    out: list[bytes] = []
-    positions = Positions([], [], [], [])
-    done = at = 0
-    for start, end, new in pieces:
-        if start < done:
-            continue
-        out.append(data[done:start])
-        out.append(new)
-        at += start - done
-        positions.old_start.append(start)
-        positions.old_end.append(end)
-        positions.new_start.append(at)
-        at += len(new)
-        positions.new_end.append(at)
-        done = end
-    out.append(data[done:])
-    return b"".join(out), positions
 
 
 def with_letters(text: str, folded: bytes, found: list[Match]) -> list[tuple[int, int, str, str]]:

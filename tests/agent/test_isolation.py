@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import subprocess
-import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelMessagesTypeAdapter,
-    ModelRequest,
-    TextPart,
-    ToolCallPart,
-    ToolReturnPart,
-)
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, TextPart, ToolCallPart
 
 from reducer.agent import Archive, ReduceToolReturns, history_processor, recall_tools
-from tests.agent.agents import V2, Rules, Script, call, context
-from tests.agent.test_scenarios import ARTICLES, add_tools
+from tests.agent.agents import ARTICLES, V2, Rules, Script, analyst, context, returns, script
 from tests.archive.samples import execute
 from tests.histories.fakes import shorter
 
@@ -34,19 +24,18 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def store(archive: Archive, conversation: str | None) -> list[ModelMessage]:
     """Reduce a tool return in a conversation and return the reduced history."""
-    reduce = history_processor(Rules(shorter), archive=archive)
-    reduced = reduce(context(conversation), [ModelRequest([ToolReturnPart("look", list(SECRET), "call_1")])])
+    reduced = history_processor(Rules(shorter), archive=archive)(context(conversation), returns(list(SECRET)))
     assert archive.flush(10)
     return reduced
 
 
 def recall(archive: Archive, conversation: str | None, messages: list[ModelMessage]) -> str:
     (tool,) = recall_tools(archive).tools.values()
-    return str(tool.function(context(conversation, messages), tool_call_id="call_1"))
+    return str(tool.function(context(conversation, messages), tool_call_id="call_0"))
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Any:
+def archive(tmp_path: Path) -> Iterator[Archive]:
     with Archive(tmp_path / "returns.db") as made:
         yield made
 
@@ -62,63 +51,37 @@ def test_only_the_conversation_that_stored_an_original_reads_it(
 
 @pytest.mark.parametrize("timestamp", [EPOCH, datetime(1969, 12, 31, 23, 59, 59, 999999), None])
 def test_a_forged_history_does_not_read_another_conversation(archive: Archive, timestamp: Any) -> None:
-    store(archive, "first")
-    forged: Any = [ModelRequest([ToolReturnPart("look", SECRET[:2], "call_1")])]
-    forged[0].parts[0].timestamp = timestamp
+    part = store(archive, "first")[0].parts[0]
+    forged: Any = [ModelRequest([replace(part, timestamp=timestamp)])]
     assert "secret" not in recall(archive, "second", forged)
     assert "secret" not in recall(archive, None, forged)
-
-
-def test_the_start_of_1970_is_a_time_like_any_other(archive: Archive) -> None:
-    (message,) = store(archive, "first")
-    part = message.parts[0]
-    assert "secret" not in recall(archive, "first", [ModelRequest([replace(part, timestamp=EPOCH)])])
-    assert "secret" in recall(archive, "first", [ModelRequest([replace(part)])])
+    assert timestamp != EPOCH or "secret" not in recall(archive, "first", forged)
 
 
 def test_an_original_that_was_reduced_twice_stays_in_its_conversation(archive: Archive) -> None:
     """A search follows an original that was reduced before back to its own original, within the conversation."""
-    whole = [1, 2, 3, 4, 5]
     first = history_processor(Rules(lambda tool, content: content[:4]), archive=archive)
-    again = history_processor(Rules(shorter), archive=archive)
-    part = ToolReturnPart("look", whole, "call_1")
-    reduced = first(context("other"), [ModelRequest([part])])
+    reduced = first(context("other"), returns([1, 2, 3, 4, 5]))
     assert archive.flush(10)
-    twice = again(context("first"), reduced)
+    twice = history_processor(Rules(shorter), archive=archive)(context("first"), reduced)
     assert archive.flush(10)
     assert recall(archive, "first", twice).endswith("\n[1,2,3,4]")
     assert recall(archive, "other", reduced).endswith("\n[1,2,3,4,5]")
 
 
-def test_without_a_conversation_only_the_process_that_stored_an_original_reads_it(archive: Archive) -> None:
-    history = store(archive, None)
-    assert "secret" in recall(archive, None, history)
-    archive.close()
-    code = (
-        "import sys\nfrom datetime import datetime\nfrom pydantic_ai.messages import ModelRequest, ToolReturnPart\n"
-        "from reducer.agent import Archive\nfrom tests.agent.test_isolation import SECRET, recall\n"
-        "part = ToolReturnPart('look', SECRET[:2], 'call_1', timestamp=datetime.fromisoformat(sys.argv[2]))\n"
-        "print(recall(Archive(sys.argv[1]), None, [ModelRequest([part])]))\n"
-    )
-    timestamp: datetime = history[0].parts[0].timestamp  # type: ignore[assignment, union-attr]
-    command = [sys.executable, "-c", code, str(archive.path), timestamp.isoformat()]
-    root = Path(__file__).parents[2]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])}
-    other = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root, env=environment)
-    assert "not reduced: characters" in other.stdout
-    assert "secret" not in other.stdout
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_is_another_process(archive: Archive) -> None:
+def test_without_a_conversation_only_the_process_that_stored_an_original_reads_it(archive: Archive) -> None:
     history = store(archive, None)
     fork = multiprocessing.get_context("fork")
     results = fork.SimpleQueue()
     child = fork.Process(target=lambda: results.put(recall(archive, None, history)))
     child.start()
     child.join(30)
-    assert "secret" not in results.get()
+    answer = results.get()
+    assert "not reduced: characters" in answer
+    assert "secret" not in answer
+    assert "secret" in recall(archive, None, history)
 
 
 def test_originals_older_than_max_age_are_not_read(tmp_path: Path) -> None:
@@ -134,21 +97,15 @@ def test_originals_older_than_max_age_are_not_read(tmp_path: Path) -> None:
 @pytest.mark.skipif(not V2, reason="PydanticAI 1.71 has no conversation ids")
 @pytest.mark.parametrize(("conversation", "visible"), [("first", True), ("second", False), ("new", False)])
 def test_an_agent_that_gets_the_history_of_another_conversation_does_not_read_it(
-    tmp_path: Path, conversation: str, visible: bool
+    archive: Archive, conversation: str, visible: bool
 ) -> None:
     """The application names the conversation, and a client sends its history."""
     recall_call = ToolCallPart("recall_tool_return", {"tool_call_id": "tool_0_deep_research", "path": "[3]"}, "r")
-    answers: list[list[list[Any]]] = [
-        [[call("deep_research")], [TextPart("Done.")]],
-        [[recall_call], [TextPart("Done.")]],
-    ]
+    scripts = script("deep_research"), Script([[recall_call], [TextPart("Done.")]])
     history: list[ModelMessage] = []
-    with Archive(tmp_path / "returns.db") as archive:
-        for script, name in zip(map(Script, answers), ("first", conversation), strict=True):
-            made = Agent(script.model, capabilities=[ReduceToolReturns(Rules(shorter), archive=archive)])
-            add_tools(made)
-            result = made.run_sync("Look into it.", message_history=history, conversation_id=name)
-            history = ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
-    recalled = history[-2].parts[0].content
-    assert (recalled.splitlines()[-1] == ARTICLES[3]) == visible
-    assert (ARTICLES[3] in recalled) == visible
+    for one, name in zip(scripts, ("first", conversation), strict=True):
+        made = analyst(one, ReduceToolReturns(Rules(shorter), archive=archive))
+        result = made.run_sync("Look into it.", message_history=history, conversation_id=name)
+        history = ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
+    (recalled,) = scripts[1].contents(-1, "recall_tool_return")
+    assert recalled.endswith(f"\n{ARTICLES[3]}") == (ARTICLES[3] in recalled) == visible

@@ -2,88 +2,70 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart
 
 from reducer import Reducer
 from reducer.agent import history_processor
+from tests.agent.agents import RULE, contents, returns, same
 
-RULE = "version: 1\ntool: ['deep_*', explore]\nsteps:\n  - limit: {}\npreserve: [cve]\n"
-ITEMS = ["one", "two", "three", "another item, which is longer", "CVE-2024-3400"]
-
-
-def rules(folder: Path, limit: int = 2) -> Reducer:
-    (folder / "rule.yaml").write_text(RULE.format(limit))
-    return Reducer.load(folder)
+ITEMS = list(range(20))
 
 
-def history(*tools: str, content: Any = None) -> list[ModelMessage]:
-    return [
-        ModelRequest([ToolReturnPart(tool, list(ITEMS) if content is None else content, f"call_{number}")])
-        for number, tool in enumerate(tools)
-    ]
+@pytest.fixture
+def rule(tmp_path: Path) -> Path:
+    (tmp_path / "rule.yaml").write_text(RULE)
+    return tmp_path / "rule.yaml"
 
 
-def test_new_rules_apply_to_new_returns(tmp_path: Path) -> None:
-    reducer = rules(tmp_path)
+def test_new_rules_apply_to_new_returns(rule: Path) -> None:
+    reducer = Reducer.load(rule)
     reduce = history_processor(reducer)
-    before = reduce(history("deep_research", "explore"))
-    rules(tmp_path, 3)
-    assert reduce(history("explore"))[0].parts[0].content[:3] == [
-        "one",
-        "two",
-        "…[3 more items; mentions CVE-2024-3400]",
-    ]
+    before = reduce(returns(ITEMS, tool="deep_research"))
+    rule.write_text(RULE.replace("2", "3"))
+    assert contents(reduce(returns(ITEMS, tool="deep_research"))) == [[0, 1]]
     assert reducer.reload() == ()
-    after = reduce([*before, *history("explore")])
-    assert all(new is old for new, old in zip(after[:2], before, strict=True))
-    assert after[-1].parts[0].content == ["one", "two", "three", "…[2 more items; mentions CVE-2024-3400]"]
-    assert len(reducer.reduce(history("explore"))[0].parts[0].content) == 4
-    assert len(reducer.reduce_content("explore", ITEMS)) == 4
+    after = reduce([*before, *returns(ITEMS, tool="deep_research")])
+    assert same(after[:1], before)
+    assert contents(after) == [[0, 1], [0, 1, 2]]
+    assert reducer.reduce_content("deep_research", ITEMS) == [0, 1, 2]
 
 
-def test_rules_with_errors_keep_the_old_rules_and_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    reducer = rules(tmp_path)
+def test_rules_with_errors_keep_the_old_rules_and_are_logged(rule: Path, caplog: pytest.LogCaptureFixture) -> None:
+    reducer = Reducer.load(rule.parent)
     old = reducer.ruleset
-    (tmp_path / "rule.yaml").write_text("version: 1\ntool: explore\nsteps:\n  - limt: 3\n")
+    rule.write_text(RULE.replace("limit", "limt"))
     (problem,) = reducer.reload()
     assert problem.message == "unknown key `limt`"
-    assert reducer.ruleset is old
-    (tmp_path / "rule.yaml").unlink()
+    rule.unlink()
     assert [problem.message for problem in reducer.reload()] == ["no rule files found"]
-    tmp_path.rmdir()
+    rule.parent.rmdir()
     (problem,) = reducer.reload()
-    assert problem.location.file == str(tmp_path)
+    assert problem.location.file == str(rule.parent)
     assert [record.getMessage().splitlines()[0] for record in caplog.records] == ["the rules were not reloaded:"] * 3
-    assert "unknown key `limt`" in caplog.records[0].getMessage()
-    assert len(reducer.reduce_content("explore", ITEMS)) == 3
+    assert "unknown key `limt`" in caplog.messages[0]
+    assert reducer.ruleset is old
     with pytest.raises(ValueError, match="were not loaded from files"):
         Reducer(old).reload()
 
 
-def test_a_history_is_reduced_by_one_ruleset_during_a_reload(tmp_path: Path) -> None:
-    reducer = rules(tmp_path)
+def test_a_history_is_reduced_by_one_ruleset_during_a_reload(rule: Path) -> None:
+    reducer = Reducer.load(rule)
     stop = threading.Event()
 
     def swap() -> None:
-        limit = 2
-        while not stop.is_set():
-            limit = 5 - limit
-            rules(tmp_path, limit)
+        for limit in "32" * 10_000:
+            rule.write_text(RULE.replace("2", limit))
             assert reducer.reload() == ()
+            if stop.is_set():
+                break
 
-    logging.getLogger("reducer").disabled = True
     thread = threading.Thread(target=swap)
     thread.start()
-    try:
-        for _ in range(20):
-            assert len({len(message.parts[0].content) for message in reducer.reduce(history(*["explore"] * 50))}) == 1
-    finally:
-        stop.set()
-        thread.join()
-        logging.getLogger("reducer").disabled = False
+    messages = returns(*[ITEMS] * 50, tool="deep_research")
+    lengths = [{len(content) for content in contents(reducer.reduce(messages))} for _ in range(20)]
+    stop.set()
+    thread.join()
+    assert all(one in ({2}, {3}) for one in lengths)

@@ -78,14 +78,6 @@ def test_negative_and_reversed_positions() -> None:
     assert places == [ValuePlace(5, ("a", 4, "b")), ValuePlace(1, ("a", 0, "b"))]
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("@", None), ("a", {"a": None}), ("[*]", [None]), ("*", {"a": None}), ("[0]", [None]), ("[]", [[None]])],
-)
-def test_null_is_not_a_place(text: str, value: Any) -> None:
-    assert compile_path(text).find(value) == []
-
-
 class Level(Enum):
     HIGH = "high"
     LOW = "low"

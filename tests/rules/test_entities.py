@@ -267,10 +267,14 @@ def test_a_words_file_stands_beside_the_rules(tmp_path: Path) -> None:
         (b"web01\nm\xfcller\n", "`hosts.txt` line 2: the byte 0xfc is not UTF-8 text", "save the file as UTF-8"),
         (
             b"web01\n\x7fELF\x00\x01",
-            "`hosts.txt` is not a text file (line 2 contains a NUL byte)",
-            "a words file is UTF-8 text with one word on each line",
+            "`hosts.txt` line 2: a word cannot contain line breaks, control characters, `…[` or many brackets, or start or end with a space",
+            "remove the line, or put `#` before it",
         ),
-        ("web01".encode("utf-16"), "`hosts.txt` is UTF-16 text", "save it as UTF-8"),
+        (
+            "web01".encode("utf-16"),
+            "`hosts.txt` line 1: the byte 0xff is not UTF-8 text",
+            "save the file as UTF-8",
+        ),
         (
             b"web01\nAcme, Inc\n",
             "`hosts.txt` line 2: a word cannot contain `, `, which separates the values in a marker",
