@@ -10,7 +10,7 @@ from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Location
 from reducer.operations.op import Op
 from reducer.paths import Expression, Path, compile_path, names_of
-from reducer.rules.conditions import KEY, Conditions, report_path
+from reducer.rules.definitions import report_path
 from reducer.rules.diagnostics import Report
 from reducer.rules.idempotence import is_proven, same_place
 from reducer.rules.lint import lint
@@ -18,7 +18,7 @@ from reducer.rules.model import Model, Rule, RuleFile, SharedFile, Step, StepKey
 from reducer.rules.texts import text_paths
 from reducer.rules.tree import Mapping as MappingNode
 from reducer.rules.tree import Place, Tree, locate, plain
-from reducer.rules.validation import listed, validated
+from reducer.rules.validation import listed, nearest, validated
 
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """The types that actions which cut blindly preserve by default: the identifiers an analyst would look for again."""
@@ -30,7 +30,7 @@ class Language(NamedTuple):
 
     operations: Mapping[str, type[Op]]
     vocabulary: Vocabulary
-    conditions: Conditions
+    conditions: Mapping[str, str]
 
 
 class _Part(NamedTuple):
@@ -99,15 +99,17 @@ class _File(NamedTuple):
         actions = [key for key in step if key in operations]
         if len(actions) != 1:
             return None  # reported with the keys
-        condition = conditions.misspelt(step)
-        if condition:
-            message = f"there is no condition `{step[KEY]}`, so this reads as a key"
-            self.report.add(locate(self.tree, (*place, KEY)), "W032", message, f"did you mean `{condition}`?")
-        own = {key: value for key, value in conditions.resolved(step).items() if key not in StepKeys.model_fields}
+        word = step.get("always_keep")
+        own = {key: value for key, value in step.items() if key not in StepKeys.model_fields}
+        if type(word) is str and word in conditions:
+            own["always_keep"] = conditions[word]
+        elif type(word) is str and word.isidentifier() and (near := nearest(word, conditions, 0.75)):
+            message = f"there is no condition `{word}`, so this reads as a key"
+            self.report.add(locate(self.tree, (*place, "always_keep")), "W032", message, f"did you mean `{near}`?")
         op = validated(operations[actions[0]], own, self.report, at, context=vocabulary)
         for part in (keys, op):
             self._warn(part, place)
-        if keys is None or op is None or conditions.names_wrong(step):
+        if keys is None or op is None:
             return None
         return _Part(keys, op, Location(self.report.file, node.line, node.column))
 

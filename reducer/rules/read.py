@@ -13,7 +13,7 @@ from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.operations import operations
 from reducer.rules.choose import check_tool_name, rule_chooser
 from reducer.rules.compile import Language, compile_rule
-from reducer.rules.conditions import read_conditions
+from reducer.rules.definitions import read_conditions
 from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.entities import lint_unused_types, read_vocabulary
 from reducer.rules.keys import checked_keys
@@ -79,7 +79,7 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
         if rule is not None:
             rules.append(replace(rule, digest=digest))
     if rules and not any(_errors(one.report) for one in parsed):
-        lint_unused_types(trees, language.vocabulary, frozenset[str]().union(*(rule.types for rule in rules)))
+        lint_unused_types(trees, frozenset[str]().union(*(rule.types for rule in rules)))
     problems = tuple(problem for one in parsed for problem in _in_order(one.report))
     if any(problem.severity == "error" for problem in problems):
         return None, problems
