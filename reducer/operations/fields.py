@@ -44,13 +44,13 @@ class Amount(BaseModel):
     @classmethod
     def _whole_number_is_head(cls, value: Any) -> Any:
         if type(value) not in (int, dict):
-            raise PydanticCustomError("amount", "expected a whole number, or {head: 10, tail: 5}", {})
+            raise PydanticCustomError("E020", "expected a whole number, or {head: 10, tail: 5}", {})
         return {"head": value} if type(value) is int else value
 
     @model_validator(mode="after")
     def _something_stays(self) -> Amount:
         if self.head + self.tail < 1:
-            raise ValueError("expected at least 1; to remove everything use `drop`")
+            raise PydanticCustomError("E022", "expected at least 1; to remove everything use `drop`")
         return self
 
     @classmethod
@@ -74,18 +74,13 @@ class _Compiled:
 
     def validate(self, value: Any) -> Any:
         if type(value) is not str:
-            raise PydanticCustomError("path_type", "expected a JMESPath expression")
+            raise PydanticCustomError("E020", "expected a JMESPath expression")
         try:
             return self.compile(value)
         except PathError as error:
-            context: dict[str, Any] = {
-                "code": error.code,
-                "message": error.message,
-                "column": error.column,
-                "width": error.width,
-                "help": error.help,
-            }
-            raise PydanticCustomError("path", "{message}", context) from error
+            at = {"offset": error.column - 1, "width": error.width}
+            context = {"message": error.message, "help": error.help, **at}
+            raise PydanticCustomError(error.code, "{message}", context) from error
 
 
 Condition = Annotated[Expression, _Compiled(compile_expression)]
@@ -133,27 +128,14 @@ def compile_key(text: str) -> Key:
     if not set(text) & set('"[]|') and all(text.split(".")):
         return Key(text, tuple(text.split(".")))
     path = compile_path(text)
-    chain = []
-    for token in path.shape:
-        if token[0] == "field":
-            chain.append(str(token[1]))
-        elif token[0] not in ("each", "flatten"):
-            raise PathError(
-                "E068",
-                "expected keys only: names, dots and `[*]`",
-                1,
-                len(text),
-                "to select items use `limit`, or `drop` with a filter",
-            )
-    if path.filters or not chain:
-        raise PathError(
-            "E068",
-            "expected keys only: names, dots and `[*]`",
-            1,
-            len(text),
+    chain = tuple(str(token[1]) for token in path.shape if token[0] == "field")
+    if not chain or any(token[0] not in ("field", "each", "flatten") for token in path.shape):
+        message, help = (
+            "expected only keys: names, dots and `[*]`",
             "to select items use `limit`, or `drop` with a filter",
         )
-    return Key(text, tuple(chain))
+        raise PathError("E068", message, width=len(text), help=help)
+    return Key(text, chain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +173,9 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
     known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
     if name not in known:
         near = types_for(str(name), known) or tuple(get_close_matches(str(name), known, 1))
-        help = (
-            f"did you mean {' and '.join(f'`{kind}`' for kind in near)}?"
-            if near
-            else f"expected one of {', '.join(known)}"
-        )
-        raise PydanticCustomError("entity_type", "unknown entity type `{name}`", {"name": str(name), "help": help})
+        meant = " and ".join(f"`{kind}`" for kind in near)
+        help = f"did you mean {meant}?" if near else f"expected one of {', '.join(known)}"
+        raise PydanticCustomError("E090", "unknown entity type `{name}`", {"name": str(name), "help": help})
     return name
 
 

@@ -38,14 +38,14 @@ class When(Model):
     @model_validator(mode="after")
     def _is_not_empty(self) -> When:
         if self.min_chars is None and self.where is None:
-            raise ValueError("expected `min_chars` or `where`")
+            raise PydanticCustomError("E023", "expected `min_chars` or `where`")
         return self
 
 
 def _file_name(value: Any) -> Any:
     name = PurePosixPath(value) if type(value) is str else None
     if name is not None and (name.is_absolute() or ".." in name.parts or set(value) & set("\\\0")):
-        raise PydanticCustomError("file_name", "expected a file in the folder of the rule file or below")
+        raise PydanticCustomError("E098", "expected a file in the folder of the rule file or below")
     return value
 
 
@@ -82,16 +82,16 @@ class Given(Model):
     def _is_one(self) -> Given:
         sources = self.model_fields_set - {"call"}
         if len(sources) != 1:
-            raise ValueError("expected exactly one of `json`, `text`, `file`, `history`")
+            raise PydanticCustomError("E024", "expected exactly one of `json`, `text`, `file`, `history`")
         if "call" in self.model_fields_set and "history" not in sources:
-            raise ValueError("`call` chooses a return of a `history`")
+            raise PydanticCustomError("E020", "`call` selects a return of a `history`")
         return self
 
 
 def _share(value: Any) -> Any:
     if type(value) is str and value.endswith("%") and value[:-1].strip().replace(".", "", 1).isdigit():
         return float(value[:-1]) / 100
-    raise PydanticCustomError("share", "expected a share such as 80%")
+    raise PydanticCustomError("E025", "expected a share such as 80%")
 
 
 _SHARE = Annotated[str, Field(pattern=r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%$")]
@@ -102,7 +102,7 @@ Share = Annotated[float, BeforeValidator(_share, json_schema_input_type=_SHARE)]
 def _snapshot(value: Any) -> Any:
     name = PurePosixPath(value) if type(value) is str else None
     if name is None or name.is_absolute() or ".." in name.parts or "\\" in str(name) or name.suffix not in SNAPSHOTS:
-        raise PydanticCustomError("snapshot", "expected a file beside the rule file whose name ends in .json or .txt")
+        raise PydanticCustomError("E020", "expected a file beside the rule file whose name ends in .json or .txt")
     return value
 
 
@@ -128,7 +128,7 @@ class Expect(Model):
     @model_validator(mode="after")
     def _is_not_empty(self) -> Expect:
         if not self.model_fields_set:
-            raise ValueError("expected at least one expectation")
+            raise PydanticCustomError("E023", "expected at least one expectation")
         return self
 
 
