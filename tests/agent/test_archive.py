@@ -256,7 +256,7 @@ def test_the_instructions_name_the_recall_tool(tmp_path: Path) -> None:
     add_tools(made)
     result = made.run_sync("Look into it, please.")
     assert result.all_messages()[0].instructions.splitlines()[1:] == [
-        "- `deep_research`: the answer lists at most its first 2 items.",
+        "- `deep_research`: keeps the first 2 items of the answer.",
         "`recall_tool_return` reads the original of a shortened tool return: in pages, or only the part that you need.",
     ]
     assert answers(script)[0].endswith("A fourth one.")

@@ -118,7 +118,7 @@ def test_the_schema_of_spec_files_has_both_forms() -> None:
 
 INSTRUCTIONS = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
-    "- `deep_research`: the answer lists at most its first 2 items."
+    "- `deep_research`: keeps the first 2 items of the answer."
 )
 
 
@@ -139,7 +139,7 @@ def test_the_instructions_are_the_same_in_every_request(tmp_path: Path) -> None:
     text = (
         INSTRUCTIONS
         if VERSION >= (1, 87)
-        else INSTRUCTIONS + "\n- `other`: the answer lists at most its first 2 items."
+        else INSTRUCTIONS + "\n- `other`: keeps the first 2 items of the answer."
     )
     assert instructions == {f"You are an analyst.\n\n{text}"}
 

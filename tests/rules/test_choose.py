@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reducer.rules import compile_rules
+from reducer.rules.choose import matches, rule_chooser
 
 
 def chosen(names: list[str], tool: str) -> str | None:
@@ -32,3 +33,17 @@ def chosen(names: list[str], tool: str) -> str | None:
 def test_the_exact_name_then_the_most_literal_glob(names: list[str], tool: str, expected: str | None) -> None:
     assert chosen(names, tool) == expected
     assert chosen(names[::-1], tool) == expected, "the order of files does not matter"
+
+
+def test_the_first_match_is_the_rule_that_applies() -> None:
+    names = ["get_host", "get_*", "*_host", "*", "get_h*", "g?t_host", "[g]et_host"]
+    ruleset, _ = compile_rules((f"{name}.yaml", f"version: 1\ntool: '{name}'\nmax_chars: 9\n") for name in names)
+    assert ruleset is not None
+    left, order = list(ruleset.rules), []
+    while left:
+        chosen = rule_chooser(left)("get_host")
+        assert chosen is matches(left, "get_host")[0].rule
+        order.append(chosen.name)
+        left.remove(chosen)
+    assert [match.name for match in matches(ruleset.rules, "get_host")] == order
+    assert [match.name for match in matches(ruleset.rules, "xyz")] == ["*"]
