@@ -11,7 +11,8 @@ from typing import NamedTuple
 from reducer.errors import Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import Rule
-from reducer.rules.tree import Scalar
+from reducer.rules.tree import Scalar, Tree, locate
+from reducer.rules.tree import Sequence as SequenceNode
 
 MAX_NAME = 200
 MAX_STARS = 8
@@ -80,22 +81,31 @@ def shadows(first: str, second: str) -> bool:
     return fnmatch.fnmatchcase(second, first.replace("?", "[!*]"))
 
 
-def check_tool_name(node: Scalar, tools: dict[str, Location], report: Report) -> None:
-    """Check a tool name against those before it, with their locations in `tools`, and add it to them."""
-    name = str(node.value)
+def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
+    """Report names and globs of tools that are too long, dead, shadowed or already have a rule."""
+    first: dict[str, Location] = {}
+    for tree, report in files:
+        node = locate(tree, ("tool",))
+        for item in node.items if isinstance(node, SequenceNode) else (node,):
+            if isinstance(item, Scalar) and item is not tree and type(item.value) is str:
+                _check_tool_name(item, item.value, first, report)
+
+
+def _check_tool_name(node: Scalar, name: str, first: dict[str, Location], report: Report) -> None:
+    """Check a name against those before it, with their locations in `first`, and add it to them."""
     if len(name) > MAX_NAME or name.count("*") > MAX_STARS:
-        much = f"{len(name):,} characters" if len(name) > MAX_NAME else f"{name.count('*')} `*`"
-        report.add(node, "E082", f"the tool name has {much}")
+        size = f"{len(name):,} characters" if len(name) > MAX_NAME else f"{name.count('*')} `*`"
+        report.add(node, "E082", f"the tool name has {size}")
         return
-    if name in tools:
-        report.add(node, "E080", f"the tool `{name}` already has a rule at {tools[name]}")
+    if name in first:
+        report.add(node, "E080", f"the tool `{name}` already has a rule at {first[name]}")
         return
     if is_glob(name) and "[" in _CLASS.sub("", name):
         report.add(node, "E081", f"the glob `{name}` cannot match any name")
-    globs = [other for other in tools if is_glob(other)] if is_glob(name) else []
+    globs = [other for other in first if is_glob(other)] if is_glob(name) else []
     for other in globs if len(globs) < _MAX_COMPARED else ():
         if shadows(other, name):
-            report.add(node, "W021", f"the glob `{name}` is never used: `{other}` at {tools[other]} takes precedence")
+            report.add(node, "W021", f"the glob `{name}` is never used: `{other}` at {first[other]} takes precedence")
         elif shadows(name, other):
-            report.add(node, "W021", f"the glob `{name}` takes precedence over all of `{other}` at {tools[other]}")
-    tools[name] = Location(report.file, node.line, node.column)
+            report.add(node, "W021", f"the glob `{name}` takes precedence over all of `{other}` at {first[other]}")
+    first[name] = Location(report.file, node.line, node.column)

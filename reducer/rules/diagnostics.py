@@ -96,3 +96,10 @@ class Report:
         self.found.append(
             Diagnostic(Location(self.file, row, column), code, message, help, excerpt=excerpt, width=width, fix=fix)
         )
+
+    def in_order(self) -> list[Diagnostic]:
+        """Return the diagnostics by line, one for each place: the first one found explains the others."""
+        first: dict[Location, Diagnostic] = {}
+        for problem in self.found:
+            first.setdefault(problem.location, problem)
+        return sorted(first.values(), key=lambda problem: problem.location)

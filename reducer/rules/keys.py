@@ -11,7 +11,7 @@ from reducer.operations.fields import Amount
 from reducer.operations.op import Op
 from reducer.rules.diagnostics import Report
 from reducer.rules.entities import EntityKeys
-from reducer.rules.model import Expect, Given, StepKeys, Test, When, file_model
+from reducer.rules.model import Expect, Given, RuleFile, StepKeys, Test, When
 from reducer.rules.tree import Mapping as MappingNode
 from reducer.rules.tree import Scalar, Tree, replaced
 from reducer.rules.tree import Sequence as SequenceNode
@@ -35,7 +35,7 @@ def checked_keys(tree: Tree, report: Report, operations: Operations) -> Tree:
         "tests": lambda node: _each(node, keys.of(Test, given=keys.of(Given), expect=keys.of(Expect))),
         "entities": lambda node: _inside(node, dict.fromkeys(_names(node), keys.of(EntityKeys))),
     }
-    return keys.of(file_model(_names(tree)), **inside)(tree)
+    return keys.of(RuleFile, **inside)(tree)
 
 
 def field_names(model: type[BaseModel]) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
@@ -99,11 +99,10 @@ Share = Annotated[float, BeforeValidator(_share, json_schema_input_type=_SHARE)]
 """A share of a whole, written as 80%."""
 
 
-def _snapshot(value: Any) -> Any:
-    name = PurePosixPath(value) if type(value) is str else None
-    if name is None or name.is_absolute() or ".." in name.parts or "\\" in str(name) or name.suffix not in SNAPSHOTS:
-        raise PydanticCustomError("E020", "expected a file beside the rule file whose name ends in .json or .txt")
-    return value
+def _snapshot(name: str) -> str:
+    if not name.endswith(SNAPSHOTS):
+        raise PydanticCustomError("E020", "expected a name that ends in .json or .txt")
+    return name
 
 
 class Expect(Model):
@@ -121,7 +120,7 @@ class Expect(Model):
     preserves: EntityTypes | None = Field(
         None, description="Every entity of these types in the content is in the result too."
     )
-    snapshot: Annotated[str, BeforeValidator(_snapshot)] | None = Field(
+    snapshot: Annotated[FileName, AfterValidator(_snapshot)] | None = Field(
         None, description="A file beside the rule file with the whole result."
     )
 
@@ -161,7 +160,7 @@ class RuleFile(Model):
     """The keys of a rule file; operations read the steps, entities and conditions are read for all files."""
 
     version: Literal[1] = Field(description="The version of the rule language.")
-    tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
+    tool: Names = Field((), description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
     description: str = Field("", description="What is kept and why, in a sentence for colleagues.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
     keys: Literal["all"] | None = Field(
@@ -183,19 +182,8 @@ class RuleFile(Model):
     tests: list[Any] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
 
 
-class SharedFile(Model):
-    """The keys of a rule file without a tool, which only defines entities and conditions."""
-
-    version: Literal[1]
-    description: str = ""
-    entities: _Definitions | None = None
-    conditions: _Definitions | None = None
-
-
-def file_model(keys: Collection[str]) -> type[RuleFile] | type[SharedFile]:
-    """Return the model of a rule file with these keys."""
-    shared = {"entities", "conditions"} & set(keys) and set(keys) <= SharedFile.model_fields.keys()
-    return SharedFile if shared else RuleFile
+SHARED_KEYS = ("version", "description", "entities", "conditions")
+"""The keys of a rule file without a tool, which only defines entities and conditions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +209,8 @@ class Rule:
 
     `policies`: the preserved types by number of the step; first none, last those of `max_chars`. `bounds`: how many
     values of some types are preserved at most. `types`: all types that are scanned for, as `vocabulary` defines them,
-    which all rules of a ruleset share. `traced`: it preserves entities in items and keys, so that the step that removed
-    them must be known. `proven`: a second pass over a result cannot change it. `opening`: the texts that it reads as
-    structure. `digest` identifies the text of its file.
+    which all rules of a ruleset share. `proven`: a second pass over a result cannot change it. `opening`: the texts
+    that it reads as structure. `digest` identifies the text of its file.
     """
 
     file: str
@@ -235,7 +222,6 @@ class Rule:
     max_chars: int | None
     policies: tuple[frozenset[str], ...]
     bounds: tuple[tuple[frozenset[str], int], ...]
-    traced: bool
     types: frozenset[str]
     vocabulary: Vocabulary
     proven: bool

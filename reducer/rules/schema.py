@@ -16,7 +16,7 @@ from reducer.operations import operations
 from reducer.operations.fields import ENTITY
 from reducer.operations.op import Example, Op
 from reducer.rules.entities import EntityKeys
-from reducer.rules.model import RuleFile, SharedFile, StepKeys, Test
+from reducer.rules.model import SHARED_KEYS, RuleFile, StepKeys, Test
 
 Schema = dict[str, Any]
 
@@ -65,7 +65,7 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
             "anyOf": [
                 {"required": ["tool", "steps"]},
                 {"required": ["tool", "max_chars"]},
-                {"propertyNames": {"enum": list(SharedFile.model_fields)}, "minProperties": 2},
+                {"propertyNames": {"enum": list(SHARED_KEYS)}, "minProperties": 2},
             ],
             "$defs": {**definitions, "Step": step},
         }
