@@ -13,12 +13,13 @@ from reducer.paths import Expression, Path, compile_path, names_of
 from reducer.rules.definitions import report_path
 from reducer.rules.diagnostics import Report
 from reducer.rules.idempotence import is_proven, same_place
+from reducer.rules.keys import listed, nearest, report_unknown
 from reducer.rules.lint import lint
 from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Step, StepKeys, Test
 from reducer.rules.texts import text_paths
 from reducer.rules.tree import Mapping as MappingNode
 from reducer.rules.tree import Tree, locate, plain
-from reducer.rules.validation import listed, nearest, validated
+from reducer.rules.validation import validated
 
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """The types that actions which cut blindly preserve by default: the identifiers an analyst would look for again."""
@@ -53,7 +54,7 @@ def compile_rule(tree: Tree, report: Report, language: Language, digest: str) ->
         validated(Test, test, report, (tree, ("tests", number)), vocabulary)
         for number, test in enumerate(data_of_tests)
     ]
-    if checked is None or not checked.tool or None in steps or None in tests:
+    if checked is None or None in steps or None in tests:
         return None
     if not steps and checked.max_chars is None:
         if not tree.incomplete:
@@ -95,10 +96,10 @@ def _checked_file(tree: MappingNode, data: dict[str, Any], report: Report, vocab
     if type(version) is int and version != 1:
         report.add(locate(tree, ("version",)), "E017", f"expected version 1 of the rule language, not {version}")
         data["version"] = 1
+    if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
+        validated(RuleFile, {**data, "tool": "-"}, report, (tree, ()), vocabulary)
+        return None
     checked: RuleFile | None = validated(RuleFile, data, report, (tree, ()), vocabulary)
-    is_shared = not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS)
-    if "tool" not in data and not is_shared and not tree.incomplete:
-        report.add(tree, "E011", "`tool` is missing")
     return checked
 
 
@@ -116,7 +117,8 @@ def _step(
     keys: StepKeys | None = validated(StepKeys, common, report, (node, ()), vocabulary)
     actions = [key for key in data if key in operations]
     if len(actions) != 1:
-        return None  # reported with the keys
+        _report_actions(report, node, actions, operations)
+        return None
     own = {key: value for key, value in data.items() if key not in StepKeys.model_fields}
     word = data.get("always_keep")
     if type(word) is str and word in conditions:
@@ -137,6 +139,20 @@ def _step(
         preserves = vocabulary.expand(keys.preserve)
     path = keys.path or compile_path("@")
     return Step(index + 1, path, op, keys.when, preserves, Location(report.file, node.line, node.column))
+
+
+def _report_actions(report: Report, node: Tree, actions: list[str], operations: Mapping[str, type[Op]]) -> None:
+    """Report that a step has several actions or none, which may be misspelt."""
+    if actions:
+        report.add(locate(node, (actions[1],), key=True), "E014", f"second action beside `{actions[0]}`")
+        return
+    # The keys of a misspelt action are no problem of their own.
+    known = {*StepKeys.model_fields, *(key for op in operations.values() for key in op.model_fields)}
+    unknown = [key for key in plain(node) if key not in known]
+    for key in unknown:
+        report_unknown(report, node, key, [*operations, *StepKeys.model_fields])
+    if not unknown:
+        report.add(node, "E013", "this step has no action", f"expected one of {listed(operations)}")
 
 
 def _has_stable_path(step: Step, steps: tuple[Step, ...], tree: Tree, report: Report) -> bool:

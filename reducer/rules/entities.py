@@ -17,10 +17,11 @@ from reducer.entities.words import MAX_WORDS, WordsError, finder, read_words, wo
 from reducer.operations.fields import Names
 from reducer.rules.definitions import Definition, definitions
 from reducer.rules.diagnostics import Report
+from reducer.rules.keys import listed, nearest
 from reducer.rules.model import FileNames, Model
 from reducer.rules.tree import Mapping as MappingNode
 from reducer.rules.tree import Tree, locate, plain
-from reducer.rules.validation import listed, nearest, validated
+from reducer.rules.validation import validated
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 

@@ -160,7 +160,7 @@ class RuleFile(Model):
     """The keys of a rule file; operations read the steps, entities and conditions are read for all files."""
 
     version: Literal[1] = Field(description="The version of the rule language.")
-    tool: Names = Field((), description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
+    tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
     description: str = Field("", description="What is kept and why, in a sentence for colleagues.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
     keys: Literal["all"] | None = Field(

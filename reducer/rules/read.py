@@ -14,7 +14,6 @@ from reducer.rules.compile import Language, compile_rule
 from reducer.rules.definitions import read_conditions
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.entities import lint_unused_types, read_vocabulary
-from reducer.rules.keys import checked_keys
 from reducer.rules.model import Ruleset
 from reducer.rules.parser import parse
 
@@ -52,15 +51,15 @@ def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Diagnos
 
 def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
     """Compile rule texts, each with the name of its file, as `check_rules` does."""
-    actions, reports, files, digests = operations(), [], [], []
+    reports, files, digests = [], [], []
     for file, text in texts:
         tree, report = parse(text, file)
         reports.append(report)
         if tree is not None:
-            files.append((checked_keys(tree, report, actions), report))
+            files.append((tree, report))
             data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
             digests.append(blake2b(data, digest_size=6).hexdigest())
-    language = Language(actions, read_vocabulary(files), read_conditions(files))
+    language = Language(operations(), read_vocabulary(files), read_conditions(files))
     compiled = [compile_rule(*file, language, digest) for file, digest in zip(files, digests, strict=True)]
     check_tool_names(files)
     rules = tuple(rule for rule in compiled if rule is not None)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import TYPES
+from reducer.operations.fields import Amount
+from reducer.operations.op import Op
 from reducer.rules.diagnostics import Report, catalogue
+from reducer.rules.keys import is_typo, nearest, report_unknown
+from reducer.rules.model import Expect, Given, StepKeys, When
 from reducer.rules.tree import Mapping, Place, Tree, locate, replaced
 
 _EXPECTED = {
@@ -34,24 +37,14 @@ _NAMES: dict[type, str] = {
 _DASHES = "put `- ` before the first key of each item"
 
 
-def is_typo(word: str, name: str, known: Iterable[str]) -> bool:
-    """Return whether `word` is a misspelling of `name` and of no other of `known`.
-
-    The first letter and the digits are the same: `md4` and `crop` are not misspellings of `md5` and `drop`.
-    """
-    alike = word[:1] == name[:1] and re.findall(r"\d", word) == re.findall(r"\d", name)
-    return alike and get_close_matches(word, {*known, name}, 2, 0.8) == [name]
-
-
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return the one of `known` that is spelled most like `word`, or an empty text."""
-    plain = word[:60].strip().lower().replace("-", "_").replace(" ", "_")
-    return next(iter(get_close_matches(plain, known, 1, cutoff)), "")
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return names in backticks, with commas between them."""
-    return ", ".join(f"`{name}`" for name in names)
+_NESTED: dict[str | int, type[BaseModel]] = {
+    "when": When,
+    "given": Given,
+    "expect": Expect,
+    "limit": Amount,
+    "truncate": Amount,
+}
+"""The models of mappings in mappings, by their keys."""
 
 
 def validated(model: Any, data: Any, report: Report, at: tuple[Tree, Place], context: Any = None) -> Any:
@@ -64,9 +57,13 @@ def validated(model: Any, data: Any, report: Report, at: tuple[Tree, Place], con
     except ValidationError as error:
         tree, place = at
         seen: set[Place] = set()
-        for details in error.errors(include_url=False):
-            keys = tuple(_keys(details["loc"]))
-            if keys not in seen:
+        errors = [(details, tuple(_keys(details["loc"]))) for details in error.errors(include_url=False)]
+        incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
+        for details, keys in errors:
+            if details["type"] == "extra_forbidden":
+                nested = _NESTED.get(keys[-2], model) if len(keys) > 1 else model
+                _report_key(report, locate(tree, (*place, *keys[:-1])), str(keys[-1]), nested)
+            elif keys not in seen and not (details["type"] == "missing" and keys[:-1] in incomplete):
                 seen.add(keys)
                 _report(report, details, tree, (*place, *keys))
         return None
@@ -75,6 +72,13 @@ def validated(model: Any, data: Any, report: Report, at: tuple[Tree, Place], con
 def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
     # Unions name their branches in between, such as `literal[True]` or `function-before[...]`.
     return (step for step in loc if type(step) is int or not ("[" in str(step) and str(step).endswith("]")))
+
+
+def _report_key(report: Report, node: Tree, word: str, model: type[BaseModel]) -> None:
+    known, where = [field.alias or name for name, field in model.model_fields.items()], " here"
+    if issubclass(model, Op):
+        known, where = [*known, *StepKeys.model_fields], f" beside `{model.verb()}`"
+    report_unknown(report, node, word, known, where)
 
 
 def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:

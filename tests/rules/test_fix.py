@@ -9,9 +9,10 @@ from hypothesis import event, example, given, target
 from hypothesis import strategies as st
 
 from reducer.rules import compile_rules
-from reducer.rules.diagnostics import Entry, catalogue, example_files
+from reducer.rules.diagnostics import Entry, catalogue
 from reducer.rules.fix import fixed
 from reducer.rules.parser import parse
+from tests.rules.examples import example_files
 
 RULES = Path(__file__).parents[2] / "rules"
 HEAD = "version: 1\ntool: t\n"
