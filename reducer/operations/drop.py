@@ -53,12 +53,7 @@ class Drop(Op):
                 yield (*(names_of(target.lists.shape) if target.lists else ()), *target.key.chain)
 
     def takes(self, chain: Chain) -> bool:
-        for target in self.drop:
-            if target.key is not None:
-                gone = (*(names_of(target.lists.shape) if target.lists else ()), *target.key.chain)
-                if gone[: len(chain)] == chain or chain[: len(gone)] == gone:
-                    return True
-        return False
+        return any(gone[: len(chain)] == chain or chain[: len(gone)] == gone for gone in self.names())
 
 
 def _drop(place: Place, target: Target) -> None:

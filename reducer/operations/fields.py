@@ -15,8 +15,8 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
-    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    GetPydanticSchema,
     Tag,
     ValidationInfo,
     WithJsonSchema,
@@ -59,53 +59,46 @@ class Amount(BaseModel):
         return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
 
 
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    """Validates a text by compiling it; says of a `PathError` where in the text it is."""
+def _compiled(compile: Callable[[str], Any]) -> GetPydanticSchema:
+    """Return a validator that compiles a text; the error says where in the text a `PathError` is."""
 
-    compile: Callable[[str], Any]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        # The compiled type itself is opaque to pydantic: its schema is not asked for.
-        return core_schema.no_info_plain_validator_function(self.validate)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}
-
-    def validate(self, value: Any) -> Any:
+    def validate(value: Any) -> Any:
         if type(value) is not str:
             raise PydanticCustomError("E020", "expected a JMESPath expression")
         try:
-            return self.compile(value)
+            return compile(value)
         except PathError as error:
             at = {"offset": error.column - 1, "width": error.width}
             context = {"message": error.message, "help": error.help, **at}
             raise PydanticCustomError(error.code, "{message}", context) from error
 
+    # The compiled type itself is opaque to pydantic: its schema is not asked for.
+    return GetPydanticSchema(
+        lambda source, handler: core_schema.no_info_plain_validator_function(validate),
+        lambda schema, handler: {"type": "string", "minLength": 1},
+    )
 
-Condition = Annotated[Expression, _Compiled(compile_expression)]
+
+Condition = Annotated[Expression, _compiled(compile_expression)]
 """A JMESPath expression that is evaluated on an item."""
-Place = Annotated[Path, _Compiled(compile_path)]
+Place = Annotated[Path, _compiled(compile_path)]
 """A JMESPath expression that names places."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneOrList:
-    """Takes one text for a list of one."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(self.listed, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        several = handler(schema)
-        return {"anyOf": [several["items"], several]}
-
-    @staticmethod
-    def listed(value: Any) -> Any:
-        return (value,) if type(value) is str else tuple(value) if type(value) is list else value
+def _listed(value: Any) -> Any:
+    return (value,) if type(value) is str else tuple(value) if type(value) is list else value
 
 
-Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], OneOrList(), Field(min_length=1)]
+def _one_or_list(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema["items"], schema]}
+
+
+ONE_OR_LIST = GetPydanticSchema(
+    lambda source, handler: core_schema.no_info_before_validator_function(_listed, handler(source)),
+    lambda schema, handler: _one_or_list(handler(schema)),
+)
+"""Takes one text for a list of one."""
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One text or a list of texts."""
 
 
@@ -163,9 +156,9 @@ def compile_target(text: str) -> Target:
     return Target(text, compile_key(rest) if rest else None, compile_path(lists), compile_expression(condition))
 
 
-Targets = Annotated[tuple[Annotated[Target, _Compiled(compile_target)], ...], OneOrList(), Field(min_length=1)]
+Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One or several things for `drop`."""
-Keys = Annotated[tuple[Annotated[Key, _Compiled(compile_key)], ...], OneOrList(), Field(min_length=1)]
+Keys = Annotated[tuple[Annotated[Key, _compiled(compile_key)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One key or a list of keys."""
 
 
@@ -181,7 +174,7 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
 
 EntityType = Annotated[str, BeforeValidator(_entity_type), WithJsonSchema({"type": "string", "format": ENTITY})]
 """The name of one entity type or group."""
-EntityTypes = Annotated[tuple[EntityType, ...], OneOrList()]
+EntityTypes = Annotated[tuple[EntityType, ...], ONE_OR_LIST]
 """Entity types or groups: of the `Vocabulary` that is the context of validation, or built-in ones."""
 
 

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import Diagnostic, Location
-from reducer.operations.fields import Condition, EntityTypes, Names, OneOrList, Place, Preserved
+from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Names, Place, Preserved
 from reducer.operations.op import Op
 from reducer.paths import Path
 from reducer.rules.texts import TextPaths
@@ -51,7 +51,7 @@ def _file_name(value: Any) -> Any:
 
 FileName = Annotated[str, BeforeValidator(_file_name)]
 """A file in the folder of the rule file or below."""
-FileNames = Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], OneOrList(), Field(min_length=1)]
+FileNames = Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]
 
 
 class Given(Model):

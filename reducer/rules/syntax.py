@@ -75,29 +75,24 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
 
 def unquoted(line: str, row: int, column: int) -> Fault:
     """Explain a key, value or item at `column` that starts with a character that YAML reserves."""
-    parts, rest = _parts(line), line[column : column + _MAX_LINE]
-    code, message = "E030", f"a value cannot start with `{rest[:1]}` without quotes"
-    if rest[:1] in _CLOSING:
-        kind = "a list" if rest[0] == "[" else "an object"
-        code, message = "E031", f"a value that starts with `{rest[0]}` needs quotes, unless it is {kind}"
-    if column == parts.column:
-        return _quotes_needed(code, message, parts, row)
-    is_key = parts.key and column == parts.start
-    match = re.match(r"\[[^\]]*\]?|[^,\[\]{}]*", rest)
-    text = parts.key if is_key else match[0].rstrip() if match else rest
-    message = message.replace("value", "key") if is_key else message
-    fix = Edit(row + 1, column + 1, len(text), quoted(text))
-    return Fault(
-        _span(row, column, len(text)), code, message, f"write {shortened(quoted(text))}{':' if is_key else ''}", (fix,)
+    first = line[column : column + 1]
+    return _needs_quotes(
+        "E031" if first in _CLOSING else "E030", f"text that starts with `{first}`", line, (row, column)
     )
 
 
-def _quotes_needed(code: str, message: str, parts: _Line, row: int, text: str = "") -> Fault:
-    """Return a fault in a whole value, which is meant as `text`."""
-    text = quoted(text or parts.value)
-    help = f"write {shortened(f'{parts.key}: {text}' if parts.key else text)}"
-    fix = Edit(row + 1, parts.column + 1, len(parts.value), text)
-    return Fault(_span(row, parts.column, len(parts.value)), code, message, help, (fix,))
+def _needs_quotes(code: str, what: str, line: str, at: tuple[int, int], text: str = "") -> Fault:
+    """Return a fault in the key, value or item at a row and column, which needs quotes around `text`."""
+    (row, column), parts, shown = at, _parts(line), "{}"
+    match = re.match(r"\[[^\]]*\]?|[^,\[\]{}]*", line[column : column + _MAX_LINE])
+    found = match[0].rstrip() if match else ""
+    if column == parts.column:
+        found, shown = parts.value, f"{parts.key}: {{}}" if parts.key else "{}"
+    elif column == parts.start and parts.key:
+        found, shown = parts.key, "{}:"
+    text = quoted(text or found)
+    help, fix = f"write {shortened(shown.replace('{}', text))}", Edit(row + 1, column + 1, len(found), text)
+    return Fault(_span(row, column, len(found)), code, f"{what} needs quotes", help, (fix,))
 
 
 def _span(row: int, column: int, width: int = 1) -> Span:
@@ -142,9 +137,11 @@ def _value(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
                 return None
             # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text with quotes in it.
             text = value[1:-1] if value[-1] == first and not value[whole.end()].isspace() else value
-            return _quotes_needed("E033", "there is more text after the closing quote", parts, row, text)
+            return _needs_quotes(
+                "E033", "there is text after the closing quote: the whole value", line, (row, parts.column), text
+            )
         if parts.key and re.search(r":(?:\s|$)", value):
-            return _quotes_needed("E032", "a value that contains `: ` needs quotes", parts, row)
+            return _needs_quotes("E032", "text that contains `: `", line, (row, parts.column))
         if parts.key and value.startswith("- "):
             help = f"put `{shortened(value)}` on the next line"
             return Fault(_span(row, parts.column), "E038", "a list starts on a line of its own", help)
