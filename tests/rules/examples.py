@@ -1,8 +1,14 @@
-"""The examples in `reducer/rules/diagnostics.toml` as rule files."""
+"""Rule files for tests: the cases in `cases.yaml`, and the examples in `reducer/rules/diagnostics.toml`."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+CASES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("cases.yaml").read_text(encoding="utf-8"))
 
 
 def example_files(example: str) -> dict[str, bytes]:

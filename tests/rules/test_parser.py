@@ -42,15 +42,10 @@ RIGHT: list[tuple[str | bytes, Any]] = [
     ("a: b[0]#c", {"a": "b[0]#c"}),
     ("a: don't # it's", {"a": "don't"}),
     ("a: 'no'\nb: \"on\"\n'1': x", {"a": "no", "b": "on", "1": "x"}),
-    (
-        "a: [null, ~, true, False, TRUE, nothing, none, yesterday]",
-        {"a": [None, None, True, False, True, "nothing", "none", "yesterday"]},
-    ),
+    ("a: [null, ~, true, False, TRUE, nothing]", {"a": [None, None, True, False, True, "nothing"]}),
     ("a:\nb: 1", {"a": None, "b": 1}),
-    (
-        "a: [0, -1, +2, 1.5, -.5, 1e3, 2.5e-3, 80%, 1.2.3, 1-2]",
-        {"a": [0, -1, 2, 1.5, -0.5, 1000.0, 0.0025, "80%", "1.2.3", "1-2"]},
-    ),
+    ("a: [0, -1, +2, 1.5, -.5, 1e3, 2.5e-3]", {"a": [0, -1, 2, 1.5, -0.5, 1000.0, 0.0025]}),
+    ("a: [80%, 1.2.3, 1-2, 1., -]", {"a": ["80%", "1.2.3", "1-2", 1.0, "-"]}),
     ("a: " + "9" * 300, {"a": int("9" * 300)}),
     ("a: |\n  x\n   y\nb: >-\n  c\n  d", {"a": "x\n y\n", "b": "c d"}),
     ("a: b\n  c", {"a": "b c"}),
@@ -248,28 +243,16 @@ def nested(keys: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
     )
 
 
-DATA = nested(st.text())
-
-
 class Quoting(yaml.SafeDumper):
     """Writes every text in quotes, as rule files must where YAML would read something else."""
 
 
-class SingleQuoting(yaml.SafeDumper):
-    """The same with single quotes, wherever a text can stand in them."""
-
-
 Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
-SingleQuoting.add_representer(
-    str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'")
-)
 
 
-@given(DATA, st.sampled_from([Quoting, SingleQuoting]), st.booleans(), st.booleans())
-def test_reads_back_what_a_yaml_writer_wrote_in_quotes(
-    value: Any, dumper: type[yaml.SafeDumper], flow: bool, unicode: bool
-) -> None:
-    text = yaml.dump(value, Dumper=dumper, default_flow_style=flow, allow_unicode=unicode)
+@given(nested(st.text()), st.booleans(), st.booleans())
+def test_reads_back_what_a_yaml_writer_wrote_in_quotes(value: Any, flow: bool, unicode: bool) -> None:
+    text = yaml.dump(value, Dumper=Quoting, default_flow_style=flow, allow_unicode=unicode)
     # PyYAML writes these line separators as they stand; rule files have them as escapes.
     assume(not {"\ufeff", "\x85", "\u2028", "\u2029"} & set(text))
     tree, report = parse(text, "r")
