@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fnmatch
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from reducer.rules import compile_rules
-from reducer.rules.choose import matches, rule_chooser
+from reducer.rules.choose import matches, rule_chooser, shadows
 
 
 def chosen(names: list[str], tool: str) -> str | None:
@@ -47,3 +51,13 @@ def test_the_first_match_is_the_rule_that_applies() -> None:
         left.remove(chosen)
     assert [match.name for match in matches(ruleset.rules, "get_host")] == order
     assert [match.name for match in matches(ruleset.rules, "xyz")] == ["*"]
+
+
+_globs = st.text("ab*?", min_size=1, max_size=4).filter(lambda glob: set(glob) & set("*?"))
+
+
+@given(_globs, _globs, st.text("ab", max_size=5))
+@example("a*", "a?", "ab")
+def test_a_shadowed_glob_is_never_used(first: str, second: str, name: str) -> None:
+    if shadows(first, second) and fnmatch.fnmatchcase(name, second):
+        assert chosen([second, first], name) == first
