@@ -113,7 +113,7 @@ def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
 def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
     """Run a rule on its samples: yield samples that cannot be read, and steps that its `preserve` largely undoes."""
     reported: set[int] = set()
-    restores = rule.policies[-1] or any(step.preserves and not step.op.cuts_blindly for step in rule.steps)
+    restores = rule.preserved[-1] or any(step.preserves and not step.op.cuts_blindly for step in rule.steps)
     for test in rule.tests if restores else ():
         from reducer.analysis.samples import SampleError, sample
         from reducer.analysis.steps import step_reports

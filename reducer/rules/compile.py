@@ -12,7 +12,7 @@ from reducer.operations.op import Op
 from reducer.paths import Expression, Path, compile_path, names_of
 from reducer.rules.definitions import report_path
 from reducer.rules.diagnostics import Report
-from reducer.rules.idempotence import is_proven, same_place
+from reducer.rules.idempotence import is_statically_idempotent, same_place
 from reducer.rules.keys import listed, nearest, report_unknown
 from reducer.rules.lint import lint
 from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Step, StepKeys, Test
@@ -79,12 +79,12 @@ def compile_rule(tree: Tree, report: Report, language: Language, digest: str) ->
         all_keys=checked.keys == "all",
         steps=ready,
         max_chars=checked.max_chars,
-        policies=preserved,
+        preserved=preserved,
         bounds=tuple((vocabulary.expand([name]), count) for name, count in bounds),
         types=frozenset[str]().union(*preserved, *extracted),
         vocabulary=vocabulary,
-        proven=checked.max_chars is None and is_proven(ready),
-        opening=text_paths(ready, checked.when),
+        statically_idempotent=checked.max_chars is None and is_statically_idempotent(ready),
+        text_paths=text_paths(ready, checked.when),
         tests=tuple(tests),
         digest=digest,
     )

@@ -207,10 +207,10 @@ class Step:
 class Rule:
     """One compiled rule.
 
-    `policies`: the preserved types by number of the step; first none, last those of `max_chars`. `bounds`: how many
-    values of some types are preserved at most. `types`: all types that are scanned for, as `vocabulary` defines them,
-    which all rules of a ruleset share. `proven`: a second pass over a result cannot change it. `opening`: the texts
-    that it reads as structure. `digest` identifies the text of its file.
+    `preserved`: the preserved types by number of the step; first none, last those of `max_chars`. `bounds`: how many
+    values of some types are preserved at most. `types`: all types that are scanned for, as `vocabulary` defines them.
+    `statically_idempotent`: a second pass over a result cannot change it. `text_paths`: the texts that it reads as
+    structure. `digest` identifies the text of its file.
     """
 
     file: str
@@ -220,12 +220,12 @@ class Rule:
     all_keys: bool
     steps: tuple[Step, ...]
     max_chars: int | None
-    policies: tuple[frozenset[str], ...]
+    preserved: tuple[frozenset[str], ...]
     bounds: tuple[tuple[frozenset[str], int], ...]
     types: frozenset[str]
     vocabulary: Vocabulary
-    proven: bool
-    opening: TextPaths | None
+    statically_idempotent: bool
+    text_paths: TextPaths | None
     tests: tuple[Test, ...]
     digest: str = ""
 

@@ -141,7 +141,7 @@ def broken(rule: Rule, content: Any) -> Iterator[str]:
     if chars(result) > chars(content):
         yield "7 larger"
     # `policies`: of what was there before, of each step, of the ladder. What all of them owe cannot go in any way.
-    owed = frozenset.intersection(*rule.policies[1 : None if rule.max_chars else -1])
+    owed = frozenset.intersection(*rule.preserved[1 : None if rule.max_chars else -1])
     if owed:
         # What reads as an entity stands bounded; only for the rest its place is looked for.
         read, shown = entities(new, owed), "\0".join(texts(new))
