@@ -107,5 +107,5 @@ def _check_tool_name(node: Scalar, name: str, first: dict[str, Location], report
         if shadows(other, name):
             report.add(node, "W021", f"the glob `{name}` is never used: `{other}` at {first[other]} takes precedence")
         elif shadows(name, other):
-            report.add(node, "W021", f"the glob `{name}` takes precedence over all of `{other}` at {first[other]}")
+            report.add(node, "W021", f"the glob `{other}` at {first[other]} is never used: `{name}` takes precedence")
     first[name] = Location(report.file, node.line, node.column)

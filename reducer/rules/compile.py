@@ -37,7 +37,7 @@ class Language(NamedTuple):
 def compile_rule(tree: Tree, report: Report, language: Language, digest: str) -> Rule | None:
     """Compile the tree of a rule file and report what is wrong; None for errors and for a file without a rule."""
     if not isinstance(tree, MappingNode):
-        report.add(tree, "E005", "expected the keys of a rule")
+        report.add(tree, "E005", "expected a mapping with the keys of a rule")
         return None
     data, vocabulary = plain(tree), language.vocabulary
     checked = _checked_file(tree, data, report, vocabulary)
@@ -124,7 +124,7 @@ def _step(
     if type(word) is str and word in conditions:
         own["always_keep"] = conditions[word]
     elif type(word) is str and word.isidentifier() and (near := nearest(word, conditions, 0.75)):
-        message = f"there is no condition `{word}`, so this reads as a key"
+        message = f"`{word}` is not a condition, so it is read as a key"
         report.add(locate(node, ("always_keep",)), "W032", message, f"did you mean `{near}`?")
     op: Op | None = validated(operations[actions[0]], own, report, (node, ()), vocabulary)
     for part in (keys, op):
@@ -144,7 +144,7 @@ def _step(
 def _report_actions(report: Report, node: Tree, actions: list[str], operations: Mapping[str, type[Op]]) -> None:
     """Report that a step has several actions or none, which may be misspelt."""
     if actions:
-        report.add(locate(node, (actions[1],), key=True), "E014", f"second action beside `{actions[0]}`")
+        report.add(locate(node, (actions[1],), key=True), "E014", f"this step already has the action `{actions[0]}`")
         return
     # The keys of a misspelt action are no problem of their own.
     known = {*StepKeys.model_fields, *(key for op in operations.values() for key in op.model_fields)}

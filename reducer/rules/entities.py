@@ -63,7 +63,9 @@ def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]
     """Warn about custom entity types that no rule uses."""
     for definition in definitions(files, "entities"):
         if definition.name not in {*used, *TYPES}:
-            definition.report.add(definition.key, "W030", f"no rule preserves or extracts `{definition.name}`")
+            definition.report.add(
+                definition.key, "W030", f"no rule preserves or extracts the entity type `{definition.name}`"
+            )
 
 
 def _keys(definition: Definition) -> EntityKeys | None:
@@ -74,7 +76,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
         return None
     if not isinstance(node, MappingNode):
         example = "{ignore: [example.org]}" if name in TYPES else "{pattern: 'INC-\\d{6}'}"
-        report.add(node, "E020", f"expected the definition of `{name}`: a mapping", f"for example `{example}`")
+        report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
         return None
     keys: EntityKeys | None = validated(EntityKeys, plain(node), report, (node, ()))
     if keys is None or not is_valid:
@@ -83,7 +85,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
     wrong = next((field for field in given if field != "ignore"), None) if name in TYPES else None
     if wrong is not None:
         message = f"`{name}` is a built-in type and cannot have `{wrong}`"
-        report.add(locate(node, (wrong,), key=True), "E094", message, "give your own type another name")
+        report.add(locate(node, (wrong,), key=True), "E094", message, "choose another name for a custom type")
     elif name in TYPES and not given:
         report.add(key, "E093", f"the definition of `{name}` is empty", "add `ignore`")
     elif name not in TYPES and not {"pattern", "words", "words_file"} & set(given):
@@ -139,6 +141,6 @@ def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value:
         return host
     # The definition of a custom type without any source is wrong and already reported.
     if vocabulary.custom.get(name) != CustomType():
-        message = f"`{value}` does not read as `{name}`, so nothing would be ignored"
+        message = f"`{value}` is not an entity of the type `{name}`"
         definition.report.add(locate(definition.node, ("ignore", number)), "E097", message)
     return value

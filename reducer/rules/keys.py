@@ -20,7 +20,7 @@ def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str]
     present = {name.value for name, _ in tree.entries} if isinstance(tree, MappingNode) else ()
     name = nearest(word, [other for other in known if other not in present])
     if home := _homes().get(word):
-        report.add(key, "E018", f"`{word}` is not allowed{where}", home)
+        report.add(key, "E018", f"`{word}` is not valid{where}", home)
     elif name:
         fix = replaced(key, name) if is_typo(word, name, known) else ()
         report.add(key, "E010", f"unknown key `{word}`", f"did you mean `{name}`?", fix=fix)
@@ -37,11 +37,11 @@ def _homes() -> Mapping[str, str]:
             owners.setdefault(key, []).append(action)
     top = ("tool", "steps", "max_chars", "keys", "tests")
     return {
-        **dict.fromkeys(When.model_fields, "it belongs in `when`"),
-        **dict.fromkeys(top, "it belongs at the top of the file, without indentation"),
-        "path": "it belongs in a step",
-        **{key: f"it belongs beside {listed(actions)}" for key, actions in owners.items()},
-        **{action: f"it is an action: write it in a step, `steps: [{{{action}: …}}]`" for action in operations()},
+        **dict.fromkeys(When.model_fields, "use it in `when`"),
+        **dict.fromkeys(top, "move it to the top level of the file"),
+        "path": "use it in a step",
+        **{key: f"use it with {listed(actions)}" for key, actions in owners.items()},
+        **{action: f"use it as the action of a step: `steps: [{{{action}: …}}]`" for action in operations()},
     }
 
 

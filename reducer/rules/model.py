@@ -91,7 +91,7 @@ class Given(Model):
 def _share(value: Any) -> Any:
     if type(value) is str and value.endswith("%") and value[:-1].strip().replace(".", "", 1).isdigit():
         return float(value[:-1]) / 100
-    raise PydanticCustomError("E025", "expected a share such as 80%")
+    raise PydanticCustomError("E025", "expected a percentage such as 80%")
 
 
 _SHARE = Annotated[str, Field(pattern=r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%$")]

@@ -190,7 +190,7 @@ class _Reader:
         whole = raw + match[0].rstrip()
         span = Span(node.line, match.start() + match[0].index("#") + 1)
         fix = (Edit(node.line, node.column, len(whole), quoted(whole)),)
-        message = "this `#` starts a comment and cuts the value"
+        message = "this `#` starts a comment, so the value ends before it"
         self.report.add(span, "E044", message, f"write {shortened(quoted(whole))}", fix=fix)
         return replace(node, value=whole)
 
@@ -209,10 +209,10 @@ class _Reader:
     def _key(self, node: Tree, keys: dict[str, int]) -> Scalar | None:
         """Return a key as a text, or None for a wrong one; `keys` has the lines of the keys before it."""
         if not isinstance(node, Scalar):
-            self.report.add(node, "E016", "a key must be a text, not a list or an object")
+            self.report.add(node, "E016", "a key must be text, not a list or an object")
             return None
         if not isinstance(node.value, str):
-            message = f"a key must be a text, and `{shortened(node.raw)}` without quotes is not"
+            message = f"a key must be text, but `{shortened(node.raw)}` without quotes is not"
             fix = (Edit(node.line, node.column, node.width, quoted(node.raw)),)
             self.report.add(node, "E016", message, f"write {shortened(quoted(node.raw))}:", fix=fix)
             node = replace(node, value=node.raw)

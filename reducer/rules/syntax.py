@@ -144,7 +144,7 @@ def _value(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
             return _needs_quotes("E032", "text that contains `: `", line, (row, parts.column))
         if parts.key and value.startswith("- "):
             help = f"put `{shortened(value)}` on the next line"
-            return Fault(_span(row, parts.column), "E038", "a list starts on a line of its own", help)
+            return Fault(_span(row, parts.column), "E038", "a list item must start on a new line", help)
     return unquoted(line, row, column) if line[column : column + 1] and line[column] in "@`%*&!" else None
 
 
@@ -196,7 +196,7 @@ def _layout(line: str, at: tuple[int, int], start: tuple[int, int], error: Marke
     if line.lstrip().startswith(":"):
         return Fault(span, "E016", "a key is missing before this colon", "write `key: value`")
     if error.context == "while parsing a block collection" and column == start[1] and line[column : column + 1] != "-":
-        return Fault(span, "E046", "this line lacks the dash of a list item")
+        return Fault(span, "E046", "a dash is missing before this list item")
     if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
-        return Fault(span, "E038", "the indentation of this line does not fit the lines above it")
+        return Fault(span, "E038", "this line is not aligned with the lines above it")
     return None

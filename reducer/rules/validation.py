@@ -77,7 +77,7 @@ def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
 def _report_key(report: Report, node: Tree, word: str, model: type[BaseModel]) -> None:
     known, where = [field.alias or name for name, field in model.model_fields.items()], " here"
     if issubclass(model, Op):
-        known, where = [*known, *StepKeys.model_fields], f" beside `{model.verb()}`"
+        known, where = [*known, *StepKeys.model_fields], f" with `{model.verb()}`"
     report_unknown(report, node, word, known, where)
 
 
