@@ -13,13 +13,12 @@ from reducer.paths import Expression, Path, compile_path, names_of
 from reducer.rules.definitions import report_path
 from reducer.rules.diagnostics import Report
 from reducer.rules.idempotence import is_statically_idempotent, same_place
-from reducer.rules.keys import listed, nearest, report_unknown
 from reducer.rules.lint import lint
 from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Step, StepKeys, Test
 from reducer.rules.texts import text_paths
 from reducer.rules.tree import Mapping as MappingNode
 from reducer.rules.tree import Tree, locate, plain
-from reducer.rules.validation import validated
+from reducer.rules.validation import listed, nearest, report_unknown, validated
 
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """The types that actions which cut blindly preserve by default: the identifiers an analyst would look for again."""

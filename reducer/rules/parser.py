@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from yaml import events as e
 from yaml.error import MarkedYAMLError
+from yaml.resolver import Resolver
 
 from reducer.errors import Edit
 from reducer.rules.diagnostics import UNREADABLE, Report
-from reducer.rules.scalars import quoted, read_scalar, shortened
 from reducer.rules.syntax import explain, unquoted
-from reducer.rules.tree import Mapping, Scalar, Sequence, Span, Tree
+from reducer.rules.tree import Mapping, Scalar, Sequence, Span, Tree, quoted, shortened
 
 try:
     from yaml import CSafeLoader as _FastLoader  # ten times as fast as the pure parser
@@ -29,6 +30,38 @@ MAX_DEPTH = 64
 _STYLES: dict[str | None, Any] = {"'": "single", '"': "double", "|": "literal", ">": "folded"}
 _ANCHOR = re.compile(r"&([\w-]+)")
 _COMMENT = re.compile(r"[ \t]+#.*")
+
+MAX_DIGITS = 640
+"""Characters of a number: `int` reads as many under every setting of the interpreter's own limit."""
+
+_WORDS: dict[str, str | int | float | bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_AMBIGUOUS = {
+    "bool": ("E040", "a boolean", ", or true or false"),
+    "timestamp": ("E040", "a date", ""),
+    "int": ("E041", "a number", ", or only digits for the number"),
+    "float": ("E041", "a number", ", or only digits for the number"),
+}
+"""Code, kind and more help by what YAML 1.1 reads where YAML 1.2 reads a text or something else."""
+_CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
+_RESOLVER: Any = Resolver()
+
+
+class _PlainValue(NamedTuple):
+    """The value of a scalar without quotes and, if something is wrong with it, code, message and help.
+
+    `is_text`: it can only be meant as a text, so quotes correct it.
+    """
+
+    value: str | int | float | bool | None
+    code: str = ""
+    message: str = ""
+    help: str = ""
+    is_text: bool = False
 
 
 class _Unreadable(Exception):
@@ -172,7 +205,7 @@ class _Reader:
             if "\ufffd" in value and "\ufffd" not in event.value:
                 self.report.add(node, "E042", "an escape from \\ud800 to \\udfff lacks its other half", "remove it")
             return replace(node, value=value)
-        found = read_scalar(event.value.replace("\t", " "))
+        found = _plain_value(event.value.replace("\t", " "))
         if found.code:
             edit = Edit(node.line, node.column, node.width, quoted(raw))
             self.report.add(node, found.code, found.message, found.help, fix=(edit,) if found.is_text else ())
@@ -222,3 +255,23 @@ class _Reader:
             return None
         keys[name] = node.line
         return node
+
+
+def _plain_value(raw: str) -> _PlainValue:
+    """Read a scalar without quotes."""
+    if raw in _WORDS:
+        return _PlainValue(_WORDS[raw])
+    if _NUMBER.fullmatch(raw):
+        number = math.inf if len(raw) > MAX_DIGITS else float(raw) if set(raw) & set(".eE") else int(raw)
+        if math.isinf(number):
+            return _PlainValue(raw, "E041", f"the number `{shortened(raw)}` is too large", "put it in quotes")
+        return _PlainValue(number)
+    if _CURLY.fullmatch(raw):
+        return _PlainValue(raw, "E045", "curly quotes are not quotes in YAML")
+    code, kind, more = _AMBIGUOUS.get(
+        _RESOLVER.resolve(yaml.ScalarNode, raw, (True, False)).rpartition(":")[2], ("", "", "")
+    )
+    if not code:
+        return _PlainValue(raw)
+    message = f"`{shortened(raw)}` is ambiguous without quotes: a text or {kind}"
+    return _PlainValue(raw, code, message, f"write {quoted(shortened(raw))} for the text{more}", is_text=not more)

@@ -11,9 +11,8 @@ from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.operations import operations
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.compile import Language, compile_rule
-from reducer.rules.definitions import read_conditions
+from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import catalogue
-from reducer.rules.entities import lint_unused_types, read_vocabulary
 from reducer.rules.model import Ruleset
 from reducer.rules.parser import parse
 

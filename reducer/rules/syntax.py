@@ -10,8 +10,7 @@ from yaml import Mark
 from yaml.error import MarkedYAMLError
 
 from reducer.errors import Edit
-from reducer.rules.scalars import quoted, shortened
-from reducer.rules.tree import Span
+from reducer.rules.tree import Span, quoted, shortened
 
 _MAX_LINE = 1000
 """Characters of a line that is taken apart; longer lines are no rules that somebody typed."""

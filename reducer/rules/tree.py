@@ -112,3 +112,18 @@ def replaced(node: Tree, value: str) -> tuple[Edit, ...]:
     if not isinstance(node, Scalar) or str(node.value) not in node.raw or "\n" in node.raw:
         return ()
     return (Edit(node.line, node.column, node.width, node.raw.replace(str(node.value), value)),)
+
+
+def shortened(text: str) -> str:
+    """Return what a message quotes of `text`: its first line, at most 60 characters."""
+    head = text.split("\n", 1)[0]
+    return head if len(head) <= 60 and head == text else head[:59] + "…"
+
+
+def quoted(text: str) -> str:
+    """Write `text` in quotes, without escapes if possible."""
+    if '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    if "'" not in text:
+        return f"'{text}'"
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,21 +1,24 @@
-"""Turns what pydantic finds wrong with a rule file into diagnostics at their places."""
+"""Turns what pydantic finds wrong with a rule file into diagnostics at their places, with the nearest valid words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import TYPES
+from reducer.operations import operations
 from reducer.operations.fields import Amount
 from reducer.operations.op import Op
 from reducer.rules.diagnostics import Report, catalogue
-from reducer.rules.keys import is_typo, nearest, report_unknown
 from reducer.rules.model import Expect, Given, StepKeys, When
-from reducer.rules.tree import Mapping, Place, Tree, locate, replaced
+from reducer.rules.tree import Mapping as MappingNode
+from reducer.rules.tree import Place, Tree, locate, replaced
 
 _EXPECTED = {
     "string_type": "a text",
@@ -86,7 +89,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     kind, message, context, value = details["type"], details["msg"], details.get("ctx", {}), details["input"]
     node = locate(tree, place)
     parent = locate(tree, place[:-1]) if kind == "missing" else node
-    if kind in ("missing", "too_short", "E022", "E023", "E024") and isinstance(parent, Mapping) and parent.incomplete:
+    if kind in ("missing", "too_short", "E022", "E023", "E024") and getattr(parent, "incomplete", False):
         return  # the missing key is probably the wrong one, which is reported
     name = _NAMES.get(type(value), "this")
     if kind == "missing":
@@ -110,3 +113,54 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
         fix = replaced(node, match[1]) if match and is_typo(str(value), match[1], TYPES) else ()
         at, offset, width = locate(tree, place, key=is_key), context.get("offset"), context.get("width")
         report.add(at, code, message, help, fix=fix, offset=offset, width=width)
+
+
+def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], where: str = " here") -> None:
+    """Report the key `word` of a mapping, which has the keys `known` only."""
+    key = locate(tree, (word,), key=True)
+    present = {name.value for name, _ in tree.entries} if isinstance(tree, MappingNode) else ()
+    name = nearest(word, [other for other in known if other not in present])
+    if home := _homes().get(word):
+        report.add(key, "E018", f"`{word}` is not valid{where}", home)
+    elif name:
+        fix = replaced(key, name) if is_typo(word, name, known) else ()
+        report.add(key, "E010", f"unknown key `{word}`", f"did you mean `{name}`?", fix=fix)
+    else:
+        report.add(key, "E010", f"unknown key `{word}`", f"expected one of {listed(known)}")
+
+
+@cache
+def _homes() -> Mapping[str, str]:
+    """Return where the keys of the rule language belong that are written elsewhere by mistake."""
+    owners: dict[str, list[str]] = {}
+    for action, op in operations().items():
+        for key in op.model_fields:
+            owners.setdefault(key, []).append(action)
+    top = ("tool", "steps", "max_chars", "keys", "tests")
+    return {
+        **dict.fromkeys(When.model_fields, "use it in `when`"),
+        **dict.fromkeys(top, "move it to the top level of the file"),
+        "path": "use it in a step",
+        **{key: f"use it with {listed(actions)}" for key, actions in owners.items()},
+        **{action: f"use it as the action of a step: `steps: [{{{action}: …}}]`" for action in operations()},
+    }
+
+
+def is_typo(word: str, name: str, known: Iterable[str]) -> bool:
+    """Return whether `word` is a misspelling of `name` and of no other of `known`.
+
+    The first letter and the digits are the same: `md4` and `crop` are not misspellings of `md5` and `drop`.
+    """
+    alike = word[:1] == name[:1] and re.findall(r"\d", word) == re.findall(r"\d", name)
+    return alike and get_close_matches(word, {*known, name}, 2, 0.8) == [name]
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
+    """Return the one of `known` that is spelled most like `word`, or an empty text."""
+    plain = word[:60].strip().lower().replace("-", "_").replace(" ", "_")
+    return next(iter(get_close_matches(plain, known, 1, cutoff)), "")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names in backticks, with commas between them."""
+    return ", ".join(f"`{name}`" for name in names)
