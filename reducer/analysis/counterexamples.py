@@ -54,10 +54,10 @@ class Counterexample:
 
 def counterexample(rule: Rule, samples: Iterable[Any] = ()) -> Counterexample | None:
     """Return a small content on which a rule is not idempotent; None if none of 200 contents shows it."""
-    if rule.proven or not rule.steps:
+    if rule.statically_idempotent or not rule.steps:
         return None
-    nothing = tuple(frozenset[str]() for _ in rule.policies)
-    alone = replace(rule, max_chars=None, policies=nothing, bounds=(), proven=True)
+    nothing = tuple(frozenset[str]() for _ in rule.preserved)
+    alone = replace(rule, max_chars=None, preserved=nothing, bounds=(), statically_idempotent=True)
     for content in islice(chain(samples, _contents(rule)), _MAX_CONTENTS):
         if _found(alone, content) is not None:
             return _found(alone, _shrunk(alone, content))

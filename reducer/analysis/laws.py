@@ -135,7 +135,7 @@ def _to_preserve(rule: Rule, old: Any, outcome: Outcome) -> Iterator[tuple[Entit
 
     A type is preserved from the step after which all steps preserve it; what earlier steps removed need not survive.
     """
-    policies = rule.policies[1 : None if rule.max_chars is not None else -1]
+    policies = rule.preserved[1 : None if rule.max_chars is not None else -1]
     first: dict[str, int] = {}
     kinds: frozenset[str] = rule.types
     for number in range(len(policies), 0, -1):

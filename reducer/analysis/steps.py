@@ -9,6 +9,7 @@ from typing import Any
 from reducer.analysis.changes import Change, changes
 from reducer.analysis.missing import Missing, missing
 from reducer.engine import Edit, Outcome, StepRun
+from reducer.operations.limit import Limit
 from reducer.rules import Step
 from reducer.values import Unreducible, chars
 
@@ -79,7 +80,7 @@ def _missing(run: StepRun, found: Any, arrived: Any) -> tuple[tuple[Missing, ...
 
 def _always_kept(run: StepRun, found: Any) -> int:
     step = run.step
-    if step is None or not run.changed or not step.op.spares:
+    if step is None or not run.changed or not isinstance(step.op, Limit):
         return 0
     return sum(step.op.always_kept(place) for place in step.path.find(found))
 

@@ -114,7 +114,7 @@ def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
 
 def _repeated(rule: Rule) -> Iterator[Diagnostic]:
     """Yield the error of a rule of which a second pass changes the result of the first."""
-    if rule.proven:
+    if rule.statically_idempotent:
         return
     from reducer.analysis.counterexamples import counterexample, diagnostic
     from reducer.analysis.samples import SampleError, sample
@@ -132,7 +132,8 @@ def _repeated(rule: Rule) -> Iterator[Diagnostic]:
 def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
     """Run a rule on its samples: yield samples that cannot be read, and steps that its `preserve` largely undoes."""
     reported: set[int] = set()
-    for test in rule.tests if rule.traced else ():
+    restores = rule.preserved[-1] or any(step.preserves and not step.op.cuts_blindly for step in rule.steps)
+    for test in rule.tests if restores else ():
         from reducer.analysis.samples import SampleError, sample
         from reducer.analysis.steps import step_reports
         from reducer.engine import attempt

@@ -34,7 +34,7 @@ class Conflict(NamedTuple):
     remover: Step
 
 
-def is_proven(steps: tuple[Step, ...]) -> bool:
+def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
     """Return whether all steps only select keys and items, and none can change what a condition reads."""
     structural = all(
         step.op.verb() in _STRUCTURAL and not step.preserves and not (step.when and step.when.where) for step in steps

@@ -152,12 +152,16 @@ def _sections(measures: Measures) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _always_kept(report: Report) -> Iterator[tuple[str, str, list[str]]]:
+    from reducer.operations.limit import Limit
+
     kept = [
         f"{visible(PurePath(rule.file).name)}:{step.location.line} {visible(step.name)}: "
-        f"{counted(sums.always_kept, 'item')} for `{visible(step.op.spared())}`"
+        f"{counted(sums.always_kept, 'item')} for `{visible(step.op.always_keep.text)}`"
         for rule in report.ruleset.rules
         for step in rule.steps
         if rule.file in report.tally.rules
+        and isinstance(step.op, Limit)
+        and step.op.always_keep is not None
         and (sums := report.tally.rules[rule.file].steps.get(step.number))
         and sums.always_kept
     ]
