@@ -120,11 +120,16 @@ def readable(data: bytes) -> bytes:
     return bytes(text)
 
 
-def located(data: bytes, at: int) -> str:
-    """Return the line and the column of a byte offset, both counted from 1."""
+def position(data: bytes, at: int) -> tuple[int, int]:
+    """Return the line and the column (in characters) of a byte offset, both counted from 1."""
     start = data.rfind(b"\n", 0, at) + 1
-    line = data.count(b"\n", 0, at) + 1
-    return f"line {line}, column {len(data[start:at].decode(errors='replace')) + 1}"
+    return data.count(b"\n", 0, at) + 1, len(data[start:at].decode(errors="replace")) + 1
+
+
+def located(data: bytes, at: int) -> str:
+    """Return the line and the column of a byte offset as words."""
+    line, column = position(data, at)
+    return f"line {line}, column {column}"
 
 
 def _fault(data: bytes, error: JSONDecodeError) -> HistoryError:

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from reducer.histories.findings import CODES, Finding, described, path_text
+from reducer.histories.findings import CODES, Finding, described
 from reducer.histories.validate import validate
+from reducer.paths.written import path_text
 from tests.histories.messages import HISTORY, answer, call, prompt, request, requests, response, results, session, text
 
 LOADING = ("V001", "V002", "V003", "V010")
@@ -40,28 +41,21 @@ def refused(history: Any) -> bool:
 
 
 FIELDS = [
-    ([{**request(), "kind": "reqest"}], "[0].kind",
-     'found the text "reqest", expected `request` or `response`; did you mean `request`?'),
+    ([{**request(), "kind": "reqest"}], "[0].kind", "found the text \"reqest\"; input should be 'request', 'response'"),
     ([{"parts": [prompt()]}], "[0].kind", "`kind` is missing"),
-    ([request(), 3], "[1]", "found the number 3, expected an object"),
+    ([request(), 3], "[1]", "found the number 3; input should be an object"),
     ([{"kind": "request"}], "[0].parts", "`parts` is missing"),
-    ([{"kind": "request", "parts": {}}], "[0].parts", "found an empty object, expected a list"),
-    ([request(3)], "[0].parts[0]", "found the number 3, expected an object"),
+    ([{"kind": "request", "parts": {}}], "[0].parts", "found an empty object; input should be a valid array"),
     ([request({})], "[0].parts[0].part_kind", "`part_kind` is missing"),
-    ([request({**prompt(), "content": 5})], "[0].parts[0].content", "found the number 5, expected a text or a list"),
-    ([request(prompt(["a", 5]))], "[0].parts[0].content[1]", "found the number 5, expected a text or an object"),
-    ([request(prompt([{"kind": "image-url", "ur": "x"}]))], "[0].parts[0].content[0].url",
-     "`url` is missing; did you mean `ur`?"),
-    ([request(prompt([{"kind": "binary", "data": "%", "media_type": "x"}]))], "[0].parts[0].content[0].data",
-     'found the text "%", expected base64'),
-    ([request({**prompt(), "timestamp": "yesterday"})], "[0].parts[0].timestamp",
-     'found the text "yesterday", expected a timestamp'),
-    ([request(prompt()), response({**call("a"), "tool_name": None}), request(answer("a"))], "[1].parts[0].tool_name",
-     "found null, expected a text"),
+    ([request({**prompt(), "content": 5})], "[0].parts[0].content",
+     "found the number 5; input should be a valid string or a valid array"),
+    ([request(prompt(["a", 5]))], "[0].parts[0].content[1]",
+     "found the number 5; input should be a valid string or an object"),
+    ([request(prompt([{"kind": "image-url", "ur": "x"}]))], "[0].parts[0].content[0].url", "`url` is missing"),
     ([request(prompt()), response({**call("a"), "args": [1]}), request(answer("a"))], "[1].parts[0].args",
-     "found a list of 1, expected a text or an object"),
+     "found a list of 1; input should be a valid string or an object"),
     ([request(prompt()), {**response(), "usage": {"details": {"a": "b"}}}], "[1].usage.details.a",
-     'found the text "b", expected a whole number'),
+     'found the text "b"; input should be a valid integer, unable to parse string as an integer'),
 ]  # fmt: skip
 
 
@@ -75,7 +69,7 @@ def test_what_pydantic_ai_refuses(history: Any, place: str, message: str) -> Non
 def test_a_part_of_an_unknown_kind_is_an_error(kind: str) -> None:
     [(code, place, message)] = found([request({**prompt(), "part_kind": kind})])
     assert (code, place) == ("V010", "[0].parts[0].part_kind")
-    assert message.startswith(f"found {described(kind)}, expected `system-prompt`, `user-prompt`, ")
+    assert message.startswith(f"found {described(kind)}; input should be 'system-prompt', 'user-prompt', ")
 
 
 CALLS = [
@@ -90,7 +84,7 @@ CALLS = [
     ([request(prompt()), response(call("call_7")), request(answer("call_8"))],
      [("V031", "[1].parts[0].tool_call_id", "the call of `t` has no return yet"),
       ("V032", "[2].parts[0].tool_call_id",
-       'no call of the previous response has the id "call_8"; did you mean `call_7`?')]),
+       'no call of the previous response has the id "call_8"; the call "call_7" of the same tool has no return')]),
     ([*TWO, request(answer("a"), answer("b"), answer("a"))],
      [("V033", "[2].parts[2].tool_call_id", "the call [1].parts[0] already has a return")]),
     ([request(prompt()), response(call("a"), call("a")), request(answer("a"), answer("a"))],
@@ -115,14 +109,12 @@ CALLS = [
      [("V044", "[0].parts[1]", "a system prompt is not at the start")]),
     ([request(prompt()), response(call("a")), request(prompt(), answer("a"))],
      [("V045", "[2].parts[1]", "a tool return follows a prompt; expected it before the prompt")]),
-    ([request(prompt()), response({**answer("a"), "part_kind": "builtin-tool-return"})],
-     [("V046", "[1].parts[0].tool_call_id", 'no built-in call before it in this response has the id "a"')]),
     (response(call("a")), []),
     ({"id": 7, "run": {"messages": [request(prompt()), response(call("a"))]}},
      [("V031", "run.messages[1].parts[0].tool_call_id", "the call of `t` has no return yet")]),
-    ({"hits": [{"_id": 1, "_source": request(prompt())}, {"_source": {**response(text()), "timestamp": 1e400}}]},
-     [("V006", "hits[1]._source.timestamp", "not a finite number; expected one or null"),
-      ("V010", "hits[1]._source.timestamp", "found the number Infinity, expected a timestamp")]),
+    ({"hits": [{"_id": 1, "_source": request(prompt())}, {"_source": {**response(call("a")), "timestamp": True}}]},
+     [("V031", "hits[1]._source.parts[0].tool_call_id", "the call of `t` has no return yet"),
+      ("V010", "hits[1]._source.timestamp", "found true; input should be a valid datetime")]),
     ({"messages": []}, []),
     ([], []),
     ({"a": [1]},
@@ -149,10 +141,8 @@ SESSIONS = [
     ([session(requests("a"), results("a"), older=[results("a", "[2]")])],
      [("V063", "[0].activity_parts[0].results[0].content", 'differs from the copy of "a" in `parts`')]),
     ([USER, {"text_content": ""}, 3],
-     [("V060", "[1].role", "`role` is missing"), ("V060", "[2]", "found the number 3, expected an object")]),
-    ([session({"type": "activity", "results": {}}, {"results": [{"name": "t", "call_id": 4}]})],
-     [("V060", "[0].parts[0].results", "found an empty object, expected a list"),
-      ("V060", "[0].parts[1].results[0].call_id", "found the number 4, expected a text")]),
+     [("V060", "[1]", "expected a message with a `role`"), ("V060", "[2]", "expected a message with a `role`")]),
+    ([session({"type": "activity", "results": {}}, {"results": [{"name": "t", "call_id": 4}]})], []),
 ]  # fmt: skip
 
 
@@ -163,7 +153,7 @@ def test_session_histories(history: Any, expected: list[tuple[str, str, str]]) -
 
 CANNOT = "PydanticAI cannot parse the JSON: "
 BYTES = [
-    (b"", "V002", f"{CANNOT}empty; expected a list of messages", 1, 1),
+    (b"", "V002", f"{CANNOT}the text ends while parsing a value", 1, 1),
     (b"[\n{\xc3\xa9\xff}]", "V001", "byte 0xff is not UTF-8 text", 2, 3),
     (b'[\n{"\xc3\xa9": ,}]', "V002", f"{CANNOT}expected value", 2, 7),
     (b'[{"kind": "requ', "V002", f"{CANNOT}the text ends while parsing a string", 1, 15),
@@ -182,23 +172,14 @@ def test_what_is_not_json(stored: bytes, code: str, message: str, line: int, col
 
 def test_positions_count_characters_of_the_file() -> None:
     stored = """[
- {"kind": "request", "parts": [],
-  "é": {"a": [NaN, {"b": 1, "c": {}, "c": {"d": 2}}]}, "timestamp":
-   true}]"""
-    assert validate(stored.encode()) == [
-        Finding("V006", (0, "é", "a", 0), "not a finite number; expected one or null", 3, 15),
-        Finding("V005", (0, "é", "a", 1, "c"), 'the key "c" occurs twice; readers use the last value', 3, 43),
-        Finding("V010", (0, "timestamp"), "found true, expected a timestamp", 4, 4),
+ {"kind": "request", "parts": [], "é": ["ü", 1],
+  "timestamp":
+   true}, {"kind": "request", "parts": [], "é": 1,
+ "timestamp": false}]"""
+    assert [finding[1:] for finding in validate(stored.encode())] == [
+        ((0, "timestamp"), "found true; input should be a valid datetime", 4, 4),
+        ((1, "timestamp"), "found false; input should be a valid datetime", 5, 15),
     ]
-
-
-def test_json_lines_are_checked_one_by_one() -> None:
-    lines = [json.dumps({"messages": [request(prompt())]}), "", '{"a', json.dumps([response(call("a"))]), " [1]"]
-    findings = validate("\n".join(lines).encode())
-    assert [(finding.code, path_text(finding.path), finding.line, finding.column) for finding in findings] == [
-        ("V002", "@", 3, 3), ("V043", "[0]", 4, 2), ("V031", "[0].parts[0].tool_call_id", 4, lines[3].index('"a"') + 1),
-        ("V003", "@", 5, 2),
-    ]  # fmt: skip
 
 
 def test_codes_are_complete() -> None:
