@@ -19,8 +19,9 @@ _LIST_MARKER = re.compile(r"…\[([1-9]\d{0,15}) more items(|;.*)\]", re.DOTALL 
 _MAX_FINDINGS = 50
 _MAX_COMPARED = 1_000_000
 """Comparisons of items in one content, after which two lists count as different."""
-_MAX_CLOSINGS = 16
-"""Brackets after a marker at which it may end."""
+_MAX_MARKERS = 16
+"""Markers of an earlier pass, and brackets at which a marker may end: tool returns may contain forged markers."""
+_MAX_COUNTS = 128
 _MAX_STATES = 1_000
 """Places at which a text may continue after a marker: tool returns may contain forged markers."""
 
@@ -187,9 +188,9 @@ def _common_length(one: str | bytes, other: str | bytes) -> int:
 def _mentions(old: str, new: str) -> str | None:
     """Return what the markers of a text mention; None if it is not made of ranges of `old` and true markers."""
     earlier = {0}  # what markers of an earlier pass count beyond their own length
-    for marker in islice(_MARKER.finditer(old), 8):
+    for marker in islice(_MARKER.finditer(old), _MAX_MARKERS):
         counted = {int(marker[1]) - end + marker.start() for end, _ in _ends(old, marker)}
-        earlier |= {one + other for one in earlier for other in counted}
+        earlier |= {one + other for one in islice(list(earlier), _MAX_COUNTS) for other in counted}
     states = {(0, 0): ""}  # offsets in `new` and `old` up to which the two fit, and what is mentioned so far
     for marker in _MARKER.finditer(new):
         following = {}
@@ -209,7 +210,7 @@ def _mentions(old: str, new: str) -> str | None:
 
 def _ends(text: str, marker: re.Match[str]) -> Iterator[tuple[int, str]]:
     """Yield where a text can continue after a marker, and what the marker then mentions: values may contain `]`."""
-    for closing in islice(re.finditer(r"\](…?)", text[marker.end() :]), _MAX_CLOSINGS):
+    for closing in islice(re.finditer(r"\](…?)", text[marker.end() :]), _MAX_MARKERS):
         mentions = text[marker.end() : marker.end() + closing.start()]
         if "…[" in mentions:
             return
