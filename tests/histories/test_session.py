@@ -18,9 +18,9 @@ from tests.histories.test_stored import outside
 
 HERE = Path(__file__).parent / "data"
 SAMPLES = sorted(HERE.glob("session_*.json"))
-TOOLS = st.sampled_from(["explore", "search", "final_result", None])
+TOOLS = st.sampled_from(["explore", "search", "explore", "final_result", None])
 CONTENTS = st.one_of(
-    TEXTS, st.lists(st.integers(), max_size=4), st.fixed_dictionaries({"content": st.lists(TEXTS)}), st.just(7)
+    TEXTS, st.lists(st.integers(), min_size=3), st.fixed_dictionaries({"content": st.lists(TEXTS)}), st.just(7)
 )
 RESULTS = st.fixed_dictionaries(
     {"name": TOOLS},
@@ -34,7 +34,7 @@ ACTIVITIES = st.fixed_dictionaries(
         "type": st.just("activity"),
         "activity_type": st.sampled_from(["tool_result", "tool_result", "tool_call", "thought", "later_kind"]),
         "content": st.none() | TEXTS,
-        "results": st.lists(RESULTS, max_size=3),
+        "results": st.lists(RESULTS, min_size=1, max_size=3) | st.just([]),
     },
     optional={"technical_details": DETAILS},
 )
@@ -50,7 +50,7 @@ def pairs(value: Any) -> Any:
 def sessions(draw: st.DrawFn) -> str:
     messages = []
     for _ in range(draw(st.integers(1, 3))):
-        parts = draw(st.lists(ACTIVITIES, max_size=3))
+        parts = draw(st.lists(ACTIVITIES, min_size=1, max_size=3))
         for number, result in enumerate(result for part in parts for result in part["results"]):
             result["call_id"] = f"call_{number}"
         for part in parts:
