@@ -10,8 +10,8 @@ from reducer.analysis.missing import near
 from reducer.analysis.steps import characters
 from reducer.analysis.texts import all_text, contains, entities, excerpt, opened, texts
 from reducer.engine import Outcome
-from reducer.histories.findings import path_text
 from reducer.paths import PathError, compile_expression
+from reducer.paths.written import path_text
 from reducer.rules import Expect
 from reducer.values import Unreducible, dump
 

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from msgspec import Raw, Struct
 
+from reducer.histories.source import Source
 from reducer.references import Prompt, Response
 
 Scalar = str | int | float | bool | None
 """What a field may hold besides the structure that is read: a field that holds anything else is read as well."""
-
-
-class Source(Protocol):
-    """What a message was decoded from: gives access to the values that it holds as `Raw`."""
-
-    def value(self, raw: Raw) -> Any:
-        """Decode a value; None if it cannot be decoded."""
-
-    def is_text(self, raw: Raw) -> bool:
-        """Tell whether a value is a text, without decoding it."""
 
 
 class ToolReturn(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from reducer.histories.sources import BOM
+from reducer.histories.source import BOM
 from reducer.strict_json import loads
 
 MAX_LINE = 16 * 1024 * 1024

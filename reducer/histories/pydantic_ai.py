@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Format, Scalar, Source, ToolReturn
+from reducer.histories.format import Format, Scalar, ToolReturn
 from reducer.histories.reducible import why_untouched
+from reducer.histories.source import Source
 from reducer.references import Call, Prompt, Response, searched
 
 
@@ -51,7 +52,7 @@ def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
             contents: tuple[Raw, ...] = ()
         else:
             contents = (part.content,)
-            if part.content_file_digests is not UNSET and not why and source.is_text(part.content):
+            if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
                 why = "its content is bytes, a date or the like, stored as a text"
         yield ToolReturn(number, part.tool_name, part.tool_call_id, contents, why, part.timestamp)
 
