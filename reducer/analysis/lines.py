@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from reducer.analysis.report import ALL_RETURNS, LookOptions, ReturnReport, look, look_briefly
+from reducer.analysis.report import ALL_RETURNS, LookOptions, ReturnReport, look
 from reducer.analysis.tally import LineSum, Tally
 from reducer.errors import HistoryError
 from reducer.histories.lines import is_heavy, lines_of
@@ -20,15 +20,14 @@ def look_at_lines(
     ruleset: Ruleset,
     piece: bytes,
     options: LookOptions = ALL_RETURNS,
-    *,
-    write: bool = False,
     see: Callable[[int, tuple[ReturnReport, ...]], None] | None = None,
 ) -> tuple[Tally, LineSum, bytes]:
-    """Reduce the history on each line of `piece`; return the sums and, with `write`, the reduced lines.
+    """Reduce the history on each line of `piece`; return the sums and, if it `writes`, the reduced lines.
 
     Blank lines, line ends, and lines that contain no history or take too much memory stay. Line numbers count from 1 in
     the piece. `see` gets the detailed report of each line.
     """
+    options = replace(options, detailed=see is not None)
     tally, lines = Tally(), LineSum("")
     pieces: list[bytes] = []
     done = 0
@@ -37,31 +36,24 @@ def look_at_lines(
         line = piece[start:end]
         if not line.strip():
             lines.blank += 1
-            continue
-        if is_heavy(line):
+        elif is_heavy(line):
             lines.long += 1
-            continue
-        try:
-            if see is None:
-                sums, reduced = look_briefly(ruleset, "", line, options, write=write)
-            else:
-                found = look(ruleset, "", line, replace(options, detailed=True))
+        else:
+            try:
+                found = look(ruleset, "", line, options)
+            except HistoryError as error:
+                lines.bad += 1
+                if len(lines.first_bad) < MAX_BAD:
+                    # The line was read alone, so the message names line 1.
+                    lines.first_bad.append((lines.lines, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
+                continue
+            if see is not None:
                 see(lines.lines, found.returns)
-                sums, reduced = found.tally, found.reduced() if write else b""
-        except HistoryError as error:
-            lines.bad += 1
-            if len(lines.first_bad) < MAX_BAD:
-                # The line was read alone, so the message names line 1.
-                lines.first_bad.append((lines.lines, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
-            continue
-        tally.merge(sums)
-        if write and reduced is not line:
-            pieces += (piece[done:start], reduced)
-            done = end
-    if not write or not pieces:
-        return tally, lines, piece if write else b""
-    pieces.append(piece[done:])
-    return tally, lines, b"".join(pieces)
+            tally.merge(found.tally)
+            if options.writes and found.output is not line:
+                pieces += (piece[done:start], found.output)
+                done = end
+    return tally, lines, b"".join((*pieces, piece[done:])) if options.writes else b""
 
 
 def add_lines(total: LineSum, more: LineSum) -> None:

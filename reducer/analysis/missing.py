@@ -1,51 +1,40 @@
-"""Why a step found nothing: what is in the data where its path ends, and the key that was probably meant."""
+"""Why a path or a step finds nothing in a content, and what was probably meant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from reducer.operations.fields import Key, Target
-from reducer.paths import Chain, Path, PathError, compile_path, names_of
+from reducer.paths import Chain, Path, PathError, Shape, ValuePlace, compile_path, names_of, walk
 from reducer.paths.written import path_text
 from reducer.rules import Step
 
+PathStep = tuple[Any, ...]
+
 _MAX_VALUES = 200
 """Values at one level that are searched for keys."""
+_MAX_KEYS = 50
 _MAX_NAMED = 6
-_MIN_LENGTH = 3
+_MAX_CORRECTIONS = 3
 _MISSPELLED = 0.8
 """The similarity from which a key is a misspelling of another, rather than an optional key that is absent."""
-_TYPES: dict[type, str] = {
-    dict: "an object",
-    list: "a list",
-    str: "a text",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    type(None): "null",
-}
-_PLURAL: dict[type, str] = {dict: "objects", list: "lists", str: "texts"}
+_NOUNS: dict[type, str] = {dict: "object", list: "list", str: "text", type(None): "null"}
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
     """Something that a step names and the data lacks: its `place`, or a `key` that it keeps, drops or reads.
 
-    `text` is as in the rule, `nearest` the most similar key in the data or empty, `help` a clause that says what there
-    is.
+    `text` is as in the rule, `help` says what there is, `nearest` is the path or key that was probably meant, or empty.
     """
 
     what: Literal["place", "key"]
     text: str
-    nearest: str
     help: str
-
-    def __str__(self) -> str:
-        return f"`{self.text}` found nothing{f'; {self.help}' if self.help else ''}"
+    nearest: str
 
 
 class Nothing(NamedTuple):
@@ -55,7 +44,7 @@ class Nothing(NamedTuple):
     path: str
 
 
-# --- the keys and the place of a step
+# --- the place of a step, and the keys that it names
 
 
 def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[Missing, ...], frozenset[str]]:
@@ -64,62 +53,61 @@ def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[M
     `arrived` is the return before all steps, `places` the number of places that the step found.
     """
     if places:
-        return _keys(step, before)
-    text = step.path.text
-    nearest, help = _place(step, before)
-    if before is not arrived and not step.path.find(before) and step.path.find(arrived):
-        nearest, help = "", "an earlier step removed it"
-    return (Missing("place", text, nearest, help),), frozenset()
+        return _missing_keys(step, before)
+    path = step.path
+    if found := path.find(before):
+        accepted = " and ".join(sorted(f"{_NOUNS[kind]}s" for kind in step.op.accepts))
+        nothing = Nothing(f"`{path.text}` is {_type(found[0])}, and `{step.op.verb()}` works on {accepted}", "")
+    elif before is not arrived and path.find(arrived):
+        nothing = Nothing(f"an earlier step removed `{path.text}`", "")
+    else:
+        nothing = explain(path, before)
+    return (Missing("place", path.text, *nothing),), frozenset()
 
 
-def _keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
-    """Look for the keys that a step keeps, drops or reads. Keys may be optional: only a misspelled one is missing.
+def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
+    """Look for the keys that a step names. What it reads, as in `sort_by`, is missing if it is absent.
 
-    What `sort_by` and the like read is always missing if it is absent.
+    A key that it keeps or drops may be optional: it is missing only if a similar one is there.
     """
-    named = [(chain, text, False) for text, chain in _named(step)]
-    named += [(chain, ".".join(chain), True) for chain in _read(step)]
-    values = step.path.find(before)[:_MAX_VALUES] if named else ()
-    lost, seen = dict[Missing, None](), set[str]()
-    for chain, text, is_read in named:
-        keys, depth = _end(values, chain)
+    keys = list(_keys_of(step))
+    values = step.path.find(before)[:_MAX_VALUES] if keys else ()
+    lost: list[Missing] = []
+    seen: set[str] = set()
+    for text, chain, is_read in keys:
+        present, depth = _follow(values, chain)
         if depth == len(chain):
             seen.add(text)
-        elif keys:
-            beside = {other[depth] for other, _, _ in named if other[:depth] == chain[:depth] and len(other) > depth}
-            others = [key for key in keys if key not in beside]
-            nearest = _nearest(chain[depth], others) if is_read else near(chain[depth], others, _MISSPELLED)
-            if nearest or is_read:
-                help = f"the nearest key is `{nearest}`" if nearest else f"there are {_the_keys(keys)}"
-                lost[Missing("key", text, nearest, help)] = None
-    return tuple(lost), frozenset(seen)
+            continue
+        named = {other[depth] for _, other, _ in keys if other[:depth] == chain[:depth] and len(other) > depth}
+        nearest = near(chain[depth], (key for key in present if key not in named), 0.7 if is_read else _MISSPELLED)
+        if nearest or (is_read and present):
+            help = f"did you mean `{nearest}`?" if nearest else f"there are {_the_keys(present)}"
+            lost.append(Missing("key", text, f"there is no key `{text}`; {help}", nearest))
+    return tuple(dict.fromkeys(lost)), frozenset(seen)
 
 
-def _named(step: Step) -> Iterable[tuple[str, Chain]]:
-    # In any field of any operation, keys and targets name keys of its place.
-    for _, values in step.op:
+def _keys_of(step: Step) -> Iterator[tuple[str, Chain, bool]]:
+    """Yield the keys that a step names, as in the rule and as a chain, and whether it reads them."""
+    for _, values in step.op:  # any field of any operation
         for item in values if type(values) is tuple else ():
             if isinstance(item, Key):
-                yield item.text, item.chain
+                yield item.text, item.chain, False
             elif isinstance(item, Target) and item.key is not None:
-                yield item.text, (*(names_of(item.lists.shape) if item.lists else ()), *item.key.chain)
-
-
-def _read(step: Step) -> Iterable[Chain]:
+                yield item.text, (*(names_of(item.lists.shape) if item.lists else ()), *item.key.chain), False
     for lists, chain in step.op.reads():
         if chain and "*" not in (*lists, *chain):
-            yield (*lists, *chain)
+            yield ".".join((*lists, *chain)), (*lists, *chain), True
 
 
-def _end(values: Sequence[Any], chain: Chain) -> tuple[Iterable[str], int]:
-    """Follow a chain of keys through objects and items of lists; return the keys at its end, and its length."""
+def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
+    """Follow keys through objects and items of lists; return the keys where this ends, and how many were found."""
     for depth, name in enumerate(chain):
-        objects = [item for value in values for item in _inside(value, "each") or [value] if type(item) is dict]
-        found = [item[name] for item in objects if name in item]
-        if not found:
-            return dict.fromkeys(key for item in objects for key in item), depth
-        values = found[:_MAX_VALUES]
-    return (), len(chain)
+        objects = [value for value in (*values, *_items(values)) if type(value) is dict]
+        values = [item[name] for item in objects if name in item][:_MAX_VALUES]
+        if not values:
+            return _keys(objects), depth
+    return [], len(chain)
 
 
 def near(name: str, keys: Iterable[str], similarity: float = 0.7) -> str:
@@ -127,27 +115,6 @@ def near(name: str, keys: Iterable[str], similarity: float = 0.7) -> str:
     folded = {key.casefold(): key for key in keys}
     found = get_close_matches(name.casefold(), folded, 1, similarity)
     return folded[found[0]] if found else ""
-
-
-def _nearest(name: str, keys: Iterable[str]) -> str:
-    """Return the key that was probably meant: a similar one, or a longer or shorter form."""
-    known = list(keys)
-    found = near(name, known)
-    if found or len(name) < _MIN_LENGTH:
-        return found
-    wanted = name.casefold()
-    forms = [key for key in known if len(key) >= _MIN_LENGTH]
-    forms = [key for key in forms if key.casefold().startswith(wanted) or wanted.startswith(key.casefold())]
-    return max(forms, key=len, default="")
-
-
-def _place(step: Step, value: Any) -> tuple[str, str]:
-    found = _walk(step.path, value)
-    if found.nearest or found.help:
-        meant = f"; did you mean `{found.path}`?" if found.path and not found.nearest else ""
-        return found.nearest, f"{found.help}{meant}"
-    wanted = " and ".join(sorted(_PLURAL[kind] for kind in step.op.accepts))
-    return "", f"there is {_described(found.values)}, and `{step.op.verb()}` works on {wanted}"
 
 
 # --- where a path ends
@@ -159,134 +126,115 @@ def explain(path: Path | str, content: Any) -> Nothing:
     Raises `PathError` for a text that is no path.
     """
     path = compile_path(path) if isinstance(path, str) else path
-    if path.find(content):
-        return Nothing("", "")
-    found = _walk(path, content)
-    help = f"there is no `{path.text}`" if found.nearest and found.path else found.help
-    meant = f"; did you mean `{found.path}`?" if found.path else ""
-    return Nothing((help or f"`{path.text}` finds null only") + meant, found.path)
+    number, values = _end(path, content)
+    if number == len(path.shape):
+        return Nothing("", "") if values else Nothing(f"`{path.text}` is null", "")
+    meant = _meant(path, content)
+    why = _why(path.shape[number], values, _text(path.shape[:number]), bool(meant))
+    return Nothing(f"{why}; did you mean `{meant}`?" if meant else why, meant)
 
 
-class _End(NamedTuple):
-    """Where a path ends too early, in words; the nearest key, the path probably meant, and the values at its end."""
-
-    help: str
-    nearest: str = ""
-    path: str = ""
-    values: Sequence[Any] = ()
-
-
-def _walk(path: Path, value: Any, tries: int = 3) -> _End:
-    values: Sequence[Any] = [value]
-    # `[]` is `each` and `flatten`; the items of inner lists are searched in any case.
-    tokens = [
-        token for before, token in pairwise((("root",), *path.shape)) if (before[0], token[0]) != ("each", "flatten")
-    ]
-    written = [_written(token) for token in tokens]
-    for number, token in enumerate(tokens):
-        kind = token[0]
-        if kind == "field":
-            found = [item[token[1]] for item in values if type(item) is dict and item.get(token[1]) is not None]
-        elif kind == "index":
-            found = [item[token[1]] for item in values if type(item) is list and -len(item) <= token[1] < len(item)]
-        else:
-            found = [below for item in values for below in _inside(item, kind)]
+def _end(path: Path, content: Any) -> tuple[int, list[Any]]:
+    """Return how many steps of a path find something, and the values that the last of these finds."""
+    values = [] if content is None else [content]
+    for number in range(len(path.shape) if values else 0):
+        found = [place.value for place in walk(path.shape[: number + 1], ValuePlace(content))]
         if not found:
-            done = "".join(written[:number]).removeprefix(".")
-            nearest, help, instead = _why(token, values, done)
-            meant = ("".join((*written[:number], new, *written[number + 1 :])).removeprefix(".") for new in instead)
-            return _End(help, nearest, next(filter(None, (_finding(text, value, tries) for text in meant)), ""))
-        values = found[:_MAX_VALUES]
-    if path.filters and not path.find(value):
-        return _End("its filter holds for no item")
-    return _End("", values=values)
+            return number, values
+        values = found
+    return len(path.shape), values
 
 
-def _written(token: tuple[Any, ...]) -> str:
-    if token[0] == "field":
-        return f".{path_text([token[1]])}"
-    if token[0] in ("filter", "only"):
-        return f"[?{token[1].text}]"
-    if token[0] == "index":
-        return f"[{token[1]}]"
-    return ".*" if token[0] == "values" else "[*]"
+def _why(step: PathStep, values: Sequence[Any], before: str, is_misspelled: bool) -> str:
+    """Say what is at the place `before` the step that finds nothing."""
+    at = f"`{before}`" if before else "the return"
+    keys = _keys(values)
+    if step[0] == "field" and keys:
+        if step[1] in keys:
+            return f"`{step[1]}` is null in {at}"
+        return f"{at} has no key `{step[1]}`" if is_misspelled else f"{at} has {_the_keys(keys)}"
+    if _is_for(step, values):
+        return f"`{_text([step])}` selects nothing in {at}"
+    return f"{at} is {_type(values[0])}, so `{_text([step], '')}` finds nothing there"
 
 
-def _finding(text: str, value: Any, tries: int) -> str:
-    """Return a path if it finds something, otherwise what may be meant by it, `tries` times; empty if nothing is."""
+def _meant(path: Path, content: Any) -> str:
+    """Return a path like this one, with up to three corrections, that finds something; empty if there is none."""
+    for _ in range(_MAX_CORRECTIONS):
+        number, values = _end(path, content)
+        before, after = path.shape[:number], path.shape[number + 1 :]
+        tried = ((*before, *instead) for instead in _instead(path.shape[number], values))
+        found = next((shape for shape in tried if _find(_text(shape), content)), None)
+        if found is None:
+            return ""
+        if _find(_text((*found, *after)), content):
+            return _text((*found, *after))
+        path = compile_path(_text((*found, *after)))
+    return ""
+
+
+def _find(text: str, content: Any) -> list[Any]:
     try:
-        path = compile_path(text)
+        return compile_path(text or "@").find(content)
     except PathError:
-        return ""
-    if path.find(value):
-        return text
-    return _walk(path, value, tries - 1).path if tries else ""
-
-
-def _inside(value: Any, kind: Any) -> Sequence[Any]:
-    if kind == "values":
-        return list(value.values())[:_MAX_VALUES] if type(value) is dict else []
-    if type(value) is not list:
         return []
-    return [inner for item in value[:_MAX_VALUES] for inner in (item if type(item) is list else [item])]
 
 
-def _why(token: tuple[Any, ...], values: Sequence[Any], done: str) -> tuple[str, str, list[str]]:
-    """Return the nearest key, what is at `done` in words, and what the path may contain instead of `token`."""
-    at = f"`{done}`" if done else "the return"
-    first = values[0] if values else None
+def _instead(step: PathStep, values: list[Any]) -> Iterator[Shape]:
+    """Yield steps that a path may contain instead of one that finds nothing in `values`."""
+    if step[0] != "field":
+        yield from () if _is_for(step, values) else ((),)
+        return
+    ways: list[tuple[Shape, list[Any]]] = [((), values), *_lower(values)]
+    ways += [((*way, *more), below) for way, between in ways[1:] for more, below in _lower(between)]
+    known = [(way, _keys(below)) for way, below in ways]
+    yield from ((*way, step) for way, keys in known if step[1] in keys)
+    yield from ((*way, ("field", key)) for way, keys in known if (key := near(step[1], keys)))
+
+
+def _lower(values: Sequence[Any]) -> Iterator[tuple[Shape, list[Any]]]:
+    """Yield the steps to the next level, each with some of the values there."""
     objects = [value for value in values if type(value) is dict]
-    if token[0] == "field" and objects:
-        return _no_key(str(token[1]), objects, at)
-    if token[0] == "field" and type(first) is list:
-        key = f".{path_text([str(token[1])])}"
-        asked = key if done else key.removeprefix(".")
-        return "", f"{at} is a list, so `{asked}` finds nothing there", [f"[*]{key}", f"[*][*]{key}", f"[*].*{key}"]
-    if token[0] == "index" and type(first) is list and first:
-        return "", f"{at} has {len(first):,} item{'s' * (len(first) > 1)}", []
-    if token[0] == "values" and not objects and type(first) is list and first:
-        return "", f"{at} is a list, so `.*` finds nothing there", ["[*]", "[*].*"]
-    if token[0] != "values" and objects:
-        lists = [key for key in list(objects[0])[:_MAX_NAMED] if type(objects[0][key]) is list]
-        return "", f"{at} is an object, no list", ["", ".*", *(f".{path_text([key])}[*]" for key in lists)]
-    if type(first) is str and not done:
-        return "", "the return is a text that contains no JSON", []
-    return "", f"{at} is {_described(values) if any(values) else 'empty'}", []
+    yield (("each",),), _items(values)
+    below = [item for value in objects for item in value.values()][:_MAX_VALUES]
+    if all(type(item) is dict for item in below):  # a map, such as of hosts by their names
+        yield (("values",),), below
+    for key in _keys(objects)[:_MAX_KEYS]:
+        yield (("field", key),), [value[key] for value in objects if key in value]
 
 
-def _no_key(name: str, objects: Sequence[dict[str, Any]], at: str) -> tuple[str, str, list[str]]:
-    keys = dict.fromkeys(key for value in objects for key in value)
-    key = f".{path_text([name])}"
-    if name in keys:
-        return "", f"`{name}` is null there", []
-    if nearest := _nearest(name, keys):
-        return nearest, f"the nearest key is `{nearest}`", [f".{path_text([nearest])}"]
-    if not keys:
-        return "", f"{at} is an empty object", []
-    if sum(type(item) is dict and name in item for value in objects[:_MAX_NAMED] for item in value.values()) > 1:
-        return "", f"{at} has {_the_keys(keys)}", [f".*{key}"]
-    below = [
-        f".{path_text([above])}{way}{key}"
-        for above in list(keys)[:_MAX_VALUES]
-        for way in ("", "[*]", ".*")
-        if any(
-            type(item) is dict and name in item
-            for value in objects[:_MAX_NAMED]
-            for item in _reached(value.get(above), way)
-        )
-    ]
-    return "", f"{at} has {_the_keys(keys)}", below
+def _is_for(step: PathStep, values: Sequence[Any]) -> bool:
+    """Return whether a step of a path works on values of this type."""
+    return step[0] == "only" or type(values[0]) is (dict if step[0] in ("field", "values") else list)
 
 
-def _reached(value: Any, way: str) -> Sequence[Any]:
-    return [value] if not way else _inside(value, "values" if way == ".*" else "each")
+def _type(value: Any) -> str:
+    noun = _NOUNS.get(type(value), "number" if type(value) in (int, float) else "truth value")
+    return noun if value is None else f"an {noun}" if type(value) is dict else f"a {noun}"
 
 
-def _the_keys(keys: Iterable[str]) -> str:
-    known = list(keys)
-    more = f" and {len(known) - _MAX_NAMED:,} more" if len(known) > _MAX_NAMED else ""
-    return f"the keys {', '.join(f'`{key}`' for key in known[:_MAX_NAMED])}{more}"
+def _items(values: Iterable[Any]) -> list[Any]:
+    return [item for value in values if type(value) is list for item in value[:_MAX_VALUES]][:_MAX_VALUES]
 
 
-def _described(values: Iterable[Any]) -> str:
-    return " or ".join(dict.fromkeys(_TYPES.get(type(value), "something else") for value in values))
+def _keys(values: Iterable[Any]) -> list[str]:
+    return list(dict.fromkeys(key for value in values if type(value) is dict for key in value))
+
+
+def _the_keys(keys: Sequence[str]) -> str:
+    more = f" and {len(keys) - _MAX_NAMED:,} more" if len(keys) > _MAX_NAMED else ""
+    return f"the {'key' if len(keys) == 1 else 'keys'} {', '.join(f'`{key}`' for key in keys[:_MAX_NAMED])}{more}"
+
+
+def _text(shape: Iterable[PathStep], start: str = ".") -> str:
+    """Write steps of a path as JMESPath."""
+    written = {"values": ".*", "each": "[*]", "flatten": "[]"}
+    text = ""
+    for kind, *arguments in shape:
+        if kind == "field":
+            text += f".{path_text(arguments)}"
+        elif kind in ("filter", "only"):
+            text += f"[?{arguments[0].text}]"
+        else:
+            text += written.get(kind, f"[{':'.join('' if one is None else str(one) for one in arguments)}]")
+    return text.removeprefix(start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,41 +34,46 @@ class StepReport:
     seen: frozenset[str]
     always_kept: int
 
+    @property
+    def name(self) -> str:
+        """The action of the step and its place."""
+        return self.step.name if self.step else "max_chars"
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether at least half of what the step removed is restored."""
+        return self.restored * 2 >= self.before - self.after > 0
+
 
 def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepReport, ...]:
     """Return what each step did to a content of `before` characters; if `detailed`, with what it removed."""
-    sizes = [
-        characters(outcome.left_after(number, seen=False), before)
-        for number in (0, *(run.number for run in outcome.steps))
-    ]
     removed: dict[int, list[Edit]] = {}
     for edit in outcome.removals() if detailed else ():
         removed.setdefault(edit.step, []).append(edit)
-    restored: dict[int, int] = {}
+    restored: Counter[int] = Counter()
     for edit in () if outcome.fault else outcome.restorations():
-        restored[edit.step] = restored.get(edit.step, 0) + edit.after - edit.before
-    if not detailed and sum(restored.values()) * 2 < sizes[0] - sizes[-1]:
-        restored = {}  # too little to mention
-    arrived = found = outcome.left_after(0)
+        restored[edit.step] += edit.after - edit.before
     reports = []
-    for index, run in enumerate(outcome.steps):
+    arrived = found = outcome.left_after(0)
+    size = characters(outcome.left_after(0, seen=False), before)
+    for run in outcome.steps:
+        left = characters(outcome.left_after(run.number, seen=False), before)
         lacking, names = _missing(run, found, arrived)
-        reports.append(
-            StepReport(
-                step=run.step,
-                ran=run.ran,
-                places=run.places,
-                before=sizes[index],
-                after=sizes[index + 1],
-                changes=changes(removed.get(run.number, ())),
-                # What is restored inside an item may have been removed by an earlier step.
-                restored=min(restored.get(run.number, 0), sizes[index] - sizes[index + 1]),
-                missing=lacking,
-                seen=names,
-                always_kept=_always_kept(run, found),
-            )
+        report = StepReport(
+            step=run.step,
+            ran=run.ran,
+            places=run.places,
+            before=size,
+            after=left,
+            changes=changes(removed.get(run.number, ())),
+            # What is restored inside an item may have been removed by an earlier step.
+            restored=min(restored[run.number], size - left),
+            missing=lacking,
+            seen=names,
+            always_kept=_always_kept(run, found),
         )
-        found = outcome.left_after(run.number)
+        reports.append(report)
+        size, found = left, outcome.left_after(run.number)
     return tuple(reports)
 
 
@@ -78,10 +84,9 @@ def _missing(run: StepRun, found: Any, arrived: Any) -> tuple[tuple[Missing, ...
 
 
 def _always_kept(run: StepRun, found: Any) -> int:
-    step = run.step
-    if step is None or not run.changed or not step.op.spares:
+    if run.step is None or not run.changed or not run.step.op.spares:
         return 0
-    return sum(step.op.always_kept(place) for place in step.path.find(found))
+    return sum(run.step.op.always_kept(place) for place in run.step.path.find(found))
 
 
 def characters(value: Any, otherwise: int = 0) -> int:

@@ -44,7 +44,7 @@ def _history(content: Any, *later: dict[str, Any], prompt: str = "What is it?") 
 
 
 def _measured(data: bytes, rules: Ruleset | None = None) -> Measures:
-    found = look(rules or _rules(), "h", data, LookOptions(measured=True)).measures
+    found = look(rules or _rules(), "h", data, LookOptions(measured=True)).tally.measures
     assert found is not None
     return found
 

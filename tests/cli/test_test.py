@@ -73,7 +73,7 @@ def test_a_failure_is_told_at_its_line_with_what_was_seen_and_what_the_steps_did
         "  found:    null\n"
         "  help: did you mean `name`?\n"
         "  step 1, limit records: 70 -> 49 characters\n"
-        "  step 2, drop rcords: `rcords` found nothing; the nearest key is `records`\n"
+        "  step 2, drop rcords: the return has no key `rcords`; did you mean `records`?\n"
         "\n"
         "2 tests of 1 rule: 1 failed\n"
     )

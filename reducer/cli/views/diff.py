@@ -104,7 +104,7 @@ def _print_step(step: StepReport, screen: Console) -> None:
     if not step.ran:
         screen.print(f"  {name}: its `when` does not hold", style="dim")
     elif step.missing and not step.places:
-        screen.print(f"  {name}: {visible(str(step.missing[0]))}", style="yellow")
+        screen.print(f"  {name}: {visible(step.missing[0].help)}", style="yellow")
     elif step.before == step.after and not step.changes:
         screen.print(f"  {name}: nothing to remove", style="dim")
     else:

@@ -52,7 +52,7 @@ def _step(step: StepReport) -> str:
     if not step.ran:
         return f"{name}: its `when` does not hold"
     if step.missing and not step.places:
-        return f"{name}: {step.missing[0]}"
+        return f"{name}: {step.missing[0].help}"
     if step.before == step.after:
         return f"{name}: no effect"
     restored = f", {step.restored:,} of them restored by `preserve`" if step.restored else ""
