@@ -1,13 +1,13 @@
-"""Inline tests of rule files: what each expects, and the laws of reducing on its content."""
+"""Inline tests of rule files: what each expects, the laws of reducing on its content, and what tests do not cover."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from reducer.analysis.expectations import Place, Unmet, unmet
+from reducer.analysis.expectations import Failure, Place, unmet
 from reducer.analysis.laws import LAWS, alone, broken_laws
 from reducer.analysis.samples import SampleError, sample
 from reducer.analysis.snapshots import Snapshots, compare_snapshot
@@ -15,24 +15,6 @@ from reducer.analysis.steps import StepReport, characters, step_reports
 from reducer.engine import Outcome, attempt
 from reducer.rules import Rule, Ruleset, Test
 from reducer.values import Unreducible, dump
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why an inline test fails: the `place` from the root of the rule file, what was expected and what was seen.
-
-    `what` is the expectation, such as `max_chars`, or `law 5`, or `given` for a test that cannot be run. `at_key` and
-    `column`: see `Unmet`.
-    """
-
-    what: str
-    place: Place
-    message: str
-    expected: str = ""
-    seen: str = ""
-    help: str = ""
-    at_key: bool = False
-    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +38,27 @@ class TestResult:
     steps: tuple[StepReport, ...] = ()
     reached: frozenset[int] = frozenset()
     acted: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A rule or a step that tests do not cover: its place from the root of the rule file, and why."""
+
+    what: Literal["rule", "step"]
+    rule: Rule
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much tests exercise: a step counts if a test makes it change something; `max_chars` counts as a step."""
+
+    rules: int
+    tested: int
+    steps: int
+    exercised: int
+    gaps: tuple[Gap, ...]
 
 
 def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] | None = None) -> Iterator[tuple[Rule, int, Test]]:
@@ -124,11 +127,35 @@ def _broken(ruleset: Ruleset, here: Place, content: Any, before: str, outcome: O
 def _unmet(here: Place, test: Test, content: Any, outcome: Outcome, update: Snapshots | None) -> Iterator[Failure]:
     found = [*unmet(test.expect, content, outcome)]
     if test.expect.snapshot is not None and outcome.rule is not None:
-        other = compare_snapshot(outcome.rule, test.expect.snapshot, outcome.content, update)
-        found += [] if other is None else [other]
-    for each in found:
-        yield _failure((*here, "expect"), each)
+        found += compare_snapshot(outcome.rule, test.expect.snapshot, outcome.content, update)
+    yield from (replace(each, place=(*here, "expect", *each.place)) for each in found)
 
 
-def _failure(above: Place, found: Unmet) -> Failure:
-    return Failure(str(found.place[0]), (*above, *found.place), *found[1:])
+def untested(rules: Iterable[Rule]) -> list[Gap]:
+    """Return the rules that have no tests."""
+    return [Gap("rule", rule, ("tool",), "this rule has no tests") for rule in rules if not rule.tests]
+
+
+def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
+    """Return what the tests of rules cover, from all of their `results`."""
+    gaps: list[Gap] = []
+    steps = exercised = 0
+    for rule in rules:
+        of_rule = [result for result in results if result.rule is rule]
+        acted = frozenset[int]().union(*(result.acted for result in of_rule))
+        reached = frozenset[int]().union(*(result.reached for result in of_rule))
+        numbers = range(1, len(rule.steps) + 1 + (rule.max_chars is not None))
+        steps += len(numbers)
+        exercised += len(acted)
+        gaps += untested([rule])
+        gaps += (_gap(rule, number, number in reached) for number in numbers if rule.tests and number not in acted)
+    return Coverage(len(rules), sum(bool(rule.tests) for rule in rules), steps, exercised, tuple(gaps))
+
+
+def _gap(rule: Rule, number: int, reached: bool) -> Gap:
+    if number > len(rule.steps):
+        return Gap("step", rule, ("max_chars",), "no test gives more than fits in `max_chars`")
+    step = rule.steps[number - 1]
+    what = "removes" if reached else "finds"
+    message = f"step {step.number}, `{step.name}`, {what} nothing in any test"
+    return Gap("step", rule, ("steps", number - 1, step.op.verb()), message)

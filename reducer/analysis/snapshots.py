@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
-from reducer.analysis.expectations import Unmet, unequal
+from reducer.analysis.expectations import Failure, differs
 from reducer.analysis.samples import SampleError, folder_of, read_sample
 from reducer.analysis.texts import excerpt, opened
 from reducer.rules import Rule
@@ -27,60 +29,48 @@ class Snapshots:
 
 def snapshots_for(rules: tuple[Rule, ...]) -> Snapshots:
     """Return an empty collection for the snapshots of these rules."""
-    given = {
-        folder_of(rule) / name
-        for rule in rules
-        for test in rule.tests
-        for name in (test.given.file, test.given.history)
-        if name
-    }
-    return Snapshots(frozenset(_real(file) for file in given))
+    names = ((rule, name) for rule in rules for test in rule.tests for name in (test.given.file, test.given.history))
+    return Snapshots(frozenset(Path(realpath(folder_of(rule) / name)) for rule, name in names if name))
 
 
-def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | None) -> Unmet | None:
-    """Compare a result with its snapshot; None if it is the same, or if `update` has it written."""
+def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | None) -> Iterator[Failure]:
+    """Yield how a result differs from its snapshot; nothing if it is the same, or if `update` has it written."""
     file = folder_of(rule) / name
-    place = ("snapshot",)
     is_json = file.suffix == ".json"
-    seen = opened(result) if is_json else result
     if not is_json and (type(result) is not str or _SURROGATE.search(result)):
-        message, help = "the result is no text that a file can contain", "name a file that ends in .json"
-        return Unmet(place, message, "a text", excerpt(result), help)
-    real = _real(file)
-    if not real.is_relative_to(_real(folder_of(rule))):
-        return Unmet(place, f"{file} is a link to another folder", "a file beside the rule file", str(real))
+        yield _wrong(
+            "the result is no text that a file can contain", "a text", result, "name a file that ends in .json"
+        )
+        return
+    real = Path(realpath(file))
+    if not real.is_relative_to(realpath(folder_of(rule))):
+        yield _wrong(f"{file} is a link to another folder", "a file beside the rule file", str(real))
+        return
     if update is not None and real in update.given:
-        return Unmet(place, f"{file} is what a test starts from", "a file of its own", str(file))
-    fault, known = "", None
+        yield _wrong(f"{file} is what a test starts from", "a file of its own", str(file))
+        return
+    seen = opened(result) if is_json else result
+    text = _written(seen) if is_json else str(result).encode()
+    help, known, fault = "`--update` writes the current result: look at it before you keep it", None, ""
     try:
-        if update is not None and real in update.files:
-            text = update.files[real].decode()
-            known = json.loads(text) if is_json else text
-        else:
-            known = read_sample(file, "snapshot")
-        if (dump(known) == dump(seen)) if is_json else known == seen:
-            return None
+        known = read_sample(file, "snapshot")
     except SampleError as error:
         fault = str(error)
-    if update is not None and real not in update.files:
-        update.files[real] = written(seen, is_json)
-        return None
-    help = "`--update` writes the current result: look at it before you keep it"
-    if fault:
-        return Unmet(place, fault, f"a snapshot in {file}", excerpt(result), help)
-    return unequal(place, known, seen)._replace(message=f"the result differs from {file}", help=help)
+    is_same = not fault and dump(known) == dump(seen)
+    if update is not None and (not is_same or real in update.files):
+        if update.files.setdefault(real, text) != text:
+            yield _wrong(f"another test has another result for {file}", "a file of its own", str(file))
+    elif fault:
+        yield _wrong(fault, f"a snapshot in {file}", result, help)
+    elif not is_same:
+        yield differs(("snapshot",), f"the result differs from {file}", known, seen, help)
 
 
-def written(value: Any, is_json: bool) -> bytes:
-    """Write a result as a snapshot: JSON with an indent, for people to read and compare, or a text as it is."""
-    if not is_json:
-        return str(value).encode()
+def _wrong(message: str, expected: str, seen: Any, help: str = "") -> Failure:
+    return Failure("snapshot", ("snapshot",), message, expected, excerpt(seen), help)
+
+
+def _written(value: Any) -> bytes:
+    """Write a value as JSON with an indent, for people to read and compare."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
-
-
-def _real(file: Path) -> Path:
-    try:
-        return file.resolve()
-    except (OSError, RuntimeError):
-        return file.absolute()

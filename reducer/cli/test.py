@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reducer.analysis.coverage import coverage, untested
-from reducer.analysis.rule_tests import TestResult, chosen_tests, run_tests
+from reducer.analysis.rule_tests import TestResult, chosen_tests, coverage, run_tests, untested
 from reducer.analysis.snapshots import Snapshots, snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.messages import CommandError, say

@@ -71,7 +71,7 @@ def test_a_failure_is_told_at_its_line_with_what_was_seen_and_what_the_steps_did
         "     |                                                      ^\n"
         '  expected: "b"\n'
         "  found:    null\n"
-        "  help: did you mean `name`?\n"
+        "  help: `records[1]` has no key `nam`; did you mean `records[1].name`?\n"
         "  step 1, limit records: 70 -> 49 characters\n"
         "  step 2, drop rcords: the return has no key `rcords`; did you mean `records`?\n"
         "\n"
@@ -82,7 +82,7 @@ def test_a_failure_is_told_at_its_line_with_what_was_seen_and_what_the_steps_did
 @pytest.mark.parametrize(
     ("expect", "place", "words"),
     [
-        ("unchanged: true", "12:18", "expected: 70 characters as they were given\n  found:    49 characters; at `records` 3 items:"),
+        ("unchanged: true", "12:18", 'expected: at `records` [{"name":"a"},{"name":"b"},{"name":"192.0.2.1"}]\n  found:    at `records` [{'),
         ("equals: {records: [{name: a}, {name: c}], total: 3}", "12:15", 'expected: at `records[1].name` "c"\n  found:    at `records[1].name` "b"'),
         ("contains: [b, 192.0.2.1]", "12:21", "help: step 1, `limit records`, removed it (line 4)"),
         ("contains: [b, zz]", "12:21", "help: it is not in the given content either"),

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from reducer.analysis.coverage import Gap
-from reducer.analysis.expectations import Place
-from reducer.analysis.rule_tests import Failure, TestResult
+from reducer.analysis.expectations import Failure, Place
+from reducer.analysis.rule_tests import Gap, TestResult
 from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import parse

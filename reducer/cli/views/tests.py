@@ -9,8 +9,8 @@ from pathlib import PurePath
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reducer.analysis.coverage import Coverage
-from reducer.analysis.rule_tests import Failure, TestResult
+from reducer.analysis.expectations import Failure
+from reducer.analysis.rule_tests import Coverage, TestResult
 from reducer.analysis.steps import StepReport
 from reducer.cli.messages import counted
 from reducer.cli.views.json_report import step_as_json
