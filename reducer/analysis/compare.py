@@ -7,13 +7,77 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from reducer.analysis.baselines import CLEARED, Contender
 from reducer.analysis.measures import requests, size, sizes
 from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
 from reducer.analysis.texts import entities, opened
+from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
+from reducer.formats.json_text import read_json
 from reducer.histories.stored import events, returns
 from reducer.references import Event, Reference, Response, Returned, references, searched, searcher
+from reducer.rules import Ruleset
+from reducer.values import Unreducible, dump, plain
+
+CLEARED = "[cleared]"
+"""What is sent instead of a return that was cleared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A way to shorten returns: `left(tool, content)` returns what it leaves.
+
+    `last` is how many requests send the returns before them in full, None for all; `rules` is True for rules.
+    """
+
+    name: str
+    left: Callable[[str, Any], Any]
+    last: int | None = None
+    rules: bool = False
+
+
+def of_rules(name: str, ruleset: Ruleset) -> Contender:
+    """Return rules as a contender."""
+    return Contender(name, lambda tool, content: reduce_content(ruleset, tool, content), rules=True)
+
+
+def baseline(text: str) -> Contender:
+    """Read `truncate:N` (the first N characters), `head:N` (the first N items of every list) or `keep-last:N`.
+
+    The last keeps the returns of the last N requests. Raises `ValueError` that says what is expected.
+    """
+    name, _, number = text.partition(":")
+    count = int(number) if number.isdecimal() and len(number) < 10 else 0
+    if count and name == "truncate":
+        return Contender(text, lambda _, content: _truncated(content, count))
+    if count and name == "head":
+        return Contender(text, lambda _, content: _head(content, count))
+    if count and name == "keep-last":
+        return Contender(text, lambda _, content: content, count)
+    raise ValueError(f"unknown baseline {text}: expected one such as truncate:2000, head:5 or keep-last:5")
+
+
+def _truncated(content: Any, count: int) -> Any:
+    try:
+        text = content if type(content) is str else dump(plain(content))
+    except (Unreducible, ValueError):
+        return content
+    return content if len(text) <= count else text[:count]
+
+
+def _head(content: Any, count: int) -> Any:
+    def first(value: Any) -> Any:
+        if type(value) is list:
+            return [first(item) for item in value[:count]]
+        return {key: first(item) for key, item in value.items()} if type(value) is dict else value
+
+    value = read_json(content) if type(content) is str else content
+    try:
+        short = first(value)
+    except RecursionError:
+        return content
+    if type(content) is not str:
+        return short
+    return content if value is None or short == value else dump(short)
 
 
 class Score(NamedTuple):
@@ -33,41 +97,29 @@ class Score(NamedTuple):
         """The share of the characters of the returns that was saved."""
         return (self.before - self.after) / self.before if self.before else 0.0
 
-    @property
-    def retention(self) -> float | None:
-        """The share of the references that was kept."""
-        return self.references_kept / self.references if self.references else None
-
-    @property
-    def recall(self) -> float | None:
-        """The share of the entities that was kept."""
-        return self.entities_kept / self.entities if self.entities else None
-
 
 def add_scores(scores: Sequence[Score]) -> Score:
     """Sum up the scores of one contender on several histories."""
-    before, after, every, kept, entities, entities_kept = map(
-        sum, zip(*(score[:6] for score in (Score(), *scores)), strict=True)
-    )
+    numbers = zip(*(score[:6] for score in (Score(), *scores)), strict=True)
+    before, after, every, kept, entities, entities_kept = map(sum, numbers)
     costs = add_costs(score.cost for score in scores), add_costs(score.recorded for score in scores)
     return Score(before, after, every, kept, entities, entities_kept, *costs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """A history as it was recorded: its events, and for each tool return its content and size.
+    """A history as it was recorded: its events and novel references, and the returns with what is known of each.
 
-    `tools` has None for returns that rules never apply to, `entities` the entities of each content, and `requests` how
-    many requests were sent before it.
+    `tools` has None for returns that rules never apply to, `requests` how many requests were sent before each return.
     """
 
     events: Sequence[Event]
+    novel: Sequence[Reference]
     contents: Sequence[Any]
-    tools: Sequence[str | None]
     sizes: Sequence[int]
     entities: Sequence[frozenset[tuple[str, str]]]
+    tools: Sequence[str | None]
     requests: Sequence[int]
-    novel: Sequence[Reference]
 
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
@@ -78,26 +130,18 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     tools = {found.key: found.tool for found in returns(data) if not found.untouched}
     placed = events(data)
     happened = [place.event for place in placed]
+    answers = [number for number, event in enumerate(happened) if isinstance(event, Response)]
     contents = [event.content for event in happened if isinstance(event, Returned)]
     recorded = _Recorded(
         events=happened,
+        novel=[reference for reference in references(happened) if reference.novel],
         contents=contents,
-        tools=[tools.get(place.key) for place in placed if isinstance(place.event, Returned)],
         sizes=[size(content) for content in contents],
         entities=[_entities(content) for content in contents],
-        requests=list(_requests_before(happened)),
-        novel=[reference for reference in references(happened) if reference.novel],
+        tools=[tools.get(place.key) for place in placed if isinstance(place.event, Returned)],
+        requests=[bisect_left(answers, number) for number, one in enumerate(happened) if isinstance(one, Returned)],
     )
     return [_score(one, recorded) for one in contenders]
-
-
-def _requests_before(happened: Sequence[Event]) -> Iterator[int]:
-    count = 0
-    for event in happened:
-        if isinstance(event, Response):
-            count += 1
-        elif isinstance(event, Returned):
-            yield count
 
 
 def _entities(content: Any) -> frozenset[tuple[str, str]]:
@@ -106,31 +150,27 @@ def _entities(content: Any) -> frozenset[tuple[str, str]]:
 
 def _score(one: Contender, recorded: _Recorded) -> Score:
     left = list(_left(one, recorded))
-    shown = _shown(one, recorded)
     texts = [searched(new) for new in left]
+    shown = _shown(one, recorded)
     answers = [number for number, event in enumerate(recorded.events) if isinstance(event, Response)]
-    asked = {number: request for request, number in enumerate(answers, 1)}
     end = len(answers) + 1
-    kept = sum(
-        any(
-            shown(source, asked[reference.event]) and bool(searcher([reference.value])(texts[source]))
-            for source in reference.sources
-        )
-        for reference in recorded.novel
-    )
-    entities_kept = sum(
-        len(found if new is content else found & _entities(new))
-        for source, (found, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True))
-        if shown(source, end)
-    )
+
+    def is_kept(reference: Reference) -> bool:
+        request, search = bisect_left(answers, reference.event) + 1, searcher([reference.value])
+        return any(shown(source, request) and search(texts[source]) for source in reference.sources)
+
     sent = requests(recorded.events, left) if one.last is None else _clearing(recorded.events, left, shown)
     return Score(
         before=sum(recorded.sizes),
         after=sum(size(new) if shown(source, end) else len(CLEARED) for source, new in enumerate(left)),
         references=len(recorded.novel),
-        references_kept=kept,
+        references_kept=sum(map(is_kept, recorded.novel)),
         entities=sum(map(len, recorded.entities)),
-        entities_kept=entities_kept,
+        entities_kept=sum(
+            len(found if new is content else found & _entities(new))
+            for source, (found, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True))
+            if shown(source, end)
+        ),
         cost=cost(sent),
         recorded=cost(requests(recorded.events, recorded.contents)),
     )
@@ -146,15 +186,13 @@ def _left(one: Contender, recorded: _Recorded) -> Iterator[Any]:
 def _shown(one: Contender, recorded: _Recorded) -> Callable[[int, int], bool]:
     """Return the function that tells whether a return is sent in full with a request; requests count from 1."""
     last = one.last
-    if last is None:
-        return lambda source, request: True
     # Requests that bring no returns do not clear others.
     bringing = sorted(set(recorded.requests))
-    rounds = {request: number for number, request in enumerate(bringing)}
 
     def shown(source: int, request: int) -> bool:
-        is_recent = rounds[recorded.requests[source]] >= bisect_left(bringing, request) - last
-        return is_recent or recorded.sizes[source] <= len(CLEARED)
+        if last is None or recorded.sizes[source] <= len(CLEARED):
+            return True
+        return bisect_left(bringing, recorded.requests[source]) >= bisect_left(bringing, request) - last
 
     return shown
 

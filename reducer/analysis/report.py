@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from reducer.analysis.changes import Change, changes
-from reducer.analysis.measures import Reduced, measure
+from reducer.analysis.losses import Reduced
+from reducer.analysis.measures import measure
 from reducer.analysis.steps import StepReport, characters, step_reports
 from reducer.analysis.tally import LineSum, Tally
 from reducer.engine import Outcome, attempt, reduce_content
+from reducer.errors import HistoryError
+from reducer.histories.lines import is_heavy, lines_of
 from reducer.histories.stored import (
     Content,
     InputFormat,
@@ -46,6 +49,9 @@ class LookOptions:
 
 
 ALL_RETURNS = LookOptions()
+MAX_BAD = 5
+"""Bad lines that are reported in full; the others are counted."""
+_MAX_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +188,56 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     if options.measured:
         tally.measures = measure(history, data, reduced, options.input_format)
     return Look(tally, tuple(reports), output if options.writes else b"")
+
+
+def look_at_lines(
+    ruleset: Ruleset,
+    piece: bytes,
+    options: LookOptions = ALL_RETURNS,
+    see: Callable[[int, tuple[ReturnReport, ...]], None] | None = None,
+) -> tuple[Tally, LineSum, bytes]:
+    """Reduce the history on each line of `piece`; return the sums and, if it `writes`, the reduced lines.
+
+    Blank lines, line ends, and lines that contain no history or take too much memory stay. Line numbers count from 1 in
+    the piece. `see` gets the detailed report of each line.
+    """
+    options = replace(options, detailed=see is not None)
+    tally, lines = Tally(), LineSum("")
+    pieces: list[bytes] = []
+    done = 0
+    for start, end in lines_of(piece):
+        lines.lines += 1
+        line = piece[start:end]
+        if not line.strip():
+            lines.blank += 1
+        elif is_heavy(line):
+            lines.long += 1
+        else:
+            try:
+                found = look(ruleset, "", line, options)
+            except HistoryError as error:
+                lines.bad += 1
+                if len(lines.first_bad) < MAX_BAD:
+                    # The line was read alone, so the message names line 1.
+                    lines.first_bad.append((lines.lines, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
+                continue
+            if see is not None:
+                see(lines.lines, found.returns)
+            tally.merge(found.tally)
+            if options.writes and found.output is not line:
+                pieces += (piece[done:start], found.output)
+                done = end
+    return tally, lines, b"".join((*pieces, piece[done:])) if options.writes else b""
+
+
+def add_lines(total: LineSum, more: LineSum) -> None:
+    """Add the sums of the lines that follow; their numbers continue."""
+    room = MAX_BAD - len(total.first_bad)
+    total.first_bad += [(total.lines + number, why) for number, why in more.first_bad[:room]]
+    total.lines += more.lines
+    total.blank += more.blank
+    total.bad += more.bad
+    total.long += more.long
 
 
 def _attempts(ruleset: Ruleset, data: bytes, options: LookOptions) -> Iterator[tuple[Return, _Attempt]]:

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducer.analysis.baselines import Contender, baseline, of_rules
-from reducer.analysis.compare import Score, add_scores, compare
+from reducer.analysis.compare import Contender, Score, add_scores, baseline, compare, of_rules
 from reducer.cli.arguments import add_cache_prices, parse, parser
 from reducer.cli.dry_run import read_prices
 from reducer.cli.inputs import SAMPLE, Source, find_sources, read_histories

@@ -20,8 +20,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Literal
 
-from reducer.analysis.lines import MAX_BAD, add_lines, look_at_lines
-from reducer.analysis.report import LookOptions, ReturnReport, look
+from reducer.analysis.report import MAX_BAD, LookOptions, ReturnReport, add_lines, look, look_at_lines
 from reducer.analysis.tally import LineSum, Tally
 from reducer.cli.inputs import Chunk, Selection, Source, read_chunks
 from reducer.cli.messages import CommandError, counted, say

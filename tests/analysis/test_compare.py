@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from reducer.analysis.baselines import CLEARED, baseline, of_rules
-from reducer.analysis.compare import Score, add_scores, compare
+from reducer.analysis.compare import CLEARED, Score, add_scores, baseline, compare, of_rules
 from reducer.rules import compile_rules
+from tests.cli.conftest import history
 
 SAME = {"truncate:2000": "trunc2000", "keep-last:5": "mask5r", "head:5": "head5", "keep-last:1": "mask1r"}
 
@@ -35,22 +35,7 @@ def test_baselines_score_as_the_definition_says(data: Path, definition: ModuleTy
 
 
 def _history(*contents: Any) -> bytes:
-    messages: list[dict[str, Any]] = [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Look."}]}]
-    for number, content in enumerate(contents):
-        messages.append(
-            {
-                "kind": "response",
-                "parts": [{"part_kind": "tool-call", "tool_name": "look", "args": {}, "tool_call_id": f"c{number}"}],
-            }
-        )
-        messages.append(
-            {
-                "kind": "request",
-                "parts": [
-                    {"part_kind": "tool-return", "tool_name": "look", "content": content, "tool_call_id": f"c{number}"}
-                ],
-            }
-        )
+    messages = json.loads(history(*(("look", content) for content in contents)))
     messages.append({"kind": "response", "parts": [{"part_kind": "text", "content": "It is host-1 and host-9."}]})
     return json.dumps(messages).encode()
 
@@ -58,11 +43,9 @@ def _history(*contents: Any) -> bytes:
 def test_rules_and_baselines_on_one_history() -> None:
     ruleset, _ = compile_rules([("look.yaml", "version: 1\ntool: look\nsteps:\n  - drop: \"[?contains(@, '9')]\"\n")])
     assert ruleset is not None
-    history = _history(["host-1 " * 20, "host-9 192.0.2.1"], "x" * 100)
-    rules, cleared, cut = compare(
-        history,
-        [of_rules("rules", ruleset), baseline("keep-last:1"), baseline("truncate:5000")],
-    )
+    recorded = _history(["host-1 " * 20, "host-9 192.0.2.1"], "x" * 100)
+    contenders = [of_rules("rules", ruleset), baseline("keep-last:1"), baseline("truncate:5000")]
+    rules, cleared, cut = compare(recorded, contenders)
     assert (rules.references, rules.references_kept, rules.entities, rules.entities_kept) == (2, 1, 1, 0)
     assert (cleared.references_kept, cleared.entities_kept, cleared.after) == (0, 0, len(CLEARED) + 100)
     assert (cut.references_kept, cut.entities_kept, cut.saved) == (2, 1, 0)
@@ -74,20 +57,11 @@ def test_scores_add_up() -> None:
     (score,) = compare(_history("host-1"), [baseline("truncate:3")])
     assert add_scores([score, score]).before == 2 * score.before
     assert add_scores([]) == Score()
-    assert (Score().saved, Score().retention, Score().recall) == (0, None, None)
+    assert Score().saved == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("trunc:5", "unknown baseline trunc:5: did you mean truncate:5?"),
-        ("mask:5", "unknown baseline mask:5: there are truncate:2000, head:5 and keep-last:5"),
-        ("head", "unknown baseline head: expected a whole number of at least 1 behind `head:`"),
-        ("head:0", "unknown baseline head:0: expected a whole number of at least 1 behind `head:`"),
-        ("head:-1", "unknown baseline head:-1: expected a whole number of at least 1 behind `head:`"),
-    ],
-)
-def test_baselines_that_are_none(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match="unknown baseline") as told:
+@pytest.mark.parametrize("text", ["trunc:5", "mask:5", "head", "head:0", "head:-1", "head:²", "truncate:9999999999"])
+def test_unknown_baselines(text: str) -> None:
+    with pytest.raises(ValueError, match="expected one such as truncate:2000, head:5 or keep-last:5") as raised:
         baseline(text)
-    assert str(told.value) == message
+    assert str(raised.value).startswith(f"unknown baseline {text}: ")

@@ -12,10 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reducer.analysis.attention import attention
-from reducer.analysis.lines import MAX_BAD, add_lines, look_at_lines
 from reducer.analysis.missing import near
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import LookOptions, Report, ReturnReport, look, tokens
+from reducer.analysis.report import MAX_BAD, LookOptions, Report, ReturnReport, add_lines, look, look_at_lines, tokens
 from reducer.analysis.tally import OTHER_TOOLS, LineSum, Tally
 from reducer.cli.views.json_report import as_json
 from reducer.rules import Ruleset, compile_rules

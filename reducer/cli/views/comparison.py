@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from reducer.analysis.baselines import Contender
-from reducer.analysis.compare import Score
+from reducer.analysis.compare import Contender, Score
 from reducer.analysis.prices import Prices
 from reducer.cli.views.text import share
 from reducer.screen import console, visible
