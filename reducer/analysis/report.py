@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from reducer.analysis.changes import Change, changes
 from reducer.analysis.losses import Reduced
 from reducer.analysis.measures import measure
-from reducer.analysis.steps import StepReport, characters, step_reports
+from reducer.analysis.steps import Change, StepReport, changes, characters, step_reports
 from reducer.analysis.tally import LineSum, Tally
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from reducer.analysis.expectations import Failure, Place, unmet
 from reducer.analysis.laws import LAWS, alone, broken_laws
-from reducer.analysis.samples import SampleError, sample
-from reducer.analysis.snapshots import Snapshots, compare_snapshot
+from reducer.analysis.samples import SampleError, Snapshots, compare_snapshot, sample
 from reducer.analysis.steps import StepReport, characters, step_reports
 from reducer.engine import Outcome, attempt
 from reducer.rules import Rule, Ruleset, Test
@@ -70,14 +69,6 @@ def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] | None = None) 
         for number, test in enumerate(rule.tests):
             if chosen is None or chosen(" ".join((Path(rule.file).name, *rule.tools, test.name))):
                 yield rule, number, test
-
-
-def run_tests(
-    ruleset: Ruleset, tests: Iterable[tuple[Rule, int, Test]], update: Snapshots | None = None
-) -> Iterator[TestResult]:
-    """Run inline tests, one after the other. `update` collects the snapshots to write; without it none is written."""
-    for rule, number, test in tests:
-        yield run_test(ruleset, rule, number, test, update)
 
 
 def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snapshots | None = None) -> TestResult:

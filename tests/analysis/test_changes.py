@@ -10,7 +10,7 @@ import jmespath
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 
-from reducer.analysis.changes import changes
+from reducer.analysis.steps import changes
 from reducer.cli.views.diff import describe
 from reducer.engine import Edit, Outcome, attempt
 from reducer.paths.written import path_text

@@ -8,9 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
 from reducer.analysis.attention import Attention, plural
-from reducer.analysis.changes import Change
 from reducer.analysis.report import Report, ReturnReport
-from reducer.analysis.steps import StepReport
+from reducer.analysis.steps import Change, StepReport
 from reducer.cli.views.table import print_attention, print_head
 from reducer.cli.views.text import saved
 from reducer.screen import console, print_indented, visible
