@@ -35,6 +35,9 @@ class Contender:
     rules: bool = False
 
 
+AS_RECORDED = Contender("as recorded", lambda _, content: content)
+
+
 def of_rules(name: str, ruleset: Ruleset) -> Contender:
     """Return rules as a contender."""
     return Contender(name, lambda tool, content: reduce_content(ruleset, tool, content), rules=True)
@@ -47,12 +50,11 @@ def baseline(text: str) -> Contender:
     """
     name, _, number = text.partition(":")
     count = int(number) if number.isdecimal() and len(number) < 10 else 0
-    if count and name == "truncate":
-        return Contender(text, lambda _, content: _truncated(content, count))
-    if count and name == "head":
-        return Contender(text, lambda _, content: _head(content, count))
+    if count and name in ("truncate", "head"):
+        shorten = _truncated if name == "truncate" else _head
+        return Contender(text, lambda _, content: shorten(content, count))
     if count and name == "keep-last":
-        return Contender(text, lambda _, content: content, count)
+        return Contender(text, AS_RECORDED.left, count)
     raise ValueError(f"unknown baseline {text}: expected one such as truncate:2000, head:5 or keep-last:5")
 
 
@@ -81,42 +83,32 @@ def _head(content: Any, count: int) -> Any:
 
 
 class Score(NamedTuple):
-    """How one contender does: characters of returns, references and entities, before and after, and costs."""
+    """What one contender leaves: characters of returns, novel references, entities, and what the requests cost."""
 
-    before: int = 0
-    after: int = 0
+    characters: int = 0
     references: int = 0
-    references_kept: int = 0
     entities: int = 0
-    entities_kept: int = 0
     cost: Cost = NOTHING
-    recorded: Cost = NOTHING
-
-    @property
-    def saved(self) -> float:
-        """The share of the characters of the returns that was saved."""
-        return (self.before - self.after) / self.before if self.before else 0.0
 
 
-def add_scores(scores: Sequence[Score]) -> Score:
-    """Sum up the scores of one contender on several histories."""
-    numbers = zip(*(score[:6] for score in (Score(), *scores)), strict=True)
-    before, after, every, kept, entities, entities_kept = map(sum, numbers)
-    costs = add_costs(score.cost for score in scores), add_costs(score.recorded for score in scores)
-    return Score(before, after, every, kept, entities, entities_kept, *costs)
+def add_scores(one: Score, other: Score) -> Score:
+    """Add the scores of one contender on different histories."""
+    numbers = (one.characters + other.characters, one.references + other.references, one.entities + other.entities)
+    return Score(*numbers, add_costs((one.cost, other.cost)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
     """A history as it was recorded: its events and novel references, and the returns with what is known of each.
 
-    `tools` has None for returns that rules never apply to, `requests` how many requests were sent before each return.
+    `responses` are the numbers of the events that are responses, `tools` has None for returns that rules never apply
+    to, `requests` how many requests were sent before each return.
     """
 
     events: Sequence[Event]
     novel: Sequence[Reference]
+    responses: Sequence[int]
     contents: Sequence[Any]
-    sizes: Sequence[int]
     entities: Sequence[frozenset[tuple[str, str]]]
     tools: Sequence[str | None]
     requests: Sequence[int]
@@ -130,16 +122,16 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     tools = {found.key: found.tool for found in returns(data) if not found.untouched}
     placed = events(data)
     happened = [place.event for place in placed]
-    answers = [number for number, event in enumerate(happened) if isinstance(event, Response)]
+    responses = [number for number, event in enumerate(happened) if isinstance(event, Response)]
     contents = [event.content for event in happened if isinstance(event, Returned)]
     recorded = _Recorded(
         events=happened,
         novel=[reference for reference in references(happened) if reference.novel],
+        responses=responses,
         contents=contents,
-        sizes=[size(content) for content in contents],
         entities=[_entities(content) for content in contents],
         tools=[tools.get(place.key) for place in placed if isinstance(place.event, Returned)],
-        requests=[bisect_left(answers, number) for number, one in enumerate(happened) if isinstance(one, Returned)],
+        requests=[bisect_left(responses, number) for number, one in enumerate(happened) if isinstance(one, Returned)],
     )
     return [_score(one, recorded) for one in contenders]
 
@@ -152,47 +144,43 @@ def _score(one: Contender, recorded: _Recorded) -> Score:
     left = list(_left(one, recorded))
     texts = [searched(new) for new in left]
     shown = _shown(one, recorded)
-    answers = [number for number, event in enumerate(recorded.events) if isinstance(event, Response)]
-    end = len(answers) + 1
+    end = len(recorded.responses) + 1
 
     def is_kept(reference: Reference) -> bool:
-        request, search = bisect_left(answers, reference.event) + 1, searcher([reference.value])
+        request, search = bisect_left(recorded.responses, reference.event) + 1, searcher([reference.value])
         return any(shown(source, request) and search(texts[source]) for source in reference.sources)
 
-    sent = requests(recorded.events, left) if one.last is None else _clearing(recorded.events, left, shown)
+    kept = 0
+    for source, (known, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True)):
+        if shown(source, end):
+            kept += len(known if new is content else known & _entities(new))
     return Score(
-        before=sum(recorded.sizes),
-        after=sum(size(new) if shown(source, end) else len(CLEARED) for source, new in enumerate(left)),
-        references=len(recorded.novel),
-        references_kept=sum(map(is_kept, recorded.novel)),
-        entities=sum(map(len, recorded.entities)),
-        entities_kept=sum(
-            len(found if new is content else found & _entities(new))
-            for source, (found, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True))
-            if shown(source, end)
-        ),
-        cost=cost(sent),
-        recorded=cost(requests(recorded.events, recorded.contents)),
+        characters=sum(size(new) if shown(source, end) else len(CLEARED) for source, new in enumerate(left)),
+        references=sum(map(is_kept, recorded.novel)),
+        entities=kept,
+        cost=cost(requests(recorded.events, left) if one.last is None else _clearing(recorded.events, left, shown)),
     )
 
 
 def _left(one: Contender, recorded: _Recorded) -> Iterator[Any]:
     """Yield what is left of each return: the content itself if it would get longer."""
-    for tool, content, length in zip(recorded.tools, recorded.contents, recorded.sizes, strict=True):
+    for tool, content in zip(recorded.tools, recorded.contents, strict=True):
         new = content if tool is None else one.left(tool, content)
-        yield new if size(new) <= length else content
+        yield new if new is content or size(new) <= size(content) else content
 
 
 def _shown(one: Contender, recorded: _Recorded) -> Callable[[int, int], bool]:
     """Return the function that tells whether a return is sent in full with a request; requests count from 1."""
     last = one.last
+    if last is None:
+        return lambda source, request: True
+    is_small = [size(content) <= len(CLEARED) for content in recorded.contents]
     # Requests that bring no returns do not clear others.
     bringing = sorted(set(recorded.requests))
 
     def shown(source: int, request: int) -> bool:
-        if last is None or recorded.sizes[source] <= len(CLEARED):
-            return True
-        return bisect_left(bringing, recorded.requests[source]) >= bisect_left(bringing, request) - last
+        is_recent = bisect_left(bringing, recorded.requests[source]) >= bisect_left(bringing, request) - last
+        return is_recent or is_small[source]
 
     return shown
 
