@@ -12,16 +12,13 @@ from reducer.paths import Chain, Path, PathError, Shape, ValuePlace, compile_pat
 from reducer.paths.written import path_text
 from reducer.rules import Step
 
-PathStep = tuple[Any, ...]
-
 _MAX_VALUES = 200
 """Values at one level that are searched for keys."""
 _MAX_KEYS = 50
 _MAX_NAMED = 6
 _MAX_CORRECTIONS = 3
-_MISSPELLED = 0.8
-"""The similarity from which a key is a misspelling of another, rather than an optional key that is absent."""
-_NOUNS: dict[type, str] = {dict: "object", list: "list", str: "text", type(None): "null"}
+_NOUNS: dict[type, str] = {dict: "object", list: "list", str: "text", int: "number", float: "number"}
+_WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +39,6 @@ class Nothing(NamedTuple):
 
     message: str
     path: str
-
-
-# --- the place of a step, and the keys that it names
 
 
 def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[Missing, ...], frozenset[str]]:
@@ -68,23 +62,22 @@ def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[M
 def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
     """Look for the keys that a step names. What it reads, as in `sort_by`, is missing if it is absent.
 
-    A key that it keeps or drops may be optional: it is missing only if a similar one is there.
+    A key that it keeps or drops may be optional: it is missing only if a very similar one is there.
     """
     keys = list(_keys_of(step))
-    values = step.path.find(before)[:_MAX_VALUES] if keys else ()
-    lost: list[Missing] = []
+    values = step.path.find(before)[:_MAX_VALUES] if keys else []
+    lost: dict[Missing, None] = {}
     seen: set[str] = set()
     for text, chain, is_read in keys:
         present, depth = _follow(values, chain)
+        named = {other[depth] for _, other, _ in keys if other[:depth] == chain[:depth] and len(other) > depth}
         if depth == len(chain):
             seen.add(text)
-            continue
-        named = {other[depth] for _, other, _ in keys if other[:depth] == chain[:depth] and len(other) > depth}
-        nearest = near(chain[depth], (key for key in present if key not in named), 0.7 if is_read else _MISSPELLED)
-        if nearest or (is_read and present):
-            help = f"did you mean `{nearest}`?" if nearest else f"there are {_the_keys(present)}"
-            lost.append(Missing("key", text, f"there is no key `{text}`; {help}", nearest))
-    return tuple(dict.fromkeys(lost)), frozenset(seen)
+        elif nearest := near(chain[depth], (key for key in present if key not in named), 0.7 if is_read else 0.8):
+            lost[Missing("key", text, f"there is no key `{text}`; did you mean `{nearest}`?", nearest)] = None
+        elif is_read and present:
+            lost[Missing("key", text, f"there is no key `{text}`; there are {_the_keys(present)}", "")] = None
+    return tuple(lost), frozenset(seen)
 
 
 def _keys_of(step: Step) -> Iterator[tuple[str, Chain, bool]]:
@@ -117,9 +110,6 @@ def near(name: str, keys: Iterable[str], similarity: float = 0.7) -> str:
     return folded[found[0]] if found else ""
 
 
-# --- where a path ends
-
-
 def explain(path: Path | str, content: Any) -> Nothing:
     """Return why a path finds nothing in a JSON value, and the path that was probably meant, which finds something.
 
@@ -129,8 +119,16 @@ def explain(path: Path | str, content: Any) -> Nothing:
     number, values = _end(path, content)
     if number == len(path.shape):
         return Nothing("", "") if values else Nothing(f"`{path.text}` is null", "")
-    meant = _meant(path, content)
-    why = _why(path.shape[number], values, _text(path.shape[:number]), bool(meant))
+    step, keys, meant = path.shape[number], _keys(values), _meant(path, content)
+    at = f"`{_text(path.shape[:number])}`" if number else "the return"
+    if step[0] == "field" and step[1] in keys:
+        why = f"`{step[1]}` is null in {at}"
+    elif step[0] == "field" and keys:
+        why = f"{at} has no key `{step[1]}`" if meant else f"{at} has {_the_keys(keys)}"
+    elif _is_for(step, values):
+        why = f"`{_step_text(step)}` selects nothing in {at}"
+    else:
+        why = f"{at} is {_type(values[0])}, so `{_step_text(step)}` finds nothing there"
     return Nothing(f"{why}; did you mean `{meant}`?" if meant else why, meant)
 
 
@@ -145,42 +143,28 @@ def _end(path: Path, content: Any) -> tuple[int, list[Any]]:
     return len(path.shape), values
 
 
-def _why(step: PathStep, values: Sequence[Any], before: str, is_misspelled: bool) -> str:
-    """Say what is at the place `before` the step that finds nothing."""
-    at = f"`{before}`" if before else "the return"
-    keys = _keys(values)
-    if step[0] == "field" and keys:
-        if step[1] in keys:
-            return f"`{step[1]}` is null in {at}"
-        return f"{at} has no key `{step[1]}`" if is_misspelled else f"{at} has {_the_keys(keys)}"
-    if _is_for(step, values):
-        return f"`{_text([step])}` selects nothing in {at}"
-    return f"{at} is {_type(values[0])}, so `{_text([step], '')}` finds nothing there"
-
-
 def _meant(path: Path, content: Any) -> str:
     """Return a path like this one, with up to three corrections, that finds something; empty if there is none."""
+    meant: Path | None = path
     for _ in range(_MAX_CORRECTIONS):
-        number, values = _end(path, content)
-        before, after = path.shape[:number], path.shape[number + 1 :]
-        tried = ((*before, *instead) for instead in _instead(path.shape[number], values))
-        found = next((shape for shape in tried if _find(_text(shape), content)), None)
-        if found is None:
-            return ""
-        if _find(_text((*found, *after)), content):
-            return _text((*found, *after))
-        path = compile_path(_text((*found, *after)))
-    return ""
+        if meant is None or meant.find(content):
+            break
+        number, values = _end(meant, content)
+        before, after = meant.shape[:number], meant.shape[number + 1 :]
+        tried = ((*before, *instead) for instead in _instead(meant.shape[number], values))
+        found = next((shape for shape in tried if (new := _compiled(shape)) and new.find(content)), None)
+        meant = None if found is None else _compiled((*found, *after))
+    return meant.text if meant is not None and meant.find(content) else ""
 
 
-def _find(text: str, content: Any) -> list[Any]:
+def _compiled(shape: Shape) -> Path | None:
     try:
-        return compile_path(text or "@").find(content)
+        return compile_path(_text(shape))
     except PathError:
-        return []
+        return None
 
 
-def _instead(step: PathStep, values: list[Any]) -> Iterator[Shape]:
+def _instead(step: tuple[Any, ...], values: list[Any]) -> Iterator[Shape]:
     """Yield steps that a path may contain instead of one that finds nothing in `values`."""
     if step[0] != "field":
         yield from () if _is_for(step, values) else ((),)
@@ -203,14 +187,9 @@ def _lower(values: Sequence[Any]) -> Iterator[tuple[Shape, list[Any]]]:
         yield (("field", key),), [value[key] for value in objects if key in value]
 
 
-def _is_for(step: PathStep, values: Sequence[Any]) -> bool:
+def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
     """Return whether a step of a path works on values of this type."""
     return step[0] == "only" or type(values[0]) is (dict if step[0] in ("field", "values") else list)
-
-
-def _type(value: Any) -> str:
-    noun = _NOUNS.get(type(value), "number" if type(value) in (int, float) else "truth value")
-    return noun if value is None else f"an {noun}" if type(value) is dict else f"a {noun}"
 
 
 def _items(values: Iterable[Any]) -> list[Any]:
@@ -226,15 +205,20 @@ def _the_keys(keys: Sequence[str]) -> str:
     return f"the {'key' if len(keys) == 1 else 'keys'} {', '.join(f'`{key}`' for key in keys[:_MAX_NAMED])}{more}"
 
 
-def _text(shape: Iterable[PathStep], start: str = ".") -> str:
-    """Write steps of a path as JMESPath."""
-    written = {"values": ".*", "each": "[*]", "flatten": "[]"}
-    text = ""
-    for kind, *arguments in shape:
-        if kind == "field":
-            text += f".{path_text(arguments)}"
-        elif kind in ("filter", "only"):
-            text += f"[?{arguments[0].text}]"
-        else:
-            text += written.get(kind, f"[{':'.join('' if one is None else str(one) for one in arguments)}]")
-    return text.removeprefix(start)
+def _type(value: Any) -> str:
+    noun = _NOUNS.get(type(value), "truth value")
+    return f"an {noun}" if type(value) is dict else f"a {noun}"
+
+
+def _text(shape: Shape) -> str:
+    return "".join(map(_step_text, shape)).removeprefix(".") or "@"
+
+
+def _step_text(step: tuple[Any, ...]) -> str:
+    """Write a step of a path as JMESPath."""
+    kind, *arguments = step
+    if kind == "field":
+        return f".{path_text(arguments)}"
+    if kind in ("filter", "only"):
+        return f"[?{arguments[0].text}]"
+    return _WRITTEN.get(kind) or f"[{':'.join('' if one is None else str(one) for one in arguments)}]"
