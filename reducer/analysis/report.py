@@ -146,17 +146,6 @@ class Look(NamedTuple):
     output: bytes
 
 
-class _Attempt(NamedTuple):
-    """What rules did to one return: `outcome` with later references protected, `alone` without.
-
-    `reduce` reduces the copies of the return like it.
-    """
-
-    outcome: Outcome
-    alone: Outcome
-    reduce: Callable[[str, Any], Any]
-
-
 def tokens(characters: int) -> int:
     """Estimate the tokens of so many characters: a quarter, rounded up. Real tokenizers differ by a third and more."""
     return -(-characters // 4)
@@ -173,15 +162,15 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     reduced: dict[Key, Reduced] = {}
 
     def changed() -> Iterator[tuple[Content, Any]]:
-        for found, attempted in _attempts(ruleset, data, options):
-            entry = _report_return(history, found, attempted, options.detailed)
+        for found, outcome, alone, reduce in _attempts(ruleset, data, options):
+            entry = _report_return(history, found, (outcome, alone), options.detailed)
             tally.add(entry)
             if options.detailed:
                 reports.append(entry)
             if options.measured:
-                reduced[found.key] = Reduced(entry.name, found.tool, found.content, attempted.alone)
+                reduced[found.key] = Reduced(entry.name, found.tool, found.content, alone)
             if options.writes and not found.untouched:
-                yield from change_copies(found, attempted.outcome.content, attempted.reduce)
+                yield from change_copies(found, outcome.content, reduce)
 
     output = splice(data, changed())
     if options.measured:
@@ -239,8 +228,12 @@ def add_lines(total: LineSum, more: LineSum) -> None:
     total.long += more.long
 
 
-def _attempts(ruleset: Ruleset, data: bytes, options: LookOptions) -> Iterator[tuple[Return, _Attempt]]:
-    """Yield the chosen returns of a history, each with what rules did to it."""
+def _attempts(
+    ruleset: Ruleset, data: bytes, options: LookOptions
+) -> Iterator[tuple[Return, Outcome, Outcome, Callable[[str, Any], Any]]]:
+    """Yield the chosen returns, each with what rules did to it, with later references protected and without, and with
+    the function that reduces its copies alike.
+    """
     mentions = later_mentions(data, options.input_format) if options.references else None
     reduce = partial(reduce_content, ruleset)
     for found in returns(data, options.input_format):
@@ -252,11 +245,11 @@ def _attempts(ruleset: Ruleset, data: bytes, options: LookOptions) -> Iterator[t
             outcome = alone = attempt(ruleset, tool, content, mentions and mentions(found.key, content))
         if outcome.restored.referenced:
             alone = attempt(ruleset, tool, content)
-        yield found, _Attempt(outcome, alone, protecting(reduce, mentions, found.key) if mentions else reduce)
+        yield found, outcome, alone, protecting(reduce, mentions, found.key) if mentions else reduce
 
 
-def _report_return(history: str, found: Return, attempted: _Attempt, detailed: bool) -> ReturnReport:
-    outcome, alone, place = attempted.outcome, attempted.alone, found.places[0]
+def _report_return(history: str, found: Return, outcomes: tuple[Outcome, Outcome], detailed: bool) -> ReturnReport:
+    (outcome, alone), place = outcomes, found.places[0]
     rule = outcome.rule
     before = characters(place.content, place.end - place.start)
     after = before if outcome.content is found.content else characters(outcome.content, before)

@@ -11,7 +11,7 @@ from reducer.analysis.expectations import Failure, Place, unmet
 from reducer.analysis.laws import LAWS, alone, broken_laws
 from reducer.analysis.samples import SampleError, Snapshots, compare_snapshot, sample
 from reducer.analysis.steps import StepReport, characters, step_reports
-from reducer.engine import Outcome, attempt
+from reducer.engine import Outcome, StepRun, attempt
 from reducer.rules import Rule, Ruleset, Test
 from reducer.values import Unreducible, dump
 
@@ -20,9 +20,8 @@ from reducer.values import Unreducible, dump
 class TestResult:
     """One inline test that was run: `number` counts from 0 in its rule; it passed if there are no failures.
 
-    `before` and `after` are characters. `steps` is empty if the rule's gate kept it from running (`gated`). `reached`
-    are the numbers of the steps that found their place, `acted` of those that changed something; `max_chars` has the
-    number after the last step.
+    `before` and `after` are characters. `runs` and `steps` say what each step did; they are empty if the rule's gate
+    kept it from running (`gated`).
     """
 
     __test__ = False
@@ -35,8 +34,7 @@ class TestResult:
     after: int = 0
     gated: bool = False
     steps: tuple[StepReport, ...] = ()
-    reached: frozenset[int] = frozenset()
-    acted: frozenset[int] = frozenset()
+    runs: tuple[StepRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +102,7 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snap
         after=size if outcome.content is content else characters(outcome.content),
         gated=outcome.gated,
         steps=steps,
-        reached=frozenset(run.number for run in outcome.steps if run.places),
-        acted=frozenset(run.number for run in outcome.steps if run.changed),
+        runs=outcome.steps,
     )
 
 
@@ -132,9 +129,9 @@ def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
     gaps: list[Gap] = []
     steps = exercised = 0
     for rule in rules:
-        of_rule = [result for result in results if result.rule is rule]
-        acted = frozenset[int]().union(*(result.acted for result in of_rule))
-        reached = frozenset[int]().union(*(result.reached for result in of_rule))
+        runs = [run for result in results if result.rule is rule for run in result.runs]
+        acted = {run.number for run in runs if run.changed}
+        reached = {run.number for run in runs if run.places}
         numbers = range(1, len(rule.steps) + 1 + (rule.max_chars is not None))
         steps += len(numbers)
         exercised += len(acted)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from reducer.analysis.missing import Missing, missing
 from reducer.analysis.texts import excerpt
-from reducer.engine import Edit, Outcome, StepRun
+from reducer.engine import Edit, Outcome
 from reducer.paths.written import Token, path_text
 from reducer.rules import Step
 from reducer.values import Unreducible, chars
@@ -165,7 +165,7 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
     size = characters(outcome.left_after(0, seen=False), before)
     for run in outcome.steps:
         left = characters(outcome.left_after(run.number, seen=False), before)
-        lacking, names = _missing(run, found, arrived)
+        lacking, names = missing(run.step, found, arrived, run.places) if run.ran and run.step else ((), frozenset())
         report = StepReport(
             step=run.step,
             ran=run.ran,
@@ -177,23 +177,15 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
             restored=min(restored[run.number], size - left),
             missing=lacking,
             seen=names,
-            always_kept=_always_kept(run, found),
+            always_kept=_always_kept(run.step, found) if run.step and run.changed else 0,
         )
         reports.append(report)
         size, found = left, outcome.left_after(run.number)
     return tuple(reports)
 
 
-def _missing(run: StepRun, found: Any, arrived: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
-    if not run.ran or run.step is None:
-        return (), frozenset()
-    return missing(run.step, found, arrived, run.places)
-
-
-def _always_kept(run: StepRun, found: Any) -> int:
-    if run.step is None or not run.changed or not run.step.op.spares:
-        return 0
-    return sum(run.step.op.always_kept(place) for place in run.step.path.find(found))
+def _always_kept(step: Step, found: Any) -> int:
+    return sum(step.op.always_kept(place) for place in step.path.find(found)) if step.op.spares else 0
 
 
 def characters(value: Any, otherwise: int = 0) -> int:

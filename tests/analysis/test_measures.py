@@ -12,6 +12,7 @@ from reducer.analysis.measures import Measures, add
 from reducer.analysis.prices import Cost, Prices, cost
 from reducer.analysis.report import LookOptions, look
 from reducer.rules import Ruleset, compile_rules
+from tests.cli.conftest import history
 
 RULE = """\
 version: 1
@@ -40,14 +41,8 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _history(content: Any, *later: dict[str, Any], prompt: str = "What is it?") -> bytes:
-    back = {"part_kind": "tool-return", "tool_name": "lookup", "content": content, "tool_call_id": "c1"}
-    messages = [
-        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": prompt}]},
-        {"kind": "response", "parts": [_call("c1", {"name": "x"})]},
-        {"kind": "request", "parts": [back]},
-        {"kind": "response", "parts": list(later)},
-    ]
-    return json.dumps(messages).encode()
+    messages = json.loads(history(("lookup", content)).replace(b"What is it?", prompt.encode()))
+    return json.dumps([*messages, {"kind": "response", "parts": list(later)}]).encode()
 
 
 def _measured(data: bytes, rules: Ruleset | None = None) -> Measures:
@@ -94,7 +89,7 @@ def test_lost_entities_are_listed_by_type() -> None:
 
 
 def test_calls_repeated_after_a_cut() -> None:
-    again, other = _call("c2", '{"name": "x"}'), _call("c3", {"name": "y"})
+    again, other = _call("c2", "{}"), _call("c3", {"name": "y"})
     assert _measured(_history(CONTENT, again, other)).again == (("h", "lookup", 1, 3, False),)
     assert _measured(_history({"rows": [], "note": ""}, again)).again == ()
     marked = {"rows": [], "note": "It went …[20 more characters]"}
@@ -125,18 +120,20 @@ def test_measures_add_up() -> None:
     assert add([]) == Measures()
 
 
+DEEP = b"[" * 5_000 + b"]" * 5_000
+
+
 @pytest.mark.parametrize(
-    "data",
+    "message",
     [
-        b"[]",
-        b'[{"kind": "request", "parts": []}]',
-        b'[{"kind":"response","parts":[1, null, {"part_kind": "tool-call"}]}]',
-        b'[{"kind":"request","parts":[],"metadata":' + b"[" * 5_000 + b"]" * 5_000 + b"}]",
+        b"",
+        b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}',
+        b'{"kind":"request","parts":[],"x":%s}' % DEEP,
     ],
-    ids=lambda data: data[:40],
+    ids=len,
 )
-def test_histories_with_little_in_them(data: bytes) -> None:
-    assert _measured(data).retention is None
+def test_histories_with_little_in_them(message: bytes) -> None:
+    assert _measured(b"[" + message + b"]").retention is None
 
 
 def test_real_histories_are_measured(data: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from reducer.analysis.missing import explain
+from reducer.analysis.missing import explain, near
 from reducer.paths import PathError, compile_path
 
 DATA = {
@@ -65,25 +65,22 @@ _values = st.recursive(
 _parts = st.sampled_from(["a", "b", "ab", '"last-seen"', "[*]", "*", "[0]", "[?a]", "[]", "[:2]"])
 
 
-def _is_path(text: str) -> bool:
-    # `[?a][?a]` selects from a list of lists, which no path may.
+@given(st.lists(_parts, min_size=1, max_size=4), _values)
+@example(["a", "[?b]", "a"], {"a": {"b": [{"a": 1}]}})
+def test_what_is_suggested_finds_something(parts: list[str], value: Any) -> None:
+    path = "".join(part if part[0] == "[" else f".{part}" for part in parts).removeprefix(".")
     try:
-        compile_path(text)
+        found = explain(path, value)
     except PathError:
-        return False
-    return True
-
-
-_paths = (
-    st.lists(_parts, min_size=1, max_size=4)
-    .map(lambda parts: "".join(part if part[0] == "[" else f".{part}" for part in parts).removeprefix("."))
-    .filter(_is_path)
-)
-
-
-@given(_paths, _values)
-@example("a[?b].a", {"a": {"b": [{"a": 1}]}})
-def test_what_is_suggested_finds_something(path: str, value: Any) -> None:
-    found = explain(path, value)
+        assume(False)  # `[?a][?a]` selects from a list of lists, which no path may
     assert bool(found.message) is not bool(compile_path(path).find(value))
     assert not found.path or compile_path(found.path).find(value)
+
+
+@given(st.text(max_size=8), st.lists(st.text(max_size=8), max_size=6))
+@example("A", ["a"])
+def test_the_nearest_key_is_one_of_the_keys(name: str, keys: list[str]) -> None:
+    found = near(name, keys)
+    assert found == "" or found in keys
+    if name in keys and name:
+        assert found.casefold() == name.casefold()

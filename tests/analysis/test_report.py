@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import re
 from typing import Any
 
 import pytest
@@ -12,14 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reducer.analysis.attention import attention
-from reducer.analysis.missing import near
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import MAX_BAD, LookOptions, Report, ReturnReport, add_lines, look, look_at_lines, tokens
 from reducer.analysis.tally import OTHER_TOOLS, LineSum, Tally
 from reducer.cli.views.json_report import as_json
 from reducer.rules import Ruleset, compile_rules
 from reducer.screen import visible
-from tests.cli.conftest import RECORDS, ROOT, history
+from tests.cli.conftest import RECORDS, history
 
 HEAD = "version: 1\ntool: t\n"
 DETAILED = LookOptions(detailed=True)
@@ -75,11 +73,7 @@ def test_returns_are_named_and_tools_are_sorted_by_size() -> None:
     first, second = look(rules(HEAD + "max_chars: 100\n"), "h", history(*[("t", "a")] * 2, ids=("x", "x")), DETAILED)[1]
     assert (first.name, second.name) == ("x", "x#2")
     found = seen(HEAD + "max_chars: 100\n", ("small", "a"), ("t", "b" * 50), ("large", "c" * 99))
-    assert [(tool.tool, tool.calls, tool.before) for tool in found.tools] == [
-        ("large", 1, 99),
-        ("t", 1, 50),
-        ("small", 1, 1),
-    ]
+    assert [(tool.tool, tool.before) for tool in found.tools] == [("large", 99), ("t", 50), ("small", 1)]
     assert [tokens(number) for number in (0, 1, 4, 5)] == [0, 1, 1, 2]
 
 
@@ -136,9 +130,9 @@ def test_preserve_that_undoes_a_step() -> None:
     text = HEAD + "steps:\n  - path: rows\n    limit: 1\npreserve: [cve]\n"
     rows = [{"cve": f"CVE-2024-{number:05}"} for number in range(30)]
     ((kind, message),) = needs(text, {"rows": rows})
-    assert (kind, message.partition(" characters that `limit rows` removed; `preserve: []`")[0][:18]) == (
-        "undone",
-        "preserve restored ",
+    assert kind == "undone"
+    assert re.match(
+        r"preserve restored \d+ characters that `limit rows` removed; `preserve: \[\]` on the step", message
     )
     # Where most of it stays away, nothing was undone.
     assert needs(text, {"rows": [{"cve": row["cve"], "raw": "x" * 60} for row in rows]}) == []
@@ -158,15 +152,6 @@ def test_unused_rules_are_listed_only_for_whole_histories() -> None:
     assert attention(Report("r", ruleset, ["h"], tally, whole=False)) == ()
 
 
-@given(st.text(max_size=8), st.lists(st.text(max_size=8), max_size=6))
-@example("A", ["a"])
-def test_the_nearest_key_is_one_of_the_keys(name: str, keys: list[str]) -> None:
-    found = near(name, keys)
-    assert found == "" or found in keys
-    if name in keys and name:
-        assert found.casefold() == name.casefold()
-
-
 # --- sums
 
 RULES = rules(
@@ -174,12 +159,8 @@ RULES = rules(
     "preserve: [cve]\nmax_chars: 60\n",
     "version: 1\ntool: 'u*'\nsteps:\n  - truncate: 20\npreserve: {cve: 1}\n",
 )
-_records = st.lists(
-    st.fixed_dictionaries(
-        {}, optional={"name": st.text(max_size=9), "seen": st.integers(0, 3), "cve": st.just("CVE-2024-12345")}
-    ),
-    max_size=6,
-)
+_record = {"name": st.text(max_size=9), "seen": st.integers(0, 3), "cve": st.just("CVE-2024-12345")}
+_records = st.lists(st.fixed_dictionaries({}, optional=_record), max_size=6)
 _objects = st.fixed_dictionaries({}, optional={"records": _records, "record": _records})
 _contents = _objects | st.text(max_size=60) | st.just("see CVE-2024-1111, CVE-2024-2222 " * 3) | st.none()
 _returns = st.lists(st.tuples(st.sampled_from(["t", "u", "u2", "other"]), _contents), max_size=5)
@@ -267,18 +248,3 @@ def test_the_json_keys_stay() -> None:
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "names": [], "sample": '{"a": 2}'}]
     need = {"kind": "no rule", "where": "other", "message": "1 call, 1 characters", "calls": 1, "characters": 1}
     assert value["attention"] == [{**need, "nearest": ""}]
-
-
-def test_reports_are_the_same_in_every_process() -> None:
-    code = (
-        "import json\nfrom tests.analysis.test_report import *\n"
-        "found = seen(HEAD + 'steps:\\n  - path: a\\n    keep: [x]\\n', ('t', {'a': {k: k * 9 for k in 'xyzuvwabcd'}}))\n"
-        "print(json.dumps(as_json(found, attention(found), Prices())))"
-    )
-    command = [sys.executable, "-c", code]
-    runs = {
-        subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env={"PYTHONHASHSEED": seed}).stdout
-        for seed in "12"
-    }
-    assert len(runs) == 1
-    assert '"sample"' in runs.pop()
