@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from reducer.analysis.missing import explain
@@ -25,11 +25,10 @@ Place = tuple[str | int, ...]
 class Failure:
     """Why an inline test fails: the `place` from the root of the rule file, what was expected and what was seen.
 
-    `what` is the expectation, such as `max_chars`, or `law 5`, or `given` for a test that cannot be run. `at_key`: the
-    failure is about the last key of the place. `column` counts from 0 in that key.
+    `at_key`: it is about the last key of the place; `column` counts from 0 in that key. `what` is the expectation, such
+    as `max_chars`, or `law 5`, or `given` for a test that cannot be run.
     """
 
-    what: str
     place: Place
     message: str
     expected: str = ""
@@ -37,6 +36,7 @@ class Failure:
     help: str = ""
     at_key: bool = False
     column: int | None = None
+    what: str = ""
 
 
 class _Case(NamedTuple):
@@ -54,7 +54,7 @@ def unmet(expect: Expect, content: Any, outcome: Outcome) -> Iterator[Failure]:
     for name, check in _CHECKS.items():
         wanted = getattr(expect, name)
         if name in expect.model_fields_set and (wanted is not None or name == "equals"):
-            yield from check(wanted, case)
+            yield from (replace(failure, what=name) for failure in check(wanted, case))
 
 
 def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, Any] | None:
@@ -76,7 +76,7 @@ def differs(place: Place, message: str, expected: Any, seen: Any, help: str = ""
     """Return the failure of an expectation that names a value, with the first difference."""
     path, one, other = difference(expected, seen) or ((), expected, seen)
     at = f"at `{path_text(path)}` " if path else ""
-    return Failure(str(place[0]), place, message, at + excerpt(dump(one)), at + excerpt(dump(other)), help)
+    return Failure(place, message, at + excerpt(dump(one)), at + excerpt(dump(other)), help)
 
 
 def _unchanged(wanted: bool, case: _Case) -> Iterator[Failure]:
@@ -86,7 +86,7 @@ def _unchanged(wanted: bool, case: _Case) -> Iterator[Failure]:
         yield differs(("unchanged",), "something changed", case.given, case.result)
     else:
         size = f"{characters(case.content):,}"
-        yield Failure("unchanged", ("unchanged",), "nothing changed", "some change", f"the given {size} characters")
+        yield Failure(("unchanged",), "nothing changed", "some change", f"the given {size} characters")
 
 
 def _equals(wanted: Any, case: _Case) -> Iterator[Failure]:
@@ -99,24 +99,23 @@ def _contains(wanted: tuple[str, ...], case: _Case) -> Iterator[Failure]:
         if not _has(case.result, part):
             help = _removed_by(lambda value, part=part: _has(value, part), case)  # type: ignore[misc]
             quoted, seen = _quoted(part), excerpt(case.outcome.content)
-            yield Failure("contains", ("contains", number), f"{quoted} is not in the result", quoted, seen, help)
+            yield Failure(("contains", number), f"{quoted} is not in the result", quoted, seen, help)
 
 
 def _not_contains(unwanted: tuple[str, ...], case: _Case) -> Iterator[Failure]:
     for number, part in enumerate(unwanted):
         if _has(case.result, part):
             text = next((text for text in texts(case.result) if part in text), None) or dump(case.result)
-            start = max(0, text.index(part) - _AROUND)
-            seen, quoted = excerpt(text[start:], 2 * _AROUND + len(part)), _quoted(part)
-            place = ("not_contains", number)
-            yield Failure("not_contains", place, f"{quoted} is in the result", f"no {quoted}", seen)
+            start, quoted = max(0, text.index(part) - _AROUND), _quoted(part)
+            seen = excerpt(text[start:], 2 * _AROUND + len(part))
+            yield Failure(("not_contains", number), f"{quoted} is in the result", f"no {quoted}", seen)
 
 
 def _max_chars(limit: int, case: _Case) -> Iterator[Failure]:
     seen = characters(case.outcome.content)
     if seen > limit:
         message, expected = f"{seen - limit:,} characters too many", f"at most {limit:,} characters"
-        yield Failure("max_chars", ("max_chars",), message, expected, f"{seen:,} characters")
+        yield Failure(("max_chars",), message, expected, f"{seen:,} characters")
 
 
 def _min_reduction(least: float, case: _Case) -> Iterator[Failure]:
@@ -125,7 +124,7 @@ def _min_reduction(least: float, case: _Case) -> Iterator[Failure]:
     if share < least:
         expected = f"at least {least * 100:.6g}% less"
         seen = f"{share:.1%} less: {before:,} -> {after:,} characters"
-        yield Failure("min_reduction", ("min_reduction",), "too little is saved", expected, seen)
+        yield Failure(("min_reduction",), "too little is saved", expected, seen)
 
 
 def _values(wanted: dict[str, Any], case: _Case) -> Iterator[Failure]:
@@ -135,7 +134,7 @@ def _values(wanted: dict[str, Any], case: _Case) -> Iterator[Failure]:
             found = compile_expression(text).evaluate(case.result)
         except PathError as error:
             expected, column = f"a JMESPath expression for {excerpt(value)}", error.column - 1
-            yield Failure("values", place, error.message, expected, "", error.help, at_key=True, column=column)
+            yield Failure(place, error.message, expected, "", error.help, at_key=True, column=column)
             continue
         if difference(value, found):
             help = _why_null(text, case) if found is None else ""
@@ -165,7 +164,6 @@ def _preserves(types: tuple[str, ...], case: _Case) -> Iterator[Failure]:
         named = ", ".join(f"{entity.value} ({entity.type})" for entity in lost[:_MAX_NAMED])
         more = f" and {len(lost) - _MAX_NAMED:,} more" if len(lost) > _MAX_NAMED else ""
         yield Failure(
-            "preserves",
             ("preserves",),
             f"{len(lost):,} of {all} entities are lost",
             f"all {all} of {', '.join(types)}",

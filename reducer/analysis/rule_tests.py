@@ -80,14 +80,14 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snap
         content = sample(rule, test)
         before = dump(content)
     except SampleError as error:
-        return TestResult(rule, number, test, (Failure("given", (*here, "given", error.key), str(error)),))
+        return TestResult(rule, number, test, (Failure((*here, "given", error.key), str(error), what="given"),))
     try:
         outcome = attempt(ruleset, rule.name, content)
         failures = [*_broken(ruleset, here, content, before, outcome)]
         failures += _unmet(here, test, content, outcome, None if failures else update)
     except Exception as error:  # law 9: a rule never raises, so the test shows what did
         message = f"{type(error).__name__}: {error}"
-        return TestResult(rule, number, test, (Failure("law 9", (*here, "name"), message, LAWS[9], message),))
+        return TestResult(rule, number, test, (Failure((*here, "name"), message, LAWS[9], message, what="law 9"),))
     size = characters(content)
     try:
         steps = step_reports(outcome, size, False) if outcome.steps else ()
@@ -109,13 +109,14 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snap
 def _broken(ruleset: Ruleset, here: Place, content: Any, before: str, outcome: Outcome) -> Iterator[Failure]:
     for law, message, step in broken_laws(ruleset, content, before, outcome):
         place = ("steps", step - 1) if step else (*here, "name")
-        yield Failure(f"law {law}", place, f"law {law}, {LAWS[law]}: {message}", LAWS[law], message)
+        yield Failure(place, f"law {law}, {LAWS[law]}: {message}", LAWS[law], message, what=f"law {law}")
 
 
 def _unmet(here: Place, test: Test, content: Any, outcome: Outcome, update: Snapshots | None) -> Iterator[Failure]:
     found = [*unmet(test.expect, content, outcome)]
     if test.expect.snapshot is not None and outcome.rule is not None:
-        found += compare_snapshot(outcome.rule, test.expect.snapshot, outcome.content, update)
+        differences = compare_snapshot(outcome.rule, test.expect.snapshot, outcome.content, update)
+        found += (replace(each, what="snapshot") for each in differences)
     yield from (replace(each, place=(*here, "expect", *each.place)) for each in found)
 
 

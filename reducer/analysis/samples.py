@@ -168,7 +168,7 @@ def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | Non
 
 
 def _wrong(message: str, expected: str, seen: Any, help: str = "") -> Failure:
-    return Failure("snapshot", ("snapshot",), message, expected, excerpt(seen), help)
+    return Failure(("snapshot",), message, expected, excerpt(seen), help)
 
 
 def _written(value: Any) -> bytes:
