@@ -5,9 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
-from reducer.analysis.measures import requests, size, sizes
+from reducer.analysis.measures import event_size, requests, size
 from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
 from reducer.analysis.texts import entities, opened
 from reducer.engine import reduce_content
@@ -49,12 +50,12 @@ def baseline(text: str) -> Contender:
     The last keeps the returns of the last N requests. Raises `ValueError` that says what is expected.
     """
     name, _, number = text.partition(":")
-    count = int(number) if number.isdecimal() and len(number) < 10 else 0
-    if count and name in ("truncate", "head"):
+    limit = int(number) if number.isdecimal() and len(number) < 10 else 0
+    if limit and name in ("truncate", "head"):
         shorten = _truncated if name == "truncate" else _head
-        return Contender(text, lambda _, content: shorten(content, count))
-    if count and name == "keep-last":
-        return Contender(text, AS_RECORDED.left, count)
+        return Contender(text, lambda _, content: shorten(content, limit))
+    if limit and name == "keep-last":
+        return Contender(text, AS_RECORDED.left, limit)
     raise ValueError(f"unknown baseline {text}: expected one such as truncate:2000, head:5 or keep-last:5")
 
 
@@ -158,7 +159,7 @@ def _score(one: Contender, recorded: _Recorded) -> Score:
         characters=sum(size(new) if shown(source, end) else len(CLEARED) for source, new in enumerate(left)),
         references=sum(map(is_kept, recorded.novel)),
         entities=kept,
-        cost=cost(requests(recorded.events, left) if one.last is None else _clearing(recorded.events, left, shown)),
+        cost=cost(requests(recorded.events, left) if one.last is None else _clearing(recorded, shown)),
     )
 
 
@@ -185,21 +186,17 @@ def _shown(one: Contender, recorded: _Recorded) -> Callable[[int, int], bool]:
     return shown
 
 
-def _clearing(
-    happened: Sequence[Event], left: Sequence[Any], shown: Callable[[int, int], bool]
-) -> Iterator[tuple[int, int]]:
+def _clearing(recorded: _Recorded, shown: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
     """Yield the characters of each request, and those it begins with as the one before, if returns are cleared."""
+    returned, sources = iter(recorded.contents), count()
     things: list[tuple[int, int | None]] = []  # its characters, and which return it is
     sent: list[int] = []
-    request = number = 0
-    for one in sizes(happened, left):
-        if one is not None:
-            is_return = isinstance(happened[len(things)], Returned)
-            things.append((one, number if is_return else None))
-            number += is_return
-            continue
-        request += 1
-        now = [one if source is None or shown(source, request) else len(CLEARED) for one, source in things]
-        same = next((place for place, (old, new) in enumerate(zip(sent, now, strict=False)) if old != new), len(sent))
-        yield sum(now), sum(now[:same])
-        sent = now
+    request = 0
+    for event in recorded.events:
+        if isinstance(event, Response):
+            request += 1
+            now = [length if source is None or shown(source, request) else len(CLEARED) for length, source in things]
+            same = next((at for at, (old, new) in enumerate(zip(sent, now, strict=False)) if old != new), len(sent))
+            yield sum(now), sum(now[:same])
+            sent = now
+        things.append((event_size(event, returned), next(sources) if isinstance(event, Returned) else None))

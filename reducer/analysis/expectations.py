@@ -25,8 +25,7 @@ Place = tuple[str | int, ...]
 class Failure:
     """Why an inline test fails: the `place` from the root of the rule file, what was expected and what was seen.
 
-    `at_key`: it is about the last key of the place; `column` counts from 0 in that key. `what` is the expectation, such
-    as `max_chars`, or `law 5`, or `given` for a test that cannot be run.
+    `what` is the expectation, such as `max_chars`, or `law 5`, or `given` for a test that cannot be run.
     """
 
     place: Place
@@ -34,8 +33,6 @@ class Failure:
     expected: str = ""
     seen: str = ""
     help: str = ""
-    at_key: bool = False
-    column: int | None = None
     what: str = ""
 
 
@@ -133,8 +130,8 @@ def _values(wanted: dict[str, Any], case: _Case) -> Iterator[Failure]:
         try:
             found = compile_expression(text).evaluate(case.result)
         except PathError as error:
-            expected, column = f"a JMESPath expression for {excerpt(value)}", error.column - 1
-            yield Failure(place, error.message, expected, "", error.help, at_key=True, column=column)
+            message = f"`{text}`, column {error.column}: {error.message}"
+            yield Failure(place, message, f"a JMESPath expression for {excerpt(value)}", "", error.help)
             continue
         if difference(value, found):
             help = _why_null(text, case) if found is None else ""

@@ -92,32 +92,25 @@ def add(measures: Iterable[Measures]) -> Measures:
     )
 
 
-def sizes(happened: Sequence[Event], contents: Sequence[Any]) -> Iterator[int | None]:
-    """Yield the characters of each event, with `contents` for the tool returns; None before what a model wrote.
+def requests(happened: Sequence[Event], contents: Iterable[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the characters of each request, and those of the one before, with all of which it begins.
 
-    What the agent wrote is sent back with the next request.
+    `contents` are those of the tool returns.
     """
-    number = 0
+    returned = iter(contents)
+    last = total = 0
     for event in happened:
         if isinstance(event, Response):
-            yield None
-            yield sum(map(len, event.texts)) + sum(size(call.arguments) for call in event.calls)
-        elif isinstance(event, Prompt):
-            yield len(event.text)
-        else:
-            yield size(contents[number])
-            number += 1
-
-
-def requests(happened: Sequence[Event], contents: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """Yield the characters of each request, and those of the one before, with all of which it begins."""
-    last = total = 0
-    for one in sizes(happened, contents):
-        if one is None:
             yield total, last
             last = total
-        else:
-            total += one
+        total += event_size(event, returned)
+
+
+def event_size(event: Event, returned: Iterator[Any]) -> int:
+    """Count the characters of an event, with the next of the contents `returned` for a tool return."""
+    if isinstance(event, Response):  # what the agent wrote is sent back with the next request
+        return sum(map(len, event.texts)) + sum(size(call.arguments) for call in event.calls)
+    return len(event.text) if isinstance(event, Prompt) else size(next(returned))
 
 
 def size(value: Any) -> int:

@@ -80,7 +80,7 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snap
         content = sample(rule, test)
         before = dump(content)
     except SampleError as error:
-        return TestResult(rule, number, test, (Failure((*here, "given", error.key), str(error), what="given"),))
+        return TestResult(rule, number, test, (Failure((*here, "given"), str(error), what="given"),))
     try:
         outcome = attempt(ruleset, rule.name, content)
         failures = [*_broken(ruleset, here, content, before, outcome)]

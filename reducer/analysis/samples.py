@@ -27,11 +27,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SampleError(ValueError):
-    """A sample that cannot be used: `key` is the key of `given` that it is about."""
-
-    def __init__(self, key: str, message: str) -> None:
-        self.key = key
-        super().__init__(message)
+    """A sample that cannot be used: the message names its file."""
 
 
 def _file(rule: Rule, name: str) -> Path:
@@ -44,21 +40,21 @@ def sample(rule: Rule, test: Test) -> Any:
     if given.text is not None:
         return given.text
     if given.file is not None:
-        content, key = _read(_file(rule, given.file), "file"), "file"
+        content = _read(_file(rule, given.file))
     elif given.history is not None:
-        content, key = _from_history(rule, given.history, given.call), "history"
+        content = _from_history(rule, given.history, given.call)
     else:
-        content, key = given.json_, "json"
+        content = given.json_
     try:
         dump(content)
     except ValueError:
-        raise SampleError(key, "NaN and infinity are no JSON, and no tool return is stored with them") from None
+        raise SampleError("NaN and infinity are no JSON, and no tool return is stored with them") from None
     except RecursionError:
-        raise SampleError(key, _TOO_DEEP) from None
+        raise SampleError(_TOO_DEEP) from None
     return content
 
 
-def _read(file: Path, key: str) -> Any:
+def _read(file: Path) -> Any:
     """Read a file: the value of its JSON, or its text if the name ends in `.txt`. Raises `SampleError`."""
     try:
         data = read_file(file, MAX_SAMPLE)
@@ -73,7 +69,7 @@ def _read(file: Path, key: str) -> Any:
         why = f": {error}"
     except RecursionError:
         why = f": {_TOO_DEEP}"
-    raise SampleError(key, f"{file}{why}")
+    raise SampleError(f"{file}{why}")
 
 
 def _refuse(word: str) -> NoReturn:
@@ -86,24 +82,24 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
     try:
         found = list(returns(read_file(file, MAX_SAMPLE)))
     except (OSError, HistoryError) as error:
-        raise SampleError("history", f"{file}: {getattr(error, 'strerror', None) or error}") from None
+        raise SampleError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
     except RecursionError:
-        raise SampleError("history", f"{file}: {_TOO_DEEP}") from None
+        raise SampleError(f"{file}: {_TOO_DEEP}") from None
     is_for = rule_chooser((rule,))
     of_tool = [one for one in found if is_for(one.tool) is not None]
     chosen = [one for one in of_tool if call is None or call in (_id(one), f"{one.call_id}#{one.nth}")]
     if not of_tool:
         tools = _named(one.tool for one in found)
         others = f"returns of {tools}" if tools else "no tool returns"
-        raise SampleError("history", f"{file}: contains no return of `{rule.name}`; there are {others}")
+        raise SampleError(f"{file}: contains no return of `{rule.name}`; there are {others}")
     if not chosen:
         there = _named(map(_id, of_tool))
-        raise SampleError("call", f"{file}: no return of `{rule.name}` has the call id `{call}`; there are {there}")
+        raise SampleError(f"{file}: no return of `{rule.name}` has the call id `{call}`; there are {there}")
     if len(chosen) > 1:
         count, there = f"{len(chosen):,} returns of `{rule.name}`", _named(map(_id, chosen))
-        raise SampleError("history", f"{file}: contains {count}: choose one with `call`; there are {there}")
+        raise SampleError(f"{file}: contains {count}: choose one with `call`; there are {there}")
     if chosen[0].untouched:
-        raise SampleError("history", f"{file}: rules never apply to this return: {chosen[0].untouched}")
+        raise SampleError(f"{file}: rules never apply to this return: {chosen[0].untouched}")
     return chosen[0].content
 
 
@@ -151,7 +147,7 @@ def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | Non
     seen = opened(result) if is_json else result
     fault, known = "", None
     try:
-        known = _read(file, "snapshot")
+        known = _read(file)
     except SampleError as error:
         fault = str(error)
     is_same = not fault and dump(known) == dump(seen)

@@ -91,7 +91,7 @@ def test_a_failure_is_told_at_its_line_with_what_was_seen_and_what_the_steps_did
         ("min_reduction: 80%", "12:22", "expected: at least 80% less\n  found:    30.0% less: 70 -> 49 characters"),
         ("preserves: ip", "12:18", "found:    0 of 1; lost: 192.0.2.1 (ipv4)\n  help: step 1, `limit records`, removed 192.0.2.1 (line 4)"),
         ("values: {total: true}", "12:23", "expected: true\n  found:    3"),
-        ('values: {"length(": 1}', "12:24", "the expression ends too early"),
+        ('values: {"length(": 1}', "12:27", "`length(`, column 8: the expression ends too early"),
         ("snapshot: two.json", "12:17", "two.json: No such file or directory"),
     ],
 )  # fmt: skip
@@ -118,7 +118,7 @@ def test_what_is_given_in_files(folder: Path, cli: Cli) -> None:
     assert given("{history: h.json}").code == 0
     assert given("{history: h.json, call: c1}").code == 0
     assert (
-        "9:46: failed: test `a`: h.json: no return of `lookup` has the call id `c7`; there are `c1`"
+        "9:22: failed: test `a`: h.json: no return of `lookup` has the call id `c7`; there are `c1`"
         in given("{history: h.json, call: c7}").out
     )
     (folder / "two.json").write_bytes(
