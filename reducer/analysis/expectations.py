@@ -8,15 +8,14 @@ from typing import Any, NamedTuple
 
 from reducer.analysis.missing import explain
 from reducer.analysis.steps import characters
-from reducer.analysis.texts import all_text, contains, entities, excerpt, opened, texts
+from reducer.analysis.texts import all_text, contains, entities, excerpt, listed, opened, texts
 from reducer.engine import Outcome
-from reducer.histories.findings import path_text
 from reducer.paths import PathError, compile_expression
+from reducer.paths.written import path_text
 from reducer.rules import Expect
 from reducer.values import Unreducible, dump
 
 _AROUND = 40
-_MAX_NAMED = 6
 
 Place = tuple[str | int, ...]
 
@@ -158,13 +157,12 @@ def _preserves(types: tuple[str, ...], case: _Case) -> Iterator[Failure]:
     lost = [entity for key, entity in given.items() if key not in left and not contains(text, entity.value)]
     if lost:
         first, all, kept = lost[0].value, f"{len(given):,}", f"{len(given) - len(lost):,}"
-        named = ", ".join(f"{entity.value} ({entity.type})" for entity in lost[:_MAX_NAMED])
-        more = f" and {len(lost) - _MAX_NAMED:,} more" if len(lost) > _MAX_NAMED else ""
+        named = listed(f"{entity.value} ({entity.type})" for entity in lost)
         yield Failure(
             ("preserves",),
             f"{len(lost):,} of {all} entities are lost",
             f"all {all} of {', '.join(types)}",
-            f"{kept} of {all}; lost: {named}{more}",
+            f"{kept} of {all}; lost: {named}",
             _removed_by(lambda value: _has(value, first), case, first),
         )
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from reducer.analysis.texts import all_text, contains, entities, opened
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.histories.against import check_content
-from reducer.histories.findings import path_text
+from reducer.paths.written import path_text
 from reducer.rules import Rule, Ruleset
 from reducer.values import MAX_DEPTH, Unreducible, dump
 

@@ -19,9 +19,9 @@ from reducer.analysis.losses import (
     repeats,
 )
 from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
+from reducer.analysis.steps import characters
 from reducer.histories.stored import InputFormat, Key, events
 from reducer.references import Event, Prompt, Response, Returned
-from reducer.values import Unreducible, chars
 
 MAX_LISTED = 1000
 """Lost references, lost entities and repeated calls that are listed; all are counted."""
@@ -115,7 +115,4 @@ def event_size(event: Event, returned: Iterator[Any]) -> int:
 
 def size(value: Any) -> int:
     """Count the characters that a content is sent as; 0 for none, and for one without a JSON form."""
-    try:
-        return 0 if value is None else chars(value)
-    except Unreducible:
-        return 0
+    return 0 if value is None else characters(value)

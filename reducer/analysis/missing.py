@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
+from reducer.analysis.texts import listed
 from reducer.operations.fields import Key, Target
 from reducer.paths import Chain, Path, PathError, Shape, ValuePlace, compile_path, names_of, walk
 from reducer.paths.written import path_text
@@ -15,8 +16,7 @@ from reducer.rules import Step
 _MAX_VALUES = 200
 """Values at one level that are searched for keys."""
 _MAX_KEYS = 50
-_MAX_NAMED = 6
-_MAX_CORRECTIONS = 3
+_MAX_CORRECTIONS = 6
 _NOUNS: dict[type, str] = {dict: "object", list: "list", str: "text", int: "number", float: "number"}
 _WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
 
@@ -144,47 +144,36 @@ def _end(path: Path, content: Any) -> tuple[int, list[Any]]:
 
 
 def _meant(path: Path, content: Any) -> str:
-    """Return a path like this one, with up to three corrections, that finds something; empty if there is none."""
-    meant: Path | None = path
+    """Return a path like this one, after a few corrections, that finds something; empty if there is none."""
     for _ in range(_MAX_CORRECTIONS):
-        if meant is None or meant.find(content):
-            break
-        number, values = _end(meant, content)
-        before, after = meant.shape[:number], meant.shape[number + 1 :]
-        tried = ((*before, *instead) for instead in _instead(meant.shape[number], values))
-        found = next((shape for shape in tried if (new := _compiled(shape)) and new.find(content)), None)
-        meant = None if found is None else _compiled((*found, *after))
-    return meant.text if meant is not None and meant.find(content) else ""
+        number, values = _end(path, content)
+        if number == len(path.shape):
+            return path.text
+        instead = _instead(path.shape[number], values)
+        if instead is None:
+            return ""
+        try:
+            path = compile_path(_text((*path.shape[:number], *instead, *path.shape[number + 1 :])))
+        except PathError:
+            return ""
+    return ""
 
 
-def _compiled(shape: Shape) -> Path | None:
-    try:
-        return compile_path(_text(shape))
-    except PathError:
-        return None
-
-
-def _instead(step: tuple[Any, ...], values: list[Any]) -> Iterator[Shape]:
-    """Yield steps that a path may contain instead of one that finds nothing in `values`."""
+def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
+    """Return steps that a path may contain instead of one that finds nothing in `values`."""
     if step[0] != "field":
-        yield from () if _is_for(step, values) else ((),)
-        return
-    ways: list[tuple[Shape, list[Any]]] = [((), values), *_lower(values)]
-    ways += [((*way, *more), below) for way, between in ways[1:] for more, below in _lower(between)]
-    known = [(way, _keys(below)) for way, below in ways]
-    yield from ((*way, step) for way, keys in known if step[1] in keys)
-    yield from ((*way, ("field", key)) for way, keys in known if (key := near(step[1], keys)))
-
-
-def _lower(values: Sequence[Any]) -> Iterator[tuple[Shape, list[Any]]]:
-    """Yield the steps to the next level, each with some of the values there."""
-    objects = [value for value in values if type(value) is dict]
-    yield (("each",),), _items(values)
-    below = [item for value in objects for item in value.values()][:_MAX_VALUES]
-    if all(type(item) is dict for item in below):  # a map, such as of hosts by their names
-        yield (("values",),), below
-    for key in _keys(objects)[:_MAX_KEYS]:
-        yield (("field", key),), [value[key] for value in objects if key in value]
+        return None if _is_for(step, values) else ()
+    if type(values[0]) is list:
+        return ("each",), step
+    keys = _keys(values)
+    below = {key: [value[key] for value in values if type(value) is dict and key in value] for key in keys[:_MAX_KEYS]}
+    holders = [key for key, found in below.items() if step[1] in _keys([*found, *_items(found)])]
+    if len(holders) > 1:  # a map, such as of hosts by their names
+        return ("values",), step
+    if holders:
+        return ("field", holders[0]), step
+    nearest = near(step[1], keys)
+    return (("field", nearest),) if nearest else None
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
@@ -201,8 +190,7 @@ def _keys(values: Iterable[Any]) -> list[str]:
 
 
 def _the_keys(keys: Sequence[str]) -> str:
-    more = f" and {len(keys) - _MAX_NAMED:,} more" if len(keys) > _MAX_NAMED else ""
-    return f"the {'key' if len(keys) == 1 else 'keys'} {', '.join(f'`{key}`' for key in keys[:_MAX_NAMED])}{more}"
+    return f"the {'key' if len(keys) == 1 else 'keys'} {listed(f'`{key}`' for key in keys)}"
 
 
 def _type(value: Any) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from reducer.analysis.expectations import Failure, differs
-from reducer.analysis.texts import excerpt, opened
+from reducer.analysis.texts import excerpt, listed, opened
 from reducer.errors import HistoryError
 from reducer.files import read_file
 from reducer.histories.stored import Return, returns
@@ -21,7 +21,6 @@ from reducer.strict_json import loads
 from reducer.values import dump
 
 MAX_SAMPLE = 100_000_000
-_MAX_NAMED = 6
 _TOO_DEEP = "it is nested too deeply"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -89,14 +88,14 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
     of_tool = [one for one in found if is_for(one.tool) is not None]
     chosen = [one for one in of_tool if call is None or call in (_id(one), f"{one.call_id}#{one.nth}")]
     if not of_tool:
-        tools = _named(one.tool for one in found)
+        tools = listed(f"`{one.tool}`" for one in found)
         others = f"returns of {tools}" if tools else "no tool returns"
         raise SampleError(f"{file}: contains no return of `{rule.name}`; there are {others}")
     if not chosen:
-        there = _named(map(_id, of_tool))
+        there = listed(f"`{_id(one)}`" for one in of_tool)
         raise SampleError(f"{file}: no return of `{rule.name}` has the call id `{call}`; there are {there}")
     if len(chosen) > 1:
-        count, there = f"{len(chosen):,} returns of `{rule.name}`", _named(map(_id, chosen))
+        count, there = f"{len(chosen):,} returns of `{rule.name}`", listed(f"`{_id(one)}`" for one in chosen)
         raise SampleError(f"{file}: contains {count}: choose one with `call`; there are {there}")
     if chosen[0].untouched:
         raise SampleError(f"{file}: rules never apply to this return: {chosen[0].untouched}")
@@ -105,11 +104,6 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
 
 def _id(found: Return) -> str:
     return f"{found.call_id}#{found.nth}" if found.nth > 1 else found.call_id
-
-
-def _named(names: Iterator[str]) -> str:
-    unique = list(dict.fromkeys(names))
-    return ", ".join(f"`{name}`" for name in unique[:_MAX_NAMED]) + (", …" if len(unique) > _MAX_NAMED else "")
 
 
 # --- snapshots

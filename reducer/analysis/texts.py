@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from reducer.entities.entity import Entity, Scan
@@ -74,3 +74,10 @@ def excerpt(value: Any, width: int = 160) -> str:
     text = value if type(value) is str else json.dumps(value, ensure_ascii=False)
     text = " ".join(text[: width * 4].split())
     return text if len(text) <= width else f"{text[:width]}…"
+
+
+def listed(names: Iterable[str], limit: int = 6) -> str:
+    """Return names in a row, the first `limit` of them and how many more there are."""
+    known = list(dict.fromkeys(names))
+    more = f" and {len(known) - limit:,} more" if len(known) > limit else ""
+    return f"{', '.join(known[:limit])}{more}"
