@@ -143,20 +143,22 @@ def _entities(content: Any) -> frozenset[tuple[str, str]]:
 
 def _score(one: Contender, recorded: _Recorded) -> Score:
     left = list(_left(one, recorded))
-    texts = [searched(new) for new in left]
+    search = searcher({reference.value for reference in recorded.novel})
+    values = [search(searched(new)) for new in left]
     shown = _shown(one, recorded)
     end = len(recorded.responses) + 1
 
     def is_kept(reference: Reference) -> bool:
-        request, search = bisect_left(recorded.responses, reference.event) + 1, searcher([reference.value])
-        return any(shown(source, request) and search(texts[source]) for source in reference.sources)
+        request = bisect_left(recorded.responses, reference.event) + 1
+        return any(shown(source, request) and reference.value in values[source] for source in reference.sources)
 
-    kept = 0
+    characters = kept = 0
     for source, (known, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True)):
-        if shown(source, end):
-            kept += len(known if new is content else known & _entities(new))
+        is_shown = shown(source, end)
+        characters += size(new) if is_shown else len(CLEARED)
+        kept += len(known if new is content else known & _entities(new)) if is_shown else 0
     return Score(
-        characters=sum(size(new) if shown(source, end) else len(CLEARED) for source, new in enumerate(left)),
+        characters=characters,
         references=sum(map(is_kept, recorded.novel)),
         entities=kept,
         cost=cost(requests(recorded.events, left) if one.last is None else _clearing(recorded, shown)),

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import jmespath
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 
 from reducer.analysis.steps import changes
 from reducer.cli.views.diff import describe
 from reducer.engine import Edit, Outcome, attempt
-from reducer.paths.written import path_text
 from reducer.rules import compile_rules
 from tests.laws.strategies import cases
 
@@ -88,14 +86,6 @@ def test_what_is_restored_names_the_step_that_removed_it() -> None:
         "text: 80 -> 105 characters",
         "link: 2 -> 24 characters",
     ]
-
-
-def test_paths_are_jmespath() -> None:
-    data = {"a b": [{"x-y": {"z": 7}}], "@t": 1}
-    assert path_text(("a b", 0, "x-y", "z")) == '"a b"[0]."x-y".z'
-    assert jmespath.search(path_text(("a b", 0, "x-y", "z")), data) == 7
-    assert jmespath.search(path_text(("@t",)), data) == 1
-    assert path_text(()) == "@"
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])

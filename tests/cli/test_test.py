@@ -118,7 +118,7 @@ def test_what_is_given_in_files(folder: Path, cli: Cli) -> None:
     assert given("{history: h.json}").code == 0
     assert given("{history: h.json, call: c1}").code == 0
     assert (
-        "9:22: failed: test `a`: h.json: no return of `lookup` has the call id `c7`; there are `c1`"
+        "9:22: failed: test `a`: h.json: has 0 returns of `lookup` with the call id `c7`; choose one with `call`; there are `c1` of `lookup`"
         in given("{history: h.json, call: c7}").out
     )
     (folder / "two.json").write_bytes(
@@ -130,13 +130,16 @@ def test_what_is_given_in_files(folder: Path, cli: Cli) -> None:
         )
     )
     assert (
-        "contains 2 returns of `lookup`: choose one with `call`; there are `a`, `a#2`"
+        "has 2 returns of `lookup`; choose one with `call`; there are `a` of `lookup`, `a#2` of `lookup`"
         in given("{history: two.json}").out
     )
     assert "nothing changed" in given("{history: two.json, call: a}").out
     assert given('{history: two.json, call: "a#2"}').code == 0
     (folder / "none.json").write_bytes(history(("other", {})))
-    assert "contains no return of `lookup`; there are returns of `other`" in given("{history: none.json}").out
+    assert (
+        "has 0 returns of `lookup`; choose one with `call`; there are `c1` of `other`"
+        in given("{history: none.json}").out
+    )
     assert "long.txt: not JSON" in given("{history: long.txt}").out
     assert "nothing changed" in given("{file: long.txt}").out
     assert "none.yaml: No such file or directory" in given("{file: none.yaml}").out
