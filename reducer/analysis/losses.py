@@ -95,10 +95,14 @@ def lost_references(timeline: Timeline) -> tuple[int, tuple[LostReference, ...]]
     """Return the number of novel references, and those of which no source would have shown the value to the agent."""
     novel = [reference for reference in references(timeline.events) if reference.novel]
     search = searcher({reference.value for reference in novel})
-    kept = [search(searched(entry.left)) if entry and entry.is_reduced else None for entry in timeline.returns]
+    kept = {
+        source: search(searched(entry.left))
+        for source in {source for reference in novel for source in reference.sources}
+        if (entry := timeline.returns[source]) is not None and entry.is_reduced
+    }
     by_source: dict[int, list[Reference]] = {}
     for reference in novel:
-        if all((left := kept[source]) is not None and reference.value not in left for source in reference.sources):
+        if all(source in kept and reference.value not in kept[source] for source in reference.sources):
             by_source.setdefault(reference.sources[0], []).append(reference)
     lost = []
     for source, gone in by_source.items():
