@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -100,19 +99,16 @@ def add_scores(one: Score, other: Score) -> Score:
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """A history as it was recorded: its events and novel references, and the returns with what is known of each.
+    """A history as it was recorded: its events, its novel references, and the contents and entities of its returns.
 
-    `responses` are the numbers of the events that are responses, `tools` has None for returns that rules never apply
-    to, `requests` how many requests were sent before each return.
+    `tools` has None for returns that rules never apply to.
     """
 
     events: Sequence[Event]
     novel: Sequence[Reference]
-    responses: Sequence[int]
     contents: Sequence[Any]
     entities: Sequence[frozenset[tuple[str, str]]]
     tools: Sequence[str | None]
-    requests: Sequence[int]
 
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
@@ -123,16 +119,13 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     tools = {found.key: found.tool for found in returns(data) if not found.untouched}
     placed = events(data)
     happened = [place.event for place in placed]
-    responses = [number for number, event in enumerate(happened) if isinstance(event, Response)]
     contents = [event.content for event in happened if isinstance(event, Returned)]
     recorded = _Recorded(
         events=happened,
         novel=[reference for reference in references(happened) if reference.novel],
-        responses=responses,
         contents=contents,
         entities=[_entities(content) for content in contents],
         tools=[tools.get(place.key) for place in placed if isinstance(place.event, Returned)],
-        requests=[bisect_left(responses, number) for number, one in enumerate(happened) if isinstance(one, Returned)],
     )
     return [_score(one, recorded) for one in contenders]
 
@@ -145,21 +138,18 @@ def _score(one: Contender, recorded: _Recorded) -> Score:
     left = list(_left(one, recorded))
     search = searcher({reference.value for reference in recorded.novel})
     values = [search(searched(new)) for new in left]
-    shown = _shown(one, recorded)
-    end = len(recorded.responses) + 1
-
-    def is_kept(reference: Reference) -> bool:
-        request = bisect_left(recorded.responses, reference.event) + 1
-        return any(shown(source, request) and reference.value in values[source] for source in reference.sources)
-
+    shown = _shown(recorded, one.last)
     characters = kept = 0
     for source, (known, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True)):
-        is_shown = shown(source, end)
+        is_shown = shown(source, len(recorded.events))
         characters += size(new) if is_shown else len(CLEARED)
         kept += len(known if new is content else known & _entities(new)) if is_shown else 0
     return Score(
         characters=characters,
-        references=sum(map(is_kept, recorded.novel)),
+        references=sum(
+            any(shown(source, reference.event) and reference.value in values[source] for source in reference.sources)
+            for reference in recorded.novel
+        ),
         entities=kept,
         cost=cost(requests(recorded.events, left) if one.last is None else _clearing(recorded, shown)),
     )
@@ -172,20 +162,22 @@ def _left(one: Contender, recorded: _Recorded) -> Iterator[Any]:
         yield new if new is content or size(new) <= size(content) else content
 
 
-def _shown(one: Contender, recorded: _Recorded) -> Callable[[int, int], bool]:
-    """Return the function that tells whether a return is sent in full with a request; requests count from 1."""
-    last = one.last
+def _shown(recorded: _Recorded, last: int | None) -> Callable[[int, int], bool]:
+    """Return the function that tells whether a return is sent in full with the request for the response at an event."""
     if last is None:
-        return lambda source, request: True
+        return lambda source, event: True
     is_small = [size(content) <= len(CLEARED) for content in recorded.contents]
-    # Requests that bring no returns do not clear others.
-    bringing = sorted(set(recorded.requests))
-
-    def shown(source: int, request: int) -> bool:
-        is_recent = bisect_left(bringing, recorded.requests[source]) >= bisect_left(bringing, request) - last
-        return is_recent or is_small[source]
-
-    return shown
+    recent: dict[int, int] = {}  # by response: the first return of the last requests that brought some
+    starts: list[int] = []
+    sources, is_new = 0, True
+    for number, event in enumerate((*recorded.events, Response(()))):
+        if isinstance(event, Returned):
+            if is_new:
+                starts.append(sources)
+            sources, is_new = sources + 1, False
+        elif isinstance(event, Response):
+            recent[number], is_new = starts[-last:][0] if starts else 0, True
+    return lambda source, event: source >= recent[event] or is_small[source]
 
 
 def _clearing(recorded: _Recorded, shown: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
@@ -193,11 +185,9 @@ def _clearing(recorded: _Recorded, shown: Callable[[int, int], bool]) -> Iterato
     returned, sources = iter(recorded.contents), count()
     things: list[tuple[int, int | None]] = []  # its characters, and which return it is
     sent: list[int] = []
-    request = 0
-    for event in recorded.events:
+    for number, event in enumerate(recorded.events):
         if isinstance(event, Response):
-            request += 1
-            now = [length if source is None or shown(source, request) else len(CLEARED) for length, source in things]
+            now = [length if source is None or shown(source, number) else len(CLEARED) for length, source in things]
             same = next((at for at, (old, new) in enumerate(zip(sent, now, strict=False)) if old != new), len(sent))
             yield sum(now), sum(now[:same])
             sent = now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -146,6 +146,15 @@ class Look(NamedTuple):
     output: bytes
 
 
+class LinesLook(NamedTuple):
+    """What rules did to some lines: sums, the reduced lines if it `writes`, and the returns by line if `detailed`."""
+
+    tally: Tally
+    lines: LineSum
+    output: bytes
+    details: tuple[tuple[int, tuple[ReturnReport, ...]], ...]
+
+
 def tokens(characters: int) -> int:
     """Estimate the tokens of so many characters: a quarter, rounded up. Real tokenizers differ by a third and more."""
     return -(-characters // 4)
@@ -178,19 +187,14 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     return Look(tally, tuple(reports), output if options.writes else b"")
 
 
-def look_at_lines(
-    ruleset: Ruleset,
-    piece: bytes,
-    options: LookOptions = ALL_RETURNS,
-    see: Callable[[int, tuple[ReturnReport, ...]], None] | None = None,
-) -> tuple[Tally, LineSum, bytes]:
-    """Reduce the history on each line of `piece`; return the sums and, if it `writes`, the reduced lines.
+def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS) -> LinesLook:
+    """Reduce the history on each line of `piece`, as `look` does.
 
     Blank lines, line ends, and lines that contain no history or take too much memory stay. Line numbers count from 1 in
-    the piece. `see` gets the detailed report of each line.
+    the piece.
     """
-    options = replace(options, detailed=see is not None)
     tally, lines = Tally(), LineSum("")
+    details: list[tuple[int, tuple[ReturnReport, ...]]] = []
     pieces: list[bytes] = []
     done = 0
     for start, end in lines_of(piece):
@@ -198,24 +202,26 @@ def look_at_lines(
         line = piece[start:end]
         if not line.strip():
             lines.blank += 1
-        elif is_heavy(line):
+            continue
+        if is_heavy(line):
             lines.long += 1
-        else:
-            try:
-                found = look(ruleset, "", line, options)
-            except HistoryError as error:
-                lines.bad += 1
-                if len(lines.first_bad) < MAX_BAD:
-                    # The line was read alone, so the message names line 1.
-                    lines.first_bad.append((lines.lines, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
-                continue
-            if see is not None:
-                see(lines.lines, found.returns)
-            tally.merge(found.tally)
-            if options.writes and found.output is not line:
-                pieces += (piece[done:start], found.output)
-                done = end
-    return tally, lines, b"".join((*pieces, piece[done:])) if options.writes else b""
+            continue
+        try:
+            found = look(ruleset, "", line, options)
+        except HistoryError as error:
+            lines.bad += 1
+            if len(lines.first_bad) < MAX_BAD:
+                # The line was read alone, so the message names line 1.
+                lines.first_bad.append((lines.lines, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
+            continue
+        tally.merge(found.tally)
+        if options.detailed:
+            details.append((lines.lines, found.returns))
+        if options.writes and found.output is not line:
+            pieces += (piece[done:start], found.output)
+            done = end
+    output = b"".join((*pieces, piece[done:])) if options.writes else b""
+    return LinesLook(tally, lines, output, tuple(details))
 
 
 def add_lines(total: LineSum, more: LineSum) -> None:

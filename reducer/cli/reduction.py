@@ -297,15 +297,9 @@ def reduce_task(task: Task, ruleset: Ruleset) -> Result:
 
 
 def _reduce_lines(task: Task, ruleset: Ruleset, selection: Selection) -> Result:
-    settings = task.settings
-    details: list[tuple[int, tuple[ReturnReport, ...]]] = []
-    tally, lines, output = look_at_lines(
-        ruleset,
-        task.chunk.content,
-        _options(task, selection),
-        see=(lambda line, returns: details.append((line, returns))) if settings.detail == "all" else None,
-    )
-    return Result(tally, lines, output, selection, tuple(details))
+    options = replace(_options(task, selection), detailed=task.settings.detail == "all")
+    found = look_at_lines(ruleset, task.chunk.content, options)
+    return Result(found.tally, found.lines, found.output, selection, found.details)
 
 
 def _reduce_history(task: Task, ruleset: Ruleset, selection: Selection) -> Result:

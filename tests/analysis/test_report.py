@@ -155,8 +155,8 @@ _returns = st.lists(st.tuples(st.sampled_from(["t", "u", "u2", "other"]), _conte
 
 @given(_returns, _returns)
 def test_sums_of_parts_are_the_sums_of_the_whole(first: list[tuple[str, Any]], second: list[tuple[str, Any]]) -> None:
-    parts, whole = [look(RULES, "h", history(*part), DETAILED) for part in (first, second)], Tally()
-    merged = Tally()
+    parts = [look(RULES, "h", history(*part), DETAILED) for part in (first, second)]
+    whole, merged = Tally(), Tally()
     for part in parts:
         merged.merge(part.tally)
         for entry in part.returns:
@@ -171,7 +171,7 @@ _WRONG = (b"wrong", b"3", b"\xff", b'[{"kind": "request", "parts": [')
 def test_each_line_is_reduced_as_if_alone(found: list[Any], end: bytes) -> None:
     lines = [line if isinstance(line, bytes) else history(*line) for line in found]
     writing = LookOptions(writes=True)
-    tally, sums, reduced = look_at_lines(RULES, end.join(lines), writing)
+    tally, sums, reduced, _ = look_at_lines(RULES, end.join(lines), writing)
     alone = [
         look(RULES, "h", line, writing) if isinstance(what, list) else None
         for line, what in zip(lines, found, strict=True)
@@ -183,7 +183,7 @@ def test_each_line_is_reduced_as_if_alone(found: list[Any], end: bytes) -> None:
     assert tally == expected
     wrong = [number for number, line in enumerate(lines, 1) if line in _WRONG]
     assert (sums.bad, [number for number, _ in sums.first_bad]) == (len(wrong), wrong[:MAX_BAD])
-    assert look_at_lines(RULES, end.join(lines)) == (tally, sums, b"")
+    assert look_at_lines(RULES, end.join(lines)) == (tally, sums, b"", ())
 
 
 def test_line_numbers_continue() -> None:
