@@ -65,7 +65,11 @@ def parts(draw: st.DrawFn) -> Pairs:
 @st.composite
 def messages(draw: st.DrawFn) -> Pairs:
     kind = draw(st.sampled_from(["request", "request", "request", "response", "later-kind"]))
-    fields = [("parts", draw(st.lists(parts(), min_size=1, max_size=3))), ("timestamp", "2026-01-01T00:00:04Z"), ("kind", kind)]
+    fields = [
+        ("parts", draw(st.lists(parts(), min_size=1, max_size=3))),
+        ("timestamp", "2026-01-01T00:00:04Z"),
+        ("kind", kind),
+    ]
     if sometimes(draw):
         fields.append(("parts", draw(st.lists(parts(), max_size=1))))
     return Pairs(fields if draw(st.booleans()) else [fields[-1], *fields[:-1]])

@@ -14,7 +14,7 @@ from reducer.analysis.drafting import Learned, Recording, drafts, learn, recorde
 from reducer.analysis.drafting.evidence import split
 from reducer.analysis.drafting.rule_text import compiled
 from reducer.analysis.expectations import unmet
-from reducer.analysis.rule_tests import chosen_tests, run_tests
+from reducer.analysis.rule_tests import chosen_tests, run_test
 from reducer.engine import attempt, reduce_content
 from reducer.rules import check_rules, compile_rules
 from tests import helpers
@@ -277,4 +277,5 @@ def test_what_is_learned_from_real_histories(data: Path, tmp_path: Path) -> None
     ruleset, problems = check_rules(tmp_path)
     assert ruleset is not None
     assert not problems
-    assert [failure for proof in run_tests(ruleset, chosen_tests(ruleset)) for failure in proof.failures] == []
+    results = [run_test(ruleset, *test) for test in chosen_tests(ruleset)]
+    assert [failure for result in results for failure in result.failures] == []
