@@ -18,7 +18,7 @@ from reducer.entities.entity import LAST_SPACED, Match
 _EQUIVALENTS = dict(zip("‐‑－﹣：﹕／＠", "----::/@", strict=True))  # CVE numbers are often set with U+2011
 _WIDE_DOTS = "．。｡․﹒"
 _WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9À-֏])[{_WIDE_DOTS}](?=[A-Za-z0-9À-֏])")
-_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+_HIDDEN_IN_TEXT = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x03", b"  ")
 # Top-level domains in other scripts: `рф` is delegated as `xn--p1ai`.
@@ -123,26 +123,19 @@ def _fold_other(text: str) -> bytes:
             text = text.replace(control, " ")
     # The codec writes `?` for any other character, so the real question marks become 0x02 first.
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
-    wide = any(c in text for c in _WIDE_DOTS)
-    hidden = [c for c in _INVISIBLE if c in text]
     changed = bytearray(data)
     for run in _OTHER.finditer(data):
         start, end = run.span()
         letters = text[start:end]
-        if end - start == 1:
-            if letters <= LAST_SPACED and _is_spaced(letters):
-                changed[start] = 0x81
-        elif min(letters) <= LAST_SPACED:  # most runs are quotes, dashes, Chinese: check all at once
+        if min(letters) <= LAST_SPACED:  # most runs are quotes, dashes, Chinese: check all at once
             word = letters.isalpha() and max(letters) <= LAST_SPACED
-            changed[start:end] = b"\x81" * (end - start) if word else [0x81 if _is_spaced(c) else 0x80 for c in letters]
-    if wide:
-        for m in _WIDE_DOT.finditer(text):
-            changed[m.start()] = 1
-    for c in hidden:
-        at = text.find(c)
-        while at >= 0:
-            changed[at] = 3
-            at = text.find(c, at + 1)
+            marks = b"\x81" * len(letters) if word else [0x81 if _is_spaced(letter) else 0x80 for letter in letters]
+            changed[start:end] = marks
+    if any(dot in text for dot in _WIDE_DOTS):
+        for match in _WIDE_DOT.finditer(text):
+            changed[match.start()] = 1
+    for match in _HIDDEN_IN_TEXT.finditer(text):
+        changed[match.start()] = 3
     return bytes(changed)
 
 
