@@ -50,7 +50,10 @@ _ESCAPE = re.compile(
     re.VERBOSE,
 )
 _HIDDEN = re.compile(rb"\x03\x03*")  # starts with a literal: `\x03+` is tried at every byte, 70 MB/s
-_OTHER = re.compile(rb"\x80\x80*")
+_ACCENTS = range(0x300, 0x370)
+# The letters that are not ASCII of scripts that separate words with spaces, and accents.
+_SPACED_LETTERS = [c for c in map(chr, range(128, ord(LAST_SPACED) + 1)) if c.isalpha() or ord(c) in _ACCENTS]
+_SPACED = re.compile(f"[{''.join(_SPACED_LETTERS)}]+")
 
 
 class Positions(NamedTuple):
@@ -83,11 +86,6 @@ def fold(text: str) -> bytes:
         return _fold_other(text)
     data = text.encode()
     return data.translate(_BLANKED) if 1 in data or 3 in data else data
-
-
-def _is_spaced(char: str) -> bool:
-    """Return whether a character is a non-ASCII letter of a script that separates words with spaces, or an accent."""
-    return "\x7f" < char <= LAST_SPACED and (char.isalpha() or "\u0300" <= char <= "\u036f")
 
 
 def refang(data: bytes) -> tuple[bytes, Positions | None]:
@@ -124,13 +122,9 @@ def _fold_other(text: str) -> bytes:
     # The codec writes `?` for any other character, so the real question marks become 0x02 first.
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
     changed = bytearray(data)
-    for run in _OTHER.finditer(data):
-        start, end = run.span()
-        letters = text[start:end]
-        if min(letters) <= LAST_SPACED:  # most runs are quotes, dashes, Chinese: check all at once
-            word = letters.isalpha() and max(letters) <= LAST_SPACED
-            marks = b"\x81" * len(letters) if word else [0x81 if _is_spaced(letter) else 0x80 for letter in letters]
-            changed[start:end] = marks
+    for word in _SPACED.finditer(text):
+        start, end = word.span()
+        changed[start:end] = b"\x81" * (end - start)
     if any(dot in text for dot in _WIDE_DOTS):
         for match in _WIDE_DOT.finditer(text):
             changed[match.start()] = 1
@@ -194,7 +188,7 @@ def with_letters(text: str, folded: bytes, found: list[Match]) -> list[tuple[int
         if canonical or not text[start:end].isascii():
             name = (canonical or folded[start:end]).replace(b"\x01", b".").decode("latin-1")
         if "\x81" in name:
-            name = _spelled(name, filter(_is_spaced, text[start:end]), kind)
+            name = _spelled(name, filter(_SPACED.match, text[start:end]), kind)
             if not name:
                 continue
         kept.append((start, end, kind, name))
