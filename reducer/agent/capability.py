@@ -56,9 +56,8 @@ class ReduceToolReturns(AbstractCapability[Any]):
     def __post_init__(self) -> None:
         check_flags(persist=self.persist, instructions=self.instructions)
         if not (self.persist or _PREPARES or _WRAPS):
-            raise UserError(
-                f"ReduceToolReturns(persist=False) needs PydanticAI 2.64, or one before 2.54; this is {__version__}"
-            )
+            versions = f"PydanticAI 2.64 or later, or one before 2.54; this is {__version__}"
+            raise UserError(f"ReduceToolReturns(persist=False) needs {versions}")
         self._loaded = load_rules(self.rules)
         self._archive = None if self.archive is None else open_archive(self.archive)
         self._reduce = history_processor(
@@ -81,10 +80,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
     def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
         """Return one of several equal capabilities. Raises `UserError` for different ones: their order is unclear."""
         if any(other != capabilities[0] for other in capabilities):
-            raise UserError(
-                "an agent has one ReduceToolReturns: give it all rule files, as in"
-                " ReduceToolReturns(['rules', 'more']), or give each its own `id` to reduce with one after the other"
-            )
+            raise UserError("an agent has one ReduceToolReturns: give it all rule files, or give each its own `id`")
         return capabilities[-1]
 
     def get_instructions(self) -> Any:

@@ -61,12 +61,10 @@ def reporter(
     return report
 
 
-def _reduction(reduced: Reduced) -> Reduction:
-    old, new, outcome = reduced
-    rule = "" if outcome.rule is None else outcome.rule.name
-    return Reduction(
-        old.tool_name, old.tool_call_id, rule, chars(old.content), chars(new.content), outcome.restored.preserved
-    )
+def _reduction(one: Reduced) -> Reduction:
+    rule = one.outcome.rule.name if one.outcome.rule else ""
+    before, after = chars(one.old.content), chars(one.new.content)
+    return Reduction(one.old.tool_name, one.old.tool_call_id, rule, before, after, one.outcome.restored.preserved)
 
 
 def _is_recording() -> bool:

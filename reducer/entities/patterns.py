@@ -105,7 +105,6 @@ def finder(patterns: Sequence[tuple[str, Pattern]]) -> Callable[[str, bytes], li
 def _spans(pattern: Pattern, text: str, data: bytes) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     finditer, group, size, at = pattern.regexp.finditer, pattern.group, len(data), 0
-    known: dict[str, bool] = {}
     row = 0  # end of the line that is searched again, because a value ends there and `[^.]+` does not
     while at < size:
         stop = min(size, at + _WINDOW, row if at < row else size)
@@ -122,13 +121,9 @@ def _spans(pattern: Pattern, text: str, data: bytes) -> list[tuple[int, int]]:
                 last = first
                 break
             at = max(past, first + 1)
-            if is_separate(text, start, end):
-                value = text[start:end]
-                reads = known.get(value)
-                if reads is None:
-                    reads = known[value] = is_mentionable(value) and _matches_alone(pattern, value)
-                if reads:
-                    found.append((start, end))
+            value = text[start:end]
+            if is_separate(text, start, end) and is_mentionable(value) and _matches_alone(pattern, value):
+                found.append((start, end))
         at = max(at, last)
     return found
 

@@ -18,7 +18,7 @@ from reducer.entities.entity import LAST_SPACED, Match
 _EQUIVALENTS = dict(zip("‐‑－﹣：﹕／＠", "----::/@", strict=True))  # CVE numbers are often set with U+2011
 _WIDE_DOTS = "．。｡․﹒"
 _WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9À-֏])[{_WIDE_DOTS}](?=[A-Za-z0-9À-֏])")
-_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+_HIDDEN_IN_TEXT = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x03", b"  ")
 # Top-level domains in other scripts: `рф` is delegated as `xn--p1ai`.
@@ -50,7 +50,10 @@ _ESCAPE = re.compile(
     re.VERBOSE,
 )
 _HIDDEN = re.compile(rb"\x03\x03*")  # starts with a literal: `\x03+` is tried at every byte, 70 MB/s
-_OTHER = re.compile(rb"\x80\x80*")
+_ACCENTS = range(0x300, 0x370)
+# The letters that are not ASCII of scripts that separate words with spaces, and accents.
+_SPACED_LETTERS = [c for c in map(chr, range(128, ord(LAST_SPACED) + 1)) if c.isalpha() or ord(c) in _ACCENTS]
+_SPACED = re.compile(f"[{''.join(_SPACED_LETTERS)}]+")
 
 
 class Positions(NamedTuple):
@@ -83,11 +86,6 @@ def fold(text: str) -> bytes:
         return _fold_other(text)
     data = text.encode()
     return data.translate(_BLANKED) if 1 in data or 3 in data else data
-
-
-def _is_spaced(char: str) -> bool:
-    """Return whether a character is a non-ASCII letter of a script that separates words with spaces, or an accent."""
-    return "\x7f" < char <= LAST_SPACED and (char.isalpha() or "\u0300" <= char <= "\u036f")
 
 
 def refang(data: bytes) -> tuple[bytes, Positions | None]:
@@ -123,26 +121,15 @@ def _fold_other(text: str) -> bytes:
             text = text.replace(control, " ")
     # The codec writes `?` for any other character, so the real question marks become 0x02 first.
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
-    wide = any(c in text for c in _WIDE_DOTS)
-    hidden = [c for c in _INVISIBLE if c in text]
     changed = bytearray(data)
-    for run in _OTHER.finditer(data):
-        start, end = run.span()
-        letters = text[start:end]
-        if end - start == 1:
-            if letters <= LAST_SPACED and _is_spaced(letters):
-                changed[start] = 0x81
-        elif min(letters) <= LAST_SPACED:  # most runs are quotes, dashes, Chinese: check all at once
-            word = letters.isalpha() and max(letters) <= LAST_SPACED
-            changed[start:end] = b"\x81" * (end - start) if word else [0x81 if _is_spaced(c) else 0x80 for c in letters]
-    if wide:
-        for m in _WIDE_DOT.finditer(text):
-            changed[m.start()] = 1
-    for c in hidden:
-        at = text.find(c)
-        while at >= 0:
-            changed[at] = 3
-            at = text.find(c, at + 1)
+    for word in _SPACED.finditer(text):
+        start, end = word.span()
+        changed[start:end] = b"\x81" * (end - start)
+    if any(dot in text for dot in _WIDE_DOTS):
+        for match in _WIDE_DOT.finditer(text):
+            changed[match.start()] = 1
+    for match in _HIDDEN_IN_TEXT.finditer(text):
+        changed[match.start()] = 3
     return bytes(changed)
 
 
@@ -201,7 +188,7 @@ def with_letters(text: str, folded: bytes, found: list[Match]) -> list[tuple[int
         if canonical or not text[start:end].isascii():
             name = (canonical or folded[start:end]).replace(b"\x01", b".").decode("latin-1")
         if "\x81" in name:
-            name = _spelled(name, filter(_is_spaced, text[start:end]), kind)
+            name = _spelled(name, filter(_SPACED.match, text[start:end]), kind)
             if not name:
                 continue
         kept.append((start, end, kind, name))

@@ -27,19 +27,11 @@ _new = tuple.__new__  # the constructor of a named tuple is a Python function: 0
 @lru_cache(maxsize=64)
 def compiled(types: frozenset[str]) -> Scan:
     """Return the scanner for a set of types: immutable, can be shared between threads."""
-    return with_cache(finder(types))
-
-
-@lru_cache(maxsize=64)
-def finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
-    """Return the scanner for a set of types, without a cache."""
     find = _finder(types)
 
     def scan(text: str) -> tuple[Entity, ...]:
         folded = fold(text)
-        if len(folded) < 3:
-            return ()
-        found = find(folded)
+        found = find(folded) if len(folded) > 2 else []
         if not found:
             return ()
         matches, decode = _decodable(text, folded, found)
@@ -51,7 +43,7 @@ def finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
             ]
         )
 
-    return scan
+    return with_cache(scan)
 
 
 @lru_cache(maxsize=64)

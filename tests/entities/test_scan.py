@@ -6,8 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import event, example, given
-from hypothesis import strategies as st
 
 from reducer.entities import GROUPS, TYPES, Entity, expand, scan, scanner
 
@@ -70,27 +68,3 @@ def test_importing_the_package_loads_neither_names_nor_patterns() -> None:
     code = f"import sys, reducer.entities; print({names})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['reducer.entities.entity']"
-
-
-OCTETS = st.lists(
-    st.sampled_from(("0", "1", "2", "5", "8", "10", "29", "255", "256", "01", "a")), min_size=3, max_size=5
-)
-
-
-@given(st.builds(str.join, st.sampled_from((".", ".", "[.]", ". ")), OCTETS))
-@example("0.1.2.3")
-@example("0.0.0.0")
-@example("2.5.4.3")
-@example("2.5.29.15")
-@example("1[.]2.3.4")
-@example("0[.]2.3.4")
-@example("1.2.3.4.5")
-@example("01.2.3.4")
-@example("8.8.8.8")
-def test_four_numbers_alone_in_a_line_read_as_they_do_between_blanks(text: str) -> None:
-    def read(around: str) -> list[tuple[str, str]]:
-        return [(e.value, e.canonical) for e in scan(around.replace("?", text), ["ipv4"])]
-
-    found = read("x ? x")
-    event("an address" if found else "none")
-    assert read("?") == read("x\n?\nx") == read("?\nx") == read("x\n?") == found
