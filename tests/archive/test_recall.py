@@ -170,7 +170,7 @@ def test_an_unknown_id_lists_the_tool_returns_of_this_conversation(archive: Arch
         ({"path": "items[?length(@) > `1`]"},
          "`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available."),
         ({"path": "items[?@ == `[1]`]"}, "`path` compares with a text, a number, true, false or null only."),
-        ({"path": "nothing"}, "`nothing` finds nothing in a JSON object with the keys items, actor, note."),
+        ({"path": "nothing"}, "`nothing` finds nothing in the content; its keys are items, actor, note."),
         ({"find": "xyz"}, f"report `r`, the original: `xyz` occurs 0 times in {len(WHOLE)} characters"),
         ({"find": "APT28", "offset": 9999999},
          f"report `r`, the original: `APT28` occurs 2 times, not after character 9999999 of {len(WHOLE)}."),
