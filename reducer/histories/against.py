@@ -12,7 +12,7 @@ from reducer.formats import decode, parse
 from reducer.histories.findings import Finding, Path, described, locate, short, values
 from reducer.histories.stored import Content, returns
 from reducer.histories.validate import Document
-from reducer.values import Unreducible, chars
+from reducer.values import Unreducible, chars, dump
 
 _MARKER = re.compile(r" ?…\[([1-9]\d{0,15}) more characters(?=\]|; mentions )", re.ASCII)
 _LIST_MARKER = re.compile(r"…\[([1-9]\d{0,15}) more items(|;.*)\]", re.DOTALL | re.ASCII)
@@ -221,23 +221,7 @@ def _ends(text: str, marker: re.Match[str]) -> Iterator[tuple[int, str]]:
 
 def _check_mentions(path: Path, mentions: str, old: Any) -> Iterator[Finding]:
     names = [name for names in mentions.split("; mentions ")[1:] for name in names.split(", ")]
-    texts = "\0".join(_texts(old)) if names else ""
+    text = dump(old) if names else ""
     for name in names:
-        if name not in texts:
+        if dump(name)[1:-1] not in text:
             yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a value, with keys and the texts in structured text."""
-    if type(value) is str:
-        yield value
-        decoded = decode(value)
-        if type(decoded) is not str:
-            yield from _texts(decoded)
-    elif type(value) is dict:
-        for key, item in value.items():
-            yield key
-            yield from _texts(item)
-    elif type(value) is list:
-        for item in value:
-            yield from _texts(item)

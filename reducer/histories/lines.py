@@ -72,12 +72,6 @@ class Stream:
             self._ahead, self._taken = taken + self._ahead[self._taken :], len(taken)
         self._taken -= len(taken)
 
-    def skip(self, count: int) -> bool:
-        """Skip `count` bytes; False if there are fewer."""
-        while count and (found := self.read(count)):
-            count -= len(found)
-        return not count
-
 
 class Piece(NamedTuple):
     """Some bytes of a stream: whole lines, or (`long`) a part of a line that is too long to be read; the last one

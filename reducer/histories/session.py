@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Format, Scalar, ToolReturn, objects
+from reducer.histories.format import Format, Scalar, ToolReturn, called, objects
 from reducer.histories.reducible import why_untouched
 from reducer.histories.source import Source
 from reducer.references import Call, Prompt, Response
@@ -194,7 +194,7 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
     for number, part, is_newer in _parts(message):
         if isinstance(part.text, str) and is_newer:
             texts.append(part.text)
-        tools = [_call(tool, source) for tool in objects(part.tools, Tool)]
+        tools = [called(tool.name, tool.arguments, tool.id, source) for tool in objects(part.tools, Tool)]
         calls += [call for call in tools if call.id not in known]
         known.update(call.id for call in tools if call.id)
         if _has_results(part) and (texts or calls):
@@ -221,11 +221,6 @@ def _parts(message: Message) -> Iterator[tuple[int, Part, bool]]:
         for number, part in enumerate(parts if type(parts) is list else ()):
             if type(part) is Part:
                 yield number, part, is_newer
-
-
-def _call(tool: Tool, source: Source) -> Call:
-    arguments = None if tool.arguments is UNSET else source.value(tool.arguments)
-    return Call(str(tool.name or ""), arguments, str(tool.id or ""))
 
 
 FORMAT = Format(
