@@ -112,7 +112,7 @@ class Tally:
         self.referenced += other.referenced
         self.referencing += other.referencing
         if other.measures is not None:
-            self.measures = other.measures if self.measures is None else add_measures((self.measures, other.measures))
+            self.measures = other.measures if self.measures is None else add_measures(self.measures, other.measures)
 
     def _add_tool(self, tool: str, counts: Counter[str], rule: str | None) -> None:
         if tool not in self.tools and len(self.tools) >= _MAX_TOOLS:
