@@ -20,16 +20,17 @@ def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
         raise CommandError(f"{folder}: is not a folder; drafts are written to a folder of rules")
     files = {folder / draft.file: draft.text for draft in drafts}
     files |= {folder / draft.sample_file: draft.sample for draft in drafts if draft.sample_file}
-    existing = [str(file) for file in files if os.path.lexists(file)]
-    if existing:
-        verb = "exists" if len(existing) == 1 else "exist"
-        raise CommandError(f"{', '.join(existing)} {verb} already; files are never overwritten; nothing was written")
+    if existing := ", ".join(str(file) for file in files if os.path.lexists(file)):
+        raise CommandError(f"files are never overwritten, so nothing was written; existing: {existing}")
     created = [path for path in (folder / "samples", folder) if not path.exists()]
     try:
         for file, text in files.items():
             make_folder(file.parent)
             write(file, text.encode())
-        _check(folder, [folder / draft.file for draft in drafts])
+        for problem in problems_of(rule_files(folder)):
+            # Warnings about other rules are not about the drafts.
+            if problem.severity == "error" or Path(problem.location.file) in files:
+                raise CommandError(f"{folder}: {problem}\nnothing was written")
     except BaseException:
         for file in files:
             file.unlink(missing_ok=True)
@@ -37,11 +38,3 @@ def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
             with suppress(OSError):
                 path.rmdir()
         raise
-
-
-def _check(folder: Path, drafted: Sequence[Path]) -> None:
-    """Check the drafts together with the rules of the folder. Raises `CommandError`."""
-    for problem in problems_of(rule_files(folder)):
-        # Warnings about other rules are not about the drafts.
-        if problem.severity == "error" or Path(problem.location.file) in drafted:
-            raise CommandError(f"{folder}: {problem}\nnothing was written")

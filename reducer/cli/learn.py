@@ -13,6 +13,7 @@ from reducer.cli.inputs import Source, find_sources, read_histories
 from reducer.cli.messages import CommandError, counted, say, say_skipped
 from reducer.cli.progress import progress
 from reducer.cli.views.learned import as_json, print_learned
+from reducer.cli.views.plain import print_json
 from reducer.errors import HistoryError
 
 _ABOUT = """\
@@ -65,7 +66,9 @@ def main(arguments: Sequence[str]) -> int:
     if options.output is not None and drafted:
         write_drafts(Path(options.output), drafted)
     if options.format == "json":
-        print(as_json(learned, len(skipped), [draft.file for draft in drafted] if options.output else []))
+        print_json(
+            as_json(learned, len(skipped), [draft.file for draft in drafted] if options.output else []), sys.stdout
+        )
     else:
         print_learned(learned, len(skipped), sys.stdout)
     if options.output is not None and drafted:

@@ -1,4 +1,4 @@
-"""The scores of `compare` as rows of JSON values and as a table."""
+"""The scores of `compare` as JSON values and as a table."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ from typing import Any, TextIO
 from reducer.analysis.baselines import Contender
 from reducer.analysis.compare import Score
 from reducer.analysis.prices import Prices
-from reducer.cli.views.text import share
-from reducer.screen import console, visible
+from reducer.cli.views.summary import share
+from reducer.screen import console, table
 
-_TITLES = (
-    "",
-    "Characters\nbefore",
-    "\nafter",
-    "\nSaved",
-    "References\nkept",
-    "Entities\nkept",
-    "Cost, cached\nof recorded",
+_COLUMNS = (
+    "", "Characters\nbefore", "after", "Saved", "References\nkept", "Entities\nkept", "Cost, cached\nof recorded",
     "Prefix\nchanges",
-)
+)  # fmt: skip
 
 
 def rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Prices) -> list[dict[str, Any]]:
@@ -32,46 +26,32 @@ def rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Price
     whole = first.recorded.cached(prices)
 
     def row(name: str, rules: bool, score: Score) -> dict[str, Any]:
-        cached = score.cost.cached(prices)
+        cached, uncached = score.cost.cached(prices), score.cost.uncached(prices)
+        cost = {"cached": round(cached), "uncached": round(uncached), "changes": score.cost.changes}
         return {
             "name": name,
             "rules": rules,
             "characters": {"before": score.before, "after": score.after, "saved": round(score.saved, 4)},
             "references": {"novel": score.references, "kept": score.references_kept},
             "entities": {"all": score.entities, "kept": score.entities_kept},
-            "cost": {
-                "cached": round(cached),
-                "uncached": round(score.cost.uncached(prices)),
-                "changes": score.cost.changes,
-                "share": round(cached / whole, 4) if whole else None,
-            },
+            "cost": {**cost, "share": round(cached / whole, 4) if whole else None},
         }
 
     found = [row(one.name, one.rules, score) for one, score in zip(contenders, scores, strict=True)]
     return [row("as recorded", False, recorded), *found]
 
 
-def print_scores(histories: str, table: Sequence[dict[str, Any]], stream: TextIO) -> None:
+def print_scores(histories: str, scores: Sequence[dict[str, Any]], stream: TextIO) -> None:
     """Print the rows as a table."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in _TITLES:
-        grid.add_column(title, justify="right" if title else "left", overflow="fold", no_wrap=bool(title))
-    for row in table:
-        grid.add_row(*(Text(cell, "bold" if row["rules"] else "") for cell in _cells(row)))
-    screen = console(stream, 160)
-    screen.print(Text.assemble(("Read     ", "dim"), histories))
-    screen.print()
-    screen.print(grid)
+    screen = console(stream)
+    screen.print(f"Read     {histories}\n")
+    screen.print(table(_COLUMNS, map(_cells, scores)))
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+def _cells(row: dict[str, Any]) -> list[str]:
     characters, references, entities, cost = row["characters"], row["references"], row["entities"], row["cost"]
-    return (
-        visible(row["name"]),
+    return [
+        row["name"],
         f"{characters['before']:,}",
         f"{characters['after']:,}",
         f"{characters['saved']:.1%}",
@@ -79,4 +59,4 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         share(entities["kept"], entities["all"]) if entities["all"] else "-",
         "-" if cost["share"] is None else f"{cost['share']:.1%}",
         f"{cost['changes']:,}",
-    )
+    ]

@@ -1,173 +1,181 @@
-"""The results of rule tests as text, as JSON and as JUnit XML."""
+"""The results of rule tests as text, as JSON values and as JUnit XML."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from pathlib import PurePath
+from functools import lru_cache
+from pathlib import Path, PurePath
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reducer.analysis.coverage import Coverage
+from reducer.analysis.coverage import Coverage, Gap
+from reducer.analysis.expectations import Place
 from reducer.analysis.rule_tests import Failure, TestResult
-from reducer.analysis.steps import StepReport
 from reducer.cli.messages import counted
+from reducer.cli.views.diff import step_line
 from reducer.cli.views.json_report import step_as_json
-from reducer.cli.views.positions import At, failures_of, gaps_at, test_at
-from reducer.errors import Diagnostic
+from reducer.cli.views.plain import plain
+from reducer.errors import Diagnostic, Location
+from reducer.rules.diagnostics import Report
+from reducer.rules.parser import parse
+from reducer.rules.tree import Tree, locate
 from reducer.screen import visible
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What was found: the tests in the order of the files, their coverage if asked for, and rules that lack tests.
-
-    `read` finds the line and column of something in a rule file.
-    """
+    """What was found: the tests in the order of the files, and what they do not cover if that was asked for."""
 
     results: tuple[TestResult, ...]
+    gaps: tuple[Gap, ...]
     coverage: Coverage | None
-    untested: tuple[Diagnostic, ...]
-    read: Callable[[str], At]
+    requires_tests: bool
+
+    @property
+    def failed(self) -> int:
+        """The number of failed tests."""
+        return sum(bool(result.failures) for result in self.results)
+
+    @property
+    def untested(self) -> list[Gap]:
+        """The rules that lack tests and must have some."""
+        return [gap for gap in self.gaps if self.requires_tests and gap.what == "rule"]
 
 
-def failure_lines(result: TestResult, failures: Iterable[tuple[Failure, Diagnostic]]) -> Iterator[str]:
-    """Yield the lines about a failed test: each failure at its location, then what each step did."""
-    for failure, problem in failures:
-        yield f"{problem.location}: failed: {problem.message}"
-        yield from problem.excerpt_lines()
+def failure_text(result: TestResult) -> str:
+    """Return the text about a failed test: each failure at its location, then what each step did."""
+    lines: list[str] = []
+    for failure, problem in _problems(result):
+        lines.append(_problem_text(problem, "failed"))
         if failure.expected and not failure.what.startswith("law"):
-            yield f"  expected: {failure.expected}"
-            yield f"  found:    {failure.seen}"
+            lines.append(f"  expected: {failure.expected}\n  found:    {failure.seen}")
         if problem.help:
-            yield f"  help: {problem.help}"
+            lines.append(f"  help: {problem.help}")
     if result.gated:
-        yield "  no step ran: the `when` of the rule does not hold"
-    yield from (f"  {_step(step)}" for step in result.steps)
+        lines.append("  no step ran: the `when` of the rule does not hold")
+    return "\n".join([*lines, *(f"  {step_line(step)}" for step in result.steps)])
 
 
-def _step(step: StepReport) -> str:
-    name = f"step {step.step.number}, {step.step.name}" if step.step else "max_chars"
-    if not step.ran:
-        return f"{name}: its `when` does not hold"
-    if step.missing and not step.places:
-        return f"{name}: {step.missing[0]}"
-    if step.before == step.after:
-        return f"{name}: no effect"
-    restored = f", {step.restored:,} of them restored by `preserve`" if step.restored else ""
-    return f"{name}: {step.before:,} -> {step.after:,} characters{restored}"
+def gap_text(gap: Gap, label: str) -> str:
+    """Return the text about something that tests do not cover."""
+    return _problem_text(_gap_problem(gap), label)
 
 
-def problem_lines(problem: Diagnostic, label: str) -> str:
-    """Return the text about something that tests leave out."""
-    return "\n".join((f"{problem.location}: {label}: {problem.message}", *problem.excerpt_lines()))
-
-
-def summary(rules: int, tested: Tested) -> str:
-    """Return the last line: how many tests there are and how many failed."""
-    tests, failed = len(tested.results), sum(bool(result.failures) for result in tested.results)
+def summary_lines(rules: int, tested: Tested) -> Iterator[str]:
+    """Yield the last lines: what the tests cover, how many there are, and how many failed."""
+    if (found := tested.coverage) is not None:
+        steps = f"{found.exercised:,} of {counted(found.steps, 'step')}"
+        yield f"coverage: {found.tested:,} of {counted(found.rules, 'rule')} have tests, which exercise {steps}"
+    tests, of_rules = len(tested.results), counted(rules, "rule")
     without = f"; {counted(len(tested.untested), 'rule')} without tests" if tested.untested else ""
-    if not tests:
-        return f"{counted(rules, 'rule')}, no tests{without}"
-    result = f"{failed:,} failed" if failed else "all passed" if tests > 1 else "passed"
-    return f"{counted(tests, 'test')} of {counted(rules, 'rule')}: {result}{without}"
-
-
-def coverage_line(found: Coverage) -> str:
-    """Return how much of the rules is tested."""
-    rules, steps = counted(found.rules, "rule"), counted(found.steps, "step")
-    return f"coverage: {found.tested:,} of {rules} have tests, which exercise {found.exercised:,} of {steps}"
+    result = f"{tested.failed:,} failed" if tested.failed else "all passed" if tests > 1 else "passed"
+    yield f"{counted(tests, 'test')} of {of_rules}: {result}{without}" if tests else f"{of_rules}, no tests{without}"
 
 
 def as_json(tested: Tested) -> dict[str, Any]:
     """Return everything that was found as plain JSON values."""
-    tests = [_test(result, tested.read) for result in tested.results]
-    failed = sum(not test["passed"] for test in tests)
-    untested = [_located(problem) for problem in tested.untested]
-    written = {"passed": len(tests) - failed, "failed": failed, "tests": tests, "rules_without_tests": untested}
+    written: dict[str, Any] = {
+        "passed": len(tested.results) - tested.failed,
+        "failed": tested.failed,
+        "tests": [_test(result) for result in tested.results],
+        "rules_without_tests": [_with_location(_gap_problem(gap)) for gap in tested.untested],
+    }
     if (found := tested.coverage) is not None:
         written["coverage"] = {
             "rules": {"all": found.rules, "tested": found.tested},
             "steps": {"all": found.steps, "exercised": found.exercised},
-            "gaps": [
-                {"what": gap.what, **_located(problem)}
-                for gap, problem in zip(found.gaps, gaps_at(found.gaps, tested.read), strict=True)
-            ],
+            "gaps": [{"what": gap.what, **_with_location(_gap_problem(gap))} for gap in tested.gaps],
         }
     return written
 
 
-def _test(result: TestResult, read: Callable[[str], At]) -> dict[str, Any]:
-    here = test_at(result, read)
+def as_junit(tested: Tested) -> str:
+    """Return JUnit XML; a rule without tests is a failed case."""
+    failed = tested.failed + len(tested.untested)
+    counts = {"tests": str(len(tested.results) + len(tested.untested)), "failures": str(failed), "errors": "0"}
+    root = Element("testsuites", counts, name="reducer")
+    suite = SubElement(root, "testsuite", counts, name="rules")
+    for result in tested.results:
+        message = "; ".join(failure.message for failure in result.failures)
+        _add_case(suite, result.test.name, _name_location(result), (message, failure_text(result)))
+    for gap in tested.untested:
+        _add_case(suite, "has tests", _gap_problem(gap).location, (gap.message, gap_text(gap, "failed")))
+    indent(root)
+    return tostring(root, encoding="unicode")
+
+
+def _add_case(suite: Element, name: str, location: Location, failure: tuple[str, str]) -> None:
+    """Add a test case; it passed if the message of its failure is empty."""
+    file = _xml(location.file)
+    about = {"classname": PurePath(file).stem, "name": _xml(name), "file": file, "line": str(location.line)}
+    case = SubElement(suite, "testcase", about)
+    if failure[0]:
+        SubElement(case, "failure", message=_xml(failure[0])).text = _xml(failure[1])
+
+
+def _xml(text: str) -> str:
+    # XML has no U+FFFE and U+FFFF, not even escaped.
+    return visible(text, "\n\t").replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+
+
+def _test(result: TestResult) -> dict[str, Any]:
     return {
         "name": result.test.name,
         "tools": list(result.rule.tools),
-        "file": here.file,
-        "line": here.line,
-        "column": here.column,
+        **plain(_name_location(result)),
         "passed": not result.failures,
         "characters": {"before": result.before, "after": result.after},
         "failures": [
-            {
-                "what": failure.what,
-                **_located(problem),
-                "expected": failure.expected,
-                "found": failure.seen,
-                "help": problem.help,
-            }
-            for failure, problem in failures_of(result, read)
+            {"what": one.what, **_with_location(found), "expected": one.expected, "found": one.seen, "help": found.help}
+            for one, found in _problems(result)
         ],
         "steps": [step_as_json(step) for step in result.steps],
     }
 
 
-def _located(problem: Diagnostic) -> dict[str, Any]:
-    location = problem.location
-    return {
-        "message": problem.message,
-        "file": location.file,
-        "line": location.line,
-        "column": location.column,
-    }
+def _with_location(problem: Diagnostic) -> dict[str, Any]:
+    return {"message": problem.message, **plain(problem.location)}
 
 
-def as_junit(tested: Tested) -> str:
-    """Return JUnit XML: a suite for each rule file, and one in which every rule without tests is a failed case."""
-    root = Element("testsuites", name="reducer")
-    for file, results in groupby(tested.results, lambda result: result.rule.file):
-        suite = SubElement(root, "testsuite", name=_xml(file))
-        for result in results:
-            failures = failures_of(result, tested.read)
-            text = "\n".join(failure_lines(result, failures))
-            message = "; ".join(failure.message for failure, _ in failures)
-            here = test_at(result, tested.read)
-            _case(suite, result.test.name, here.file, here.line, (message, text) if failures else None)
-    if tested.untested:
-        suite = SubElement(root, "testsuite", name="rules without tests")
-        for problem in tested.untested:
-            text = problem_lines(problem, "failed")
-            _case(suite, "has tests", problem.location.file, problem.location.line, (problem.message, text))
-    for suite in root:
-        _count(suite, len(suite), len(suite.findall("testcase/failure")))
-    _count(root, len(root.findall("testsuite/testcase")), len(root.findall("testsuite/testcase/failure")))
-    indent(root)
-    return tostring(root, encoding="unicode", xml_declaration=False)
+def _problem_text(problem: Diagnostic, label: str) -> str:
+    return "\n".join((f"{problem.location}: {label}: {problem.message}", *problem.excerpt_lines()))
 
 
-def _case(suite: Element, name: str, file: str, line: int, failure: tuple[str, str] | None) -> None:
-    attributes = {"classname": PurePath(_xml(file)).stem, "name": _xml(name), "file": _xml(file), "line": str(line)}
-    case = SubElement(suite, "testcase", attributes)
-    if failure is not None:
-        message, text = failure
-        SubElement(case, "failure", message=_xml(message)).text = _xml(text, "\n\t")
+def _problems(result: TestResult) -> list[tuple[Failure, Diagnostic]]:
+    """Return the failures of a test in the order of the file, each as a diagnostic."""
+    file, test = result.rule.file, f"test `{result.test.name}`"
+    found = [
+        (one, _problem(file, one.place, f"{test}: {one.message}", one.help, at_key=one.at_key, column=one.column))
+        for one in result.failures
+    ]
+    return sorted(found, key=lambda pair: pair[1].location)
 
 
-def _count(suite: Element, tests: int, failures: int) -> None:
-    for name, number in (("tests", tests), ("failures", failures), ("errors", 0)):
-        suite.set(name, str(number))
+def _gap_problem(gap: Gap) -> Diagnostic:
+    return _problem(gap.rule.file, gap.place, gap.message, at_key=True)
 
 
-def _xml(text: str, but: str = "") -> str:
-    # XML has no U+FFFE and U+FFFF, not even escaped.
-    return visible(text, but).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+def _name_location(result: TestResult) -> Location:
+    return _problem(result.rule.file, ("tests", result.number, "name"), "").location
+
+
+def _problem(
+    file: str, place: Place, message: str, help: str = "", *, at_key: bool = False, column: int | None = None
+) -> Diagnostic:
+    """Return a message at a place of a rule file. Rules do not store where their tests are: the file is read again."""
+    try:
+        tree, lines = _parsed(Path(file).read_bytes(), file)
+    except OSError:
+        tree, lines = None, ()  # it was removed after it was loaded
+    report = Report(file, lines)
+    if tree is None:
+        return Diagnostic(Location(file, 1, 1), "", message, help)
+    report.add(locate(tree, place, key=at_key), "", message, help, offset=column)
+    return report.found[0]
+
+
+@lru_cache(maxsize=1)
+def _parsed(content: bytes, file: str) -> tuple[Tree | None, tuple[str, ...]]:
+    tree, report = parse(content, file)
+    return tree, report.lines
