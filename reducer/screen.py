@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
 _WIDE = 1000
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -52,12 +51,13 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]], total: Sequence[
     return grid
 
 
-def print_indented(text: Text, indent: int, screen: Console) -> None:
-    """Print an indented text. Elsewhere than on a terminal, print it on one line, so that searches find it."""
+def print_indented(lines: Iterable[str], indent: int, screen: Console) -> None:
+    """Print texts, each wrapped and indented."""
     from rich.padding import Padding
     from rich.text import Text
 
-    screen.print(Padding(text, (0, 0, 0, indent), expand=False) if screen.is_terminal else Text(" " * indent) + text)
+    for line in lines:
+        screen.print(Padding(Text(visible(line)), (0, 0, 0, indent), expand=False))
 
 
 def print_problem(text: str, stream: TextIO) -> None:

@@ -19,7 +19,7 @@ from reducer.errors import HistoryError
 from reducer.histories.findings import CODES
 from reducer.histories.lines import ENDINGS
 from reducer.rules import Rule, Ruleset, descriptions
-from reducer.rules.choose import Match, matches
+from reducer.rules.choose import matches
 from reducer.rules.diagnostics import catalogue
 from reducer.screen import console, visible
 
@@ -135,15 +135,6 @@ def _choice(entry: ReturnReport, ruleset: Ruleset) -> Iterator[str]:
         first, *others = found
         yield f"{first.rule.file}: `{first.name}` {'is the name of the tool' if first.is_exact else 'matches it'}"
         for other in others:
-            yield f"not {other.rule.file}: `{other.name}` matches too, but {_precedence(first, other)}"
-
-
-def _precedence(first: Match, other: Match) -> str:
-    """Return why the first name has precedence over the other."""
-    if first.is_exact:
-        return "an exact name has precedence over globs"
-    if other.name == "*":
-        return "`*` comes last"
-    if first.literal != other.literal:
-        return f"it has {other.literal:,} literal characters and `{first.name}` has {first.literal:,}"
-    return f"`{first.name}` has the longer prefix, or comes first alphabetically"
+            yield f"not {other.rule.file}: `{other.name}` matches too, but has lower precedence"
+        if others:
+            yield "An exact name comes first, then the glob with the most literal characters, then `*`."

@@ -12,8 +12,7 @@ from reducer.cli.drafts import write_drafts
 from reducer.cli.inputs import Source, find_sources, read_histories
 from reducer.cli.messages import CommandError, counted, say, say_skipped
 from reducer.cli.progress import progress
-from reducer.cli.views.learned import as_json, print_learned
-from reducer.cli.views.plain import print_json
+from reducer.cli.views.learned import print_learned
 from reducer.errors import HistoryError
 
 _ABOUT = """\
@@ -24,11 +23,9 @@ held out; the drafts are measured on them as if they had run while the agent wor
 _EXAMPLES = """\
 examples:
   python -m reducer learn histories/                       show what can be learned and how well it does; write nothing
-  python -m reducer learn histories/ -o drafts/            write the rules to a folder; files are never overwritten
-  python -m reducer learn histories/ -o drafts/ --keep 99% keep 99% of the values that the agent used later
+  python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
   python -m reducer learn logs.jsonl.gz --holdout 0 -o drafts/
                                                            learn from everything, measure nothing
-  python -m reducer learn histories/ --format json         numbers for another program
 
 Subfolders of a given folder are sources; results are measured for each. Read every draft: comments state the evidence.
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run.
@@ -41,15 +38,9 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     add("-o", "--output", metavar="DIR", help="write the drafts there: rule files, and samples/ for their tests")
-    add(
-        "--keep",
-        type=share,
-        default=0.95,
-        metavar="SHARE",
-        help="share of the values used later that must stay (default: 95%%)",
-    )
+    keep = "share of the values used later that must stay (default: 95%%)"
+    add("--keep", type=share, default=0.95, metavar="SHARE", help=keep)
     add("--holdout", type=share, default=0.5, metavar="SHARE", help="share of the tasks to hold out (default: 50%%)")
-    add("--format", choices=("table", "json"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     if not options.keep:
         reader.error("argument --keep: expected a share above 0")
@@ -63,15 +54,11 @@ def main(arguments: Sequence[str]) -> int:
         raise CommandError(f"no history in {', '.join(options.histories)}")
     learned = learn(histories, options.keep, options.holdout)
     drafted = list(drafts(learned))
-    if options.output is not None and drafted:
+    is_written = options.output is not None and drafted
+    if is_written:
         write_drafts(Path(options.output), drafted)
-    if options.format == "json":
-        print_json(
-            as_json(learned, len(skipped), [draft.file for draft in drafted] if options.output else []), sys.stdout
-        )
-    else:
-        print_learned(learned, len(skipped), sys.stdout)
-    if options.output is not None and drafted:
+    print_learned(learned, len(skipped), sys.stdout)
+    if is_written:
         say(f"wrote {counted(len(drafted), 'rule')} to {options.output}")
     elif not drafted:
         say("nothing to draft: too little evidence, or nothing to save")
@@ -97,8 +84,5 @@ def _group(source: Source) -> str:
     """Return the source that a history counts for: the subfolder of the given folder, otherwise its own folder."""
     if source.path is None:
         return source.name
-    if source.folder:
-        below = source.path.relative_to(source.folder).parts
-        if len(below) > 1:
-            return below[0]
-    return source.path.absolute().parent.name or "histories"
+    below = source.path.relative_to(source.folder).parts if source.folder else ()
+    return below[0] if len(below) > 1 else source.path.absolute().parent.name or "histories"

@@ -63,11 +63,9 @@ def test_nothing_is_replaced(recorded: Path, cli: Cli, file: str, text: str, err
 def test_json_lines(recorded: Path, cli: Cli) -> None:
     lines = [json.dumps(json.loads(file.read_bytes())) for file in sorted(recorded.glob("*.json"))]
     Path("all.jsonl").write_text("\n".join([*lines, "no history", ""]))
-    result = cli("learn", "all.jsonl", "--format", "json")
-    written = json.loads(result.out)
+    result = cli("learn", "all.jsonl")
     assert result.code == 0
-    assert written["histories"] == {"learned_from": 8, "measured": 8, "skipped": 1}
-    assert written["tools"]["list_hosts"]["measured"]["saved"] > 0.8
+    assert "Read 16 histories, skipped 1 other files or lines.\nLearned from 8, measured on the other 8" in result.out
 
 
 def test_too_little_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:

@@ -1,28 +1,25 @@
-"""The results of `learn` as a table and as JSON values."""
+"""The results of `learn` as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
 from reducer.analysis.drafting import Learned, Score, is_writable, total
 from reducer.cli.messages import counted
-from reducer.screen import console, print_indented, table, visible
+from reducer.screen import console, print_indented, table
 
 _COLUMNS = ("Tool", "returns", "characters", "saved", "kept", "held out", "saved", "kept")
 
 
 def print_learned(learned: Learned, skipped: int, stream: TextIO) -> None:
     """Print what the rule of each tool does, what all rules do per source, and why other tools have no rule."""
-    from rich.text import Text
-
     screen = console(stream)
     histories = counted(len(learned.training) + len(learned.held), "history", "histories")
     screen.print(f"Read {histories}{f', skipped {skipped:,} other files or lines' if skipped else ''}.")
     split = f"Learned from {len(learned.training):,}, measured on the other {len(learned.held):,} (held-out tasks)."
     screen.print(split if learned.held else "Learned from all of them; none are left to measure on.")
-    rows = _tool_rows(learned)
-    screen.print(table(_COLUMNS, rows[:-1], rows[-1]))
+    *rows, last = _tool_rows(learned)
+    screen.print(table(_COLUMNS, rows, last))
     if learned.price is None:
         screen.print(f"Nothing that was tried keeps {100 * learned.keep:.4g}% of the values that were used later.")
     if learned.held:
@@ -30,33 +27,7 @@ def print_learned(learned: Learned, skipped: int, stream: TextIO) -> None:
         screen.print(table(("Source", "held out", "saved", "kept"), sources))
     if reasons := _without_rule(learned):
         screen.print("\nTools without a rule of their own", style="bold")
-    for why, tools in reasons.items():
-        print_indented(Text(visible(f"{', '.join(tools)}: {why}")), 2, screen)
-
-
-def as_json(learned: Learned, skipped: int, written: Sequence[str]) -> dict[str, Any]:
-    """Return what was learned as plain JSON values."""
-    tools = {
-        one.tool: {
-            "rule": one.rule and one.rule.as_data(),
-            "why": one.why,
-            "learned_from": _score(learned.trained.tools.get(one.tool, Score())),
-            "measured": _score(learned.measured.tools.get(one.tool, Score())),
-        }
-        for one in learned.tools
-    }
-    default = learned.default
-    return {
-        "version": 2,
-        "histories": {"learned_from": len(learned.training), "measured": len(learned.held), "skipped": skipped},
-        "keep": learned.keep,
-        "price": learned.price,
-        "tools": tools,
-        "default": {"rule": default.rule and default.rule.as_data(), "why": default.why},
-        "learned_from": {**_scores(learned.trained.sources), "together": _score(learned.trained.total)},
-        "measured": {**_scores(learned.measured.sources), "together": _score(learned.measured.total)},
-        "written": written,
-    }
+        print_indented((f"{', '.join(tools)}: {why}" for why, tools in reasons.items()), 2, screen)
 
 
 def _tool_rows(learned: Learned) -> list[list[str]]:
@@ -87,11 +58,3 @@ def _without_rule(learned: Learned) -> dict[str, list[str]]:
         elif one is not learned.default and not is_writable(one.tool):
             reasons.setdefault("its name cannot be used in a rule", []).append(one.tool)
     return reasons
-
-
-def _score(score: Score) -> dict[str, Any]:
-    return {**score._asdict(), "saved": round(score.saved, 4), "retention": round(score.retention, 4)}
-
-
-def _scores(scores: Mapping[str, Score]) -> dict[str, Any]:
-    return {name: _score(score) for name, score in scores.items()}

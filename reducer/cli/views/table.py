@@ -53,14 +53,10 @@ def print_attention(needs: Sequence[Attention], screen: Console) -> None:
 
 
 def _print_sections(heading: str, sections: Iterable[Section], screen: Console) -> None:
-    from rich.text import Text
-
     screen.print(f"\n{heading}", style="bold")
     for section in sections:
         title = f"{section.title:<10} {visible(section.summary)}" if section.summary else section.title
         screen.print(f"  {title}")
-        for line in section.details[:_MAX_DETAILS]:
-            print_indented(Text(visible(line)), 4, screen)
+        print_indented(section.details[:_MAX_DETAILS], 4, screen)
         if len(section.details) > _MAX_DETAILS:
-            more = f"and {len(section.details) - _MAX_DETAILS:,} more; `--format json` lists them"
-            print_indented(Text(more, "dim"), 4, screen)
+            screen.print(f"    and {len(section.details) - _MAX_DETAILS:,} more; `--format json` lists them")
