@@ -47,18 +47,6 @@ def test_warnings_count_with_strict(folder: Path, cli: Cli) -> None:
     assert cli("check", "a.yaml", "b.yaml", "--strict").code == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "error"),
-    [
-        ("none", "none: no rule files (.yaml or .yml) in this folder"),
-        ("nothing.yaml", "nothing.yaml: No such file or directory"),
-    ],
-)
-def test_what_is_no_rule_folder(folder: Path, cli: Cli, name: str, error: str) -> None:
-    (folder / "none").mkdir()
-    assert cli("check", name) == Result(2, "", f"reducer: error: {error}\n")
-
-
 @pytest.mark.parametrize("content", [b'[{"kind": "request"}]', b"", b"\xff\xfe", b"\x00" * 9, b"[" * 100_000])
 def test_a_file_that_is_no_rule(folder: Path, cli: Cli, content: bytes) -> None:
     (folder / "odd.yaml").write_bytes(content)
@@ -117,12 +105,6 @@ def test_diff_shows_and_writes_nothing(folder: Path) -> None:
     assert lines[:2] == ["--- lookup.yaml", "+++ lookup.yaml"]
     assert {"-    limt: 5  # few", "+    limit: 5  # few"} <= set(lines)
     assert lines[-1] == "1 error in 1 rule file"
-
-
-def test_the_bundled_rules_are_not_changed(folder: Path, cli: Cli) -> None:
-    error = "reducer: error: the bundled rules are never changed; name your own\n"
-    assert cli("check", "--fix") == Result(2, "", error)
-    assert cli("check", "--diff", "--format", "json").code == 2
 
 
 def test_formats_for_programs(folder: Path, cli: Cli) -> None:

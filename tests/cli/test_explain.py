@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from reducer.rules.diagnostics import catalogue
 from tests.cli.conftest import RECORDS, RULE, Result, history, process
 
@@ -78,21 +76,3 @@ def test_codes(cli: Cli) -> None:
     assert cli("explain", "V030").out.startswith("V030 error: A tool call has no tool return before the next response.")
     for code, entry in catalogue().items():
         assert cli("explain", code).out.startswith(f"{code} {entry.name}: {entry.cause}\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ("h.json", "h.json: to explain a return of a history, add --call ID"),
-        ("h.json --call c9 --rules lookup.yaml", "--call c9: no tool return has this call id; available: `c1`"),
-        ("h.json h.json --call c1", "--call selects a return of one history; name one HISTORY"),
-        ("lookup.yaml --rules x", "--rules needs a HISTORY and --call ID; to explain rules, use `explain RULES`"),
-        ("none.yaml", "none.yaml: No such file or directory"),
-        ("lookup.yaml --call c1 --rules lookup.yaml", "lookup.yaml: not JSON: Expecting value at line 1, column 1"),
-        ("E0100", "E0100: unknown code; did you mean `E010`?"),
-        ("W0111", "W0111: unknown code; did you mean `W011`?"),
-        ("unknown-kex", "unknown-kex: unknown code; did you mean `unknown-key`?"),
-    ],
-)
-def test_what_cannot_be_explained(folder: Path, cli: Cli, arguments: str, error: str) -> None:
-    assert cli("explain", *arguments.split()) == Result(2, "", f"reducer: error: {error}\n")

@@ -79,27 +79,6 @@ def test_too_little_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cl
     assert not Path("drafts").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ("missing", "missing: No such file or directory"),
-        ("empty", "files (plain, .gz or .zst) in this folder"),
-        ("none.json", "no history in none.json"),
-        ("histories --keep 0", "expected a share above 0"),
-        ("histories --keep x", "expected a share such as 95% or 0.95, not x"),
-        ("histories --keep nan", "expected a share such as 95% or 0.95, not nan"),
-        ("histories --holdout 1", "expected a share below 100%"),
-        ("histories -o none.json", "none.json: is not a folder"),
-    ],
-)
-def test_wrong_input(recorded: Path, cli: Cli, arguments: str, error: str) -> None:
-    Path("none.json").write_text("{}")
-    Path("empty").mkdir()
-    result = cli("learn", *arguments.split())
-    assert (result.code, result.out) == (2, "")
-    assert error in result.err
-
-
 def test_the_same_histories_give_the_same_bytes(recorded: Path) -> None:
     seen = set()
     for seed in ("1", "2"):

@@ -50,9 +50,6 @@ def test_the_returns_of_a_history(folder: Path, cli: Cli) -> None:
     assert cli("query", "total", "h.json", "--call", "c#2").out == third
     nothing = "\nnothing found in 2 answers: the return has the keys `total`\n"
     assert cli("query", "hosts", "h.json").out.endswith(nothing)
-    unknown = "reducer: error: --tool serch: no such tool; did you mean `search`?\n"
-    assert cli("query", "total", "h.json", "--tool", "serch") == Result(2, "", unknown)
-    assert cli("query", "total", "h.json", "--call", "x").code == 2
 
 
 def test_json(folder: Path, cli: Cli) -> None:
@@ -72,13 +69,6 @@ def test_json(folder: Path, cli: Cli) -> None:
     ]
     assert answers("host") == [{**sample, "count": 0, "places": [], **nothing}]
     assert answers("length(hosts)") == [{**sample, "value": 3}]
-
-
-def test_a_wrong_path_has_its_column(folder: Path, cli: Cli) -> None:
-    (folder / "a.json").write_text("{}")
-    result = cli("query", "a..b", "a.json")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("reducer: error: column 3 of the path: unexpected `.`; write one dot")
 
 
 @pytest.mark.parametrize(
