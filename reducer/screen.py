@@ -32,7 +32,9 @@ def console(stream: TextIO, width: int = _WIDE) -> Console:
     )  # fmt: skip
 
 
-def table(titles: Sequence[str], rows: Iterable[Sequence[str]], total: Sequence[str] = (), texts: int = 1) -> Table:
+def make_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], total: Sequence[str] = (), texts: int = 1
+) -> Table:
     """Return a table; the first `texts` columns contain text, the others numbers. `total` is its last row."""
     from rich import box
     from rich.table import Table

@@ -19,7 +19,7 @@ from reducer.cli.outputs import targets
 from reducer.cli.progress import progress
 from reducer.cli.reduction import Run, Settings, Totals, reduce_sources
 from reducer.cli.rules import Chosen, choose_rules, files_named_by, load
-from reducer.cli.views.summary import share
+from reducer.cli.views.table import share
 from reducer.cli.watch import Watched
 from reducer.histories.stored import InputFormat
 from reducer.rules import Ruleset

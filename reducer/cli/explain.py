@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from textwrap import indent
 
@@ -129,8 +128,7 @@ def _choice(entry: ReturnReport, ruleset: Ruleset) -> Iterator[str]:
     if entry.rule is None and entry.status == "untouched":
         yield f"none: {entry.why}"
     elif not found:
-        near = get_close_matches(entry.tool, [name for rule in ruleset.rules for name in rule.tools], 1)
-        yield f"none matches{f'; the most similar name is `{near[0]}`' if near else ''}"
+        yield f"none matches; {suggestion(entry.tool, [name for rule in ruleset.rules for name in rule.tools])}"
     else:
         first, *others = found
         yield f"{first.rule.file}: `{first.name}` {'is the name of the tool' if first.is_exact else 'matches it'}"

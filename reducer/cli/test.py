@@ -32,13 +32,6 @@ examples:
   python -m reducer test --update               write the snapshots that have changed
   python -m reducer test --format junit         for continuous integration; json for other programs
 
-A test:
-  tests:
-    - name: the newest stay
-      given: {file: samples/lookup.json}        or json: …, text: …, history: h.json with call: ID
-      expect: {max_chars: 4000, contains: [APT28], values: {"length(records)": 20}}
-  Other expectations: unchanged, equals, not_contains, min_reduction: 80%, preserves: [ioc], snapshot: FILE
-
 Exit codes: 0 all passed, 1 a test failed (with --require-tests also a rule without tests), 2 cannot run.
 """
 

@@ -52,7 +52,7 @@ def test_returns_that_stay(folder: Path, cli: Cli) -> None:
     (folder / "h.json").write_bytes(history(("lokup", {"records": RECORDS}), ("final_result", {}), ("lookup", "x")))
     (folder / "lookup.yaml").write_text(RULE.replace("steps:", "when: {min_chars: 90000}\nsteps:"))
     out = explain(cli, "c1", "lookup.yaml")
-    assert "\nWhich rule\n  none matches; the most similar name is `lookup`\n" in out
+    assert "\nWhich rule\n  none matches; did you mean `lookup`?\n" in out
     assert "What the rule does" not in out
     assert "\nWhich rule\n  none: " in explain(cli, "c2", "lookup.yaml")
     assert "1 characters, unchanged: the rule's `when` does not hold\n" in explain(cli, "c3", "lookup.yaml")

@@ -177,7 +177,8 @@ def test_formats_for_programs(folder: Path, cli: Cli) -> None:
     assert result.code == 1
     written = json.loads(result.out)
     assert (written["passed"], written["failed"], len(written["tests"])) == (1, 1, 2)
-    assert written["coverage"]["steps"] == {"all": 2, "exercised": 1}
+    assert written["coverage"] == {"rules": 1, "tested": 1, "steps": 2, "exercised": 1}
+    assert [(gap["what"], gap["line"]) for gap in written["gaps"]] == [("step", 7)]
     first = written["tests"][0]
     assert (first["line"], first["passed"], first["characters"]) == (9, False, {"before": 70, "after": 49})
     assert first["steps"][0]["name"] == "limit records"

@@ -8,8 +8,8 @@ from typing import Any, TextIO
 from reducer.analysis.baselines import Contender
 from reducer.analysis.compare import Score
 from reducer.analysis.prices import Prices
-from reducer.cli.views.summary import share
-from reducer.screen import console, table
+from reducer.cli.views.table import share
+from reducer.screen import console, make_table
 
 _COLUMNS = (
     "", "Characters\nbefore", "after", "Saved", "References\nkept", "Entities\nkept", "Cost, cached\nof recorded",
@@ -45,7 +45,7 @@ def print_scores(histories: str, scores: Sequence[dict[str, Any]], stream: TextI
     """Print the rows as a table."""
     screen = console(stream)
     screen.print(f"Read     {histories}\n")
-    screen.print(table(_COLUMNS, map(_cells, scores)))
+    screen.print(make_table(_COLUMNS, map(_cells, scores)))
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

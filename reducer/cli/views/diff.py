@@ -10,8 +10,7 @@ from reducer.analysis.attention import Attention, plural
 from reducer.analysis.changes import Change
 from reducer.analysis.report import Report, ReturnReport
 from reducer.analysis.steps import StepReport
-from reducer.cli.views.summary import saved
-from reducer.cli.views.table import print_attention
+from reducer.cli.views.table import print_attention, saved
 from reducer.screen import visible
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from typing import TextIO
 from reducer.analysis.attention import Attention
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Report
-from reducer.cli.views.summary import COLUMNS, TITLE, Section, attention_sections, costs, head, notes, tool_rows
+from reducer.cli.views.table import COLUMNS, Section, attention_sections, costs, head, notes, tool_rows
 from reducer.screen import visible
 
 _PAGE = """\
 <!doctype html>
 <html lang="en">
 <meta charset="utf-8">
-<title>{title}</title>
+<title>What the rules do to tool returns</title>
 <style>
 body {{ font: 15px/1.5 sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1c1f23 }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
@@ -24,7 +24,7 @@ th, td {{ padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #e3e
 th:nth-child(-n+2), td:nth-child(-n+2) {{ text-align: left }}
 tr:last-child {{ font-weight: bold }}
 </style>
-<h1>{title}</h1>
+<h1>What the rules do to tool returns</h1>
 {body}
 </html>
 """
@@ -32,7 +32,7 @@ tr:last-child {{ font-weight: bold }}
 
 def print_html(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
     """Write the page: histories and rules, the tools, what the rules cost if measured, and what needs attention."""
-    stream.write(_PAGE.format(title=TITLE, body="\n".join(_body(report, needs, prices))))
+    stream.write(_PAGE.format(body="\n".join(_body(report, needs, prices))))
 
 
 def _body(report: Report, needs: Sequence[Attention], prices: Prices) -> Iterator[str]:

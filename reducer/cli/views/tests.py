@@ -15,7 +15,7 @@ from reducer.analysis.rule_tests import Failure, TestResult
 from reducer.cli.messages import counted
 from reducer.cli.views.diff import step_line
 from reducer.cli.views.json_report import step_as_json
-from reducer.cli.views.plain import plain
+from reducer.cli.views.plain import fields_of, plain
 from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import parse
@@ -75,19 +75,13 @@ def summary_lines(rules: int, tested: Tested) -> Iterator[str]:
 
 def as_json(tested: Tested) -> dict[str, Any]:
     """Return everything that was found as plain JSON values."""
-    written: dict[str, Any] = {
+    return {
         "passed": len(tested.results) - tested.failed,
         "failed": tested.failed,
         "tests": [_test(result) for result in tested.results],
-        "rules_without_tests": [_with_location(_gap_problem(gap)) for gap in tested.untested],
+        "gaps": [{"what": gap.what, **_with_location(_gap_problem(gap))} for gap in tested.gaps],
+        "coverage": None if tested.coverage is None else fields_of(tested.coverage, "gaps"),
     }
-    if (found := tested.coverage) is not None:
-        written["coverage"] = {
-            "rules": {"all": found.rules, "tested": found.tested},
-            "steps": {"all": found.steps, "exercised": found.exercised},
-            "gaps": [{"what": gap.what, **_with_location(_gap_problem(gap))} for gap in tested.gaps],
-        }
-    return written
 
 
 def as_junit(tested: Tested) -> str:
