@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
     from rich.table import Table
 
 _WIDE = 1000
@@ -25,10 +26,9 @@ def console(stream: TextIO, width: int = _WIDE) -> Console:
     from rich.console import Console
 
     terminal = stream.isatty()
-    plain = not terminal or bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     return Console(
-        file=stream, force_terminal=terminal, color_system=None if plain else "auto", width=None if terminal else width,
-        highlight=False, markup=False, emoji=False, soft_wrap=not terminal,
+        file=stream, force_terminal=terminal, color_system="auto" if _has_colour(stream) else None,
+        width=None if terminal else width, highlight=False, markup=False, emoji=False, soft_wrap=not terminal,
     )  # fmt: skip
 
 
@@ -41,13 +41,9 @@ def make_table(
     from rich.text import Text
 
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=bool(total), footer_style="bold")
-    for number, title in enumerate(titles):
-        is_text = number < texts
-        footer = total[number] if total else ""
-        grid.add_column(
-            title, footer, justify="left" if is_text else "right", overflow="fold",
-            no_wrap=not is_text, min_width=12 if is_text else None,
-        )  # fmt: skip
+    for number, (title, footer) in enumerate(zip_longest(titles, total, fillvalue="")):
+        justify: JustifyMethod = "left" if number < texts else "right"
+        grid.add_column(title, footer, justify=justify, overflow="fold", no_wrap=number >= texts)
     for row in rows:
         grid.add_row(*(Text(visible(cell)) for cell in row))
     return grid
@@ -64,13 +60,12 @@ def print_indented(lines: Iterable[str], indent: int, screen: Console) -> None:
 
 def print_problem(text: str, stream: TextIO) -> None:
     """Print the text of a problem, in colour on a terminal."""
-    text = visible(text, "\n\t")
-    if not stream.isatty() or os.environ.get("NO_COLOR"):
-        print(text, file=stream)  # rich takes time to import
+    if not _has_colour(stream):
+        print(visible(text, "\n\t"), file=stream)  # rich takes time to import
         return
     from rich.text import Text
 
-    coloured = Text(text)
+    coloured = Text(visible(text, "\n\t"))
     for pattern, style in _STYLES.items():
         coloured.highlight_regex(pattern, style)
     console(stream).print(coloured, soft_wrap=True)
@@ -79,6 +74,10 @@ def print_problem(text: str, stream: TextIO) -> None:
 def visible(text: str, allowed: str = "") -> str:
     """Return a text with escapes for control characters, direction marks and surrogates not in `allowed`."""
     return _UNPRINTABLE.sub(lambda match: match[0] if match[0] in allowed else _escape(ord(match[0])), text)
+
+
+def _has_colour(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _escape(code: int) -> str:

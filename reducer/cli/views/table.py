@@ -58,10 +58,8 @@ def print_head(report: Report, screen: Console) -> None:
 
 def print_attention(needs: Sequence[Attention], screen: Console) -> None:
     """Print what needs attention, kind by kind, or that nothing does."""
-    if needs:
-        _print_sections("What needs attention", attention_sections(needs), screen)
-    else:
-        screen.print("\nNothing needs attention.", style="green")
+    heading = "What needs attention" if needs else "Nothing needs attention."
+    _print_sections(heading, attention_sections(needs), screen)
 
 
 def _print_sections(heading: str, sections: Iterable[Section], screen: Console) -> None:
@@ -128,13 +126,11 @@ def costs(report: Report, prices: Prices) -> Iterator[Section]:
 def attention_sections(needs: Sequence[Attention]) -> Iterator[Section]:
     """Yield what needs attention, kind by kind."""
     for kind, entries in by_kind(needs).items():
+        details = [f"{entry.where}: {entry.message}" for entry in entries]
         if kind == "unused rule":
             details = [", ".join(PurePath(entry.where).name for entry in entries)]
-        else:
-            details = [f"{entry.where}: {entry.message}" for entry in entries]
-        if kind in ("no place", "undone"):
-            calls = (counted(entry.calls, "call") for entry in entries)
-            details = [f"{line} ({count})" for line, count in zip(details, calls, strict=True)]
+        elif kind in ("no place", "undone"):
+            details = [f"{entry.where}: {entry.message} ({counted(entry.calls, 'call')})" for entry in entries]
         yield Section(TITLES[kind], "", details)
 
 
