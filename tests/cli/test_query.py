@@ -14,31 +14,6 @@ Cli = Callable[..., Result]
 ANSWER = {"total": 3, "hosts": [{"name": "a"}, {"name": "b\nc"}, {"name": "5"}], "raw": "x" * 500}
 
 
-@pytest.mark.parametrize(
-    ("path", "code", "printed"),
-    [
-        ("total", 0, "a.json\n  total  3\n  1 place\n"),
-        ("raw", 0, f'a.json\n  raw  "{"x" * 99}…\n  1 place\n'),
-        (
-            "hosts[*].name",
-            0,
-            'a.json\n  hosts[0].name  "a"\n  hosts[1].name  "b\\nc"\n'
-            "  3 places; first 2 shown, `--max-places 3` shows all\n",
-        ),
-        (
-            "hosts.name",
-            1,
-            "nothing found: `hosts` is a list, so `.name` finds nothing there; did you mean `hosts[*].name`?\n",
-        ),
-        ("length(hosts)", 0, "a.json\n  3\n"),
-        ("total > `5`", 1, "a.json\n  false\n"),
-    ],
-)
-def test_places_and_values_of_a_sample(folder: Path, cli: Cli, path: str, code: int, printed: str) -> None:
-    (folder / "a.json").write_text(json.dumps(ANSWER))
-    assert cli("query", path, "a.json", "--max-places", "2") == Result(code, printed, "")
-
-
 def test_the_returns_of_a_history(folder: Path, cli: Cli) -> None:
     returns = ("search", ANSWER), ("other", {"total": 9}), ("search", json.dumps({"total": 4}))
     (folder / "h.json").write_bytes(history(*returns, ids=("c", "d", "c")))

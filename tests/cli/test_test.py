@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from tests.cli.conftest import RULE, Result, history, process
+from tests.cli.conftest import RULE, Result, history
 
 Cli = Callable[..., Result]
 CASES = yaml.safe_load((Path(__file__).parent / "rule_tests.yaml").read_text())
@@ -50,34 +50,6 @@ tests:
 
 def write_expecting(folder: Path, expect: str) -> None:
     (folder / "lookup.yaml").write_text(TESTED.replace("EXPECT", expect))
-
-
-def test_passed_tests(folder: Path, cli: Cli) -> None:
-    write_expecting(folder, "values: {length(records): 2}")
-    assert cli("test", "lookup.yaml") == Result(0, "2 tests of 1 rule: all passed\n", "")
-    for text in ("short", "A short LIST"):
-        assert cli("test", "lookup.yaml", "-k", text).out == "1 test of 1 rule: passed\n"
-    (folder / "none.yaml").write_text(RULE)
-    assert cli("test", "none.yaml").out == "1 rule, no tests\n"
-    assert cli("test").out.endswith(": all passed\n")  # the bundled rules
-
-
-def test_a_failure_has_its_line_the_values_and_the_steps(folder: Path) -> None:
-    write_expecting(folder, 'values: {length(records): 2, "records[1].nam": b}')
-    assert process("test", "lookup.yaml") == Result(
-        1,
-        "lookup.yaml:12:54: failed: test `two stay`: `records[1].nam` is not as expected\n"
-        '  12 |       values: {length(records): 2, "records[1].nam": b}\n'
-        "     |                                                      ^\n"
-        '  expected: "b"\n'
-        "  found:    null\n"
-        "  help: did you mean `name`?\n"
-        "  step 1, limit records: 21 characters less\n"
-        "  step 2, drop rcords: `rcords` found nothing; the nearest key is `records`\n"
-        "\n"
-        "2 tests of 1 rule: 1 failed\n",
-        "",
-    )
 
 
 @pytest.mark.parametrize("case", CASES["expect"], ids=lambda case: case["expect"])
@@ -128,35 +100,6 @@ def test_a_snapshot_is_a_file_of_its_own(folder: Path, cli: Cli) -> None:
     two_with_one = TESTED.replace("EXPECT", "snapshot: new.json").replace("{unchanged: true}", "{snapshot: new.json}")
     (folder / "lookup.yaml").write_text(two_with_one)
     assert cli("test", "lookup.yaml", "--update").code == 1
-
-
-def test_coverage(folder: Path, cli: Cli) -> None:
-    write_expecting(folder, "max_chars: 60")
-    (folder / "other.yaml").write_text(RULE.replace("lookup", "other"))
-    assert cli("test", "lookup.yaml", "other.yaml", "--coverage") == Result(
-        0,
-        "lookup.yaml:7:5: not tested: step 2, `drop rcords`, finds nothing in any test\n"
-        "  7 |     drop: raw\n"
-        "    |     ^^^^\n\n"
-        "other.yaml:2:1: not tested: this rule has no tests\n"
-        "  2 | tool: other\n"
-        "    | ^^^^\n\n"
-        "coverage: 1 of 2 rules have tests, which exercise 1 of 4 steps\n"
-        "2 tests of 2 rules: all passed\n",
-        "",
-    )
-    required = cli("test", "lookup.yaml", "other.yaml", "--require-tests")
-    assert required.code == 1
-    assert "other.yaml:2:1: failed: this rule has no tests" in required.out
-    assert required.out.endswith("2 tests of 2 rules: all passed; 1 rule without tests\n")
-    both = cli("test", "lookup.yaml", "other.yaml", "--require-tests", "--coverage").out
-    assert "other.yaml:2:1: failed: " in both
-    assert "lookup.yaml:7:5: not tested: " in both
-    assert cli("test", "lookup.yaml", "--require-tests").code == 0
-    [case] = ElementTree.fromstring(cli("test", "other.yaml", "--require-tests", "--format", "junit").out).iter(
-        "failure"
-    )
-    assert case.get("message") == "this rule has no tests"
 
 
 def test_a_broken_law_fails_without_an_expectation(folder: Path, cli: Cli) -> None:

@@ -45,6 +45,8 @@ def step_line(step: StepReport) -> str:
         return f"{name}: its `when` does not hold"
     if step.missing and not step.places:
         return f"{name}: {step.missing[0]}"
+    if step.before == step.after and not step.changes:
+        return f"{name}: nothing to remove"
     restored = f", {step.restored:,} of them restored" if step.restored else ""
     return f"{name}: {step.before - step.after:,} characters less{restored}"
 
