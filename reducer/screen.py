@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from rich.console import Console, JustifyMethod
+    from rich.console import Console
     from rich.table import Table
 
 _WIDE = 1000
@@ -42,8 +42,10 @@ def make_table(
 
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=bool(total), footer_style="bold")
     for number, (title, footer) in enumerate(zip_longest(titles, total, fillvalue="")):
-        justify: JustifyMethod = "left" if number < texts else "right"
-        grid.add_column(title, footer, justify=justify, overflow="fold", no_wrap=number >= texts)
+        if number < texts:
+            grid.add_column(title, footer, overflow="fold", min_width=12)
+        else:
+            grid.add_column(title, footer, justify="right", no_wrap=True)
     for row in rows:
         grid.add_row(*(Text(visible(cell)) for cell in row))
     return grid
