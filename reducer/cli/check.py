@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,16 +62,11 @@ def main(arguments: Sequence[str]) -> int:
 def _watched(options: Namespace) -> Watched:
     def run() -> dict[str, str]:
         # Lines move, so problems are compared by their messages.
-        counts = Counter(
-            f"{problem.location.file}: {problem.severity}[{problem.code}]: {problem.message}"
-            for problem in _check(options)
-        )
-        return {name: f"{times:,} times" if times > 1 else "" for name, times in counts.items()}
+        problems = _check(options)
+        return {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in problems}
 
-    def files() -> tuple[Path, ...]:
-        return choose_rules(options.rules).files
-
-    return Watched(run, files, lambda: files_named_by(files()))
+    chosen = partial(choose_rules, options.rules)
+    return Watched(run, lambda: chosen().files, lambda: files_named_by(chosen().files))
 
 
 def _check(options: Namespace) -> tuple[Diagnostic, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
 from reducer.analysis.coverage import coverage, untested
 from reducer.analysis.rule_tests import chosen_tests, run_tests
@@ -61,10 +61,8 @@ def _watched(options: Namespace) -> Watched:
         results = _run(options).results
         return {f"{one.rule.file}: {one.test.name}": "failed" if one.failures else "passed" for one in results}
 
-    def files() -> tuple[Path, ...]:
-        return choose_rules(options.rules).files
-
-    return Watched(run, files, lambda: files_named_by(files()))
+    chosen = partial(choose_rules, options.rules)
+    return Watched(run, lambda: chosen().files, lambda: files_named_by(chosen().files))
 
 
 def _run(options: Namespace) -> Tested:

@@ -103,7 +103,16 @@ def test_a_bundled_rule_is_named(folder: Path, cli: Cli) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"[" * 100_000, b"[" * 500 + b"]" * 500, b'{"a": NaN}', b'"\\ud800"', b"[1e999]", b"7" * 5000, b"null", b"{}"],
+    [
+        b"[" * 100_000,
+        b"[" * 500 + b"]" * 500,
+        b'{"a": NaN}',
+        b'"\\ud800"',
+        b"[1e999]",
+        b"7" * 5000,
+        b"null",
+        b"[" * 130 + b"]" * 130,
+    ],
 )
 def test_hostile_samples(folder: Path, cli: Cli, content: bytes) -> None:
     (folder / "x.json").write_bytes(content)
