@@ -15,7 +15,7 @@ from reducer.cli.messages import CommandError, say
 from reducer.cli.outputs import make_folder, write
 from reducer.cli.rules import choose_rules, files_named_by, load, short
 from reducer.cli.views.plain import print_json
-from reducer.cli.views.tests import Tested, as_json, as_junit, failure_text, gap_text, summary_lines
+from reducer.cli.views.tests import Case, Tested, as_json, as_junit, gap_case, summary_lines, test_case
 from reducer.cli.watch import Watched, watch
 from reducer.screen import print_problem
 
@@ -52,20 +52,19 @@ def main(arguments: Sequence[str]) -> int:
         if options.format != "text":
             raise CommandError("--watch prints text; leave out --format")
         watch(_watched(options))
-    tested = _run(options)
-    return 1 if tested.failed or tested.untested else 0
+    return int(any(case.status == "failed" for case in _run(options)))
 
 
 def _watched(options: Namespace) -> Watched:
-    def run() -> dict[str, str]:
-        results = _run(options).results
-        return {f"{one.rule.file}: {one.test.name}": "failed" if one.failures else "passed" for one in results}
-
     chosen = partial(choose_rules, options.rules)
-    return Watched(run, lambda: chosen().files, lambda: files_named_by(chosen().files))
+    return Watched(
+        lambda: {f"{case.location.file}: {case.name}": case.status for case in _run(options)},
+        lambda: chosen().files,
+        lambda: files_named_by(chosen().files),
+    )
 
 
-def _run(options: Namespace) -> Tested:
+def _run(options: Namespace) -> list[Case]:
     """Run the tests, print and return the results. Raises `CommandError`."""
     if options.text and options.coverage:
         raise CommandError("--coverage needs all tests and -k selects some; use only one of them")
@@ -75,28 +74,27 @@ def _run(options: Namespace) -> Tested:
     if wanted and not tests:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
-    results = []
+    results, cases = [], []
     for result in run_tests(ruleset, tests, snapshots):
         results.append(result)
-        if options.format == "text" and result.failures:
-            print_problem(f"{failure_text(result)}\n", sys.stdout)
+        cases.append(_shown(test_case(result), options.format))
     covered = coverage(ruleset.rules, results) if options.coverage else None
     gaps = covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ()
-    tested = Tested(tuple(results), tuple(gaps), covered, options.require_tests)
-    _print(tested, len(ruleset.rules), options.format)
+    cases += [_shown(gap_case(gap, options.require_tests), options.format) for gap in gaps]
+    tested = Tested(tuple(cases), len(ruleset.rules), covered)
+    if options.format == "json":
+        print_json(as_json(tested), sys.stdout)
+    else:
+        print(as_junit(tested) if options.format == "junit" else "\n".join(summary_lines(tested)))
     for file, content in snapshots.files.items() if snapshots is not None else ():
         make_folder(file.parent)
         write(file, content)
         say(f"wrote {short(file)}, {len(content):,} bytes")
-    return tested
+    return cases
 
 
-def _print(tested: Tested, rules: int, format: str) -> None:
-    if format == "json":
-        print_json(as_json(tested), sys.stdout)
-    elif format == "junit":
-        print(as_junit(tested))
-    else:
-        for gap in tested.gaps:
-            print_problem(f"{gap_text(gap, 'failed' if gap in tested.untested else 'not tested')}\n", sys.stdout)
-        print("\n".join(summary_lines(rules, tested)))
+def _shown(case: Case, format: str) -> Case:
+    """Print the text of a case at once if the results are printed as text."""
+    if format == "text" and case.text:
+        print_problem(f"{case.text}\n", sys.stdout)
+    return case

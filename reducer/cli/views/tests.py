@@ -1,4 +1,4 @@
-"""The results of rule tests as text, as JSON values and as JUnit XML."""
+"""The results of rule tests: each as a case with its text, and all as JSON values and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from reducer.analysis.coverage import Coverage, Gap
-from reducer.analysis.expectations import Place
 from reducer.analysis.rule_tests import Failure, TestResult
 from reducer.cli.messages import counted
 from reducer.cli.views.diff import step_line
-from reducer.cli.views.json_report import step_as_json
 from reducer.cli.views.plain import fields_of, plain
 from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
@@ -24,88 +22,106 @@ from reducer.screen import visible
 
 
 @dataclass(frozen=True, slots=True)
+class Case:
+    """A test that was run, or a rule or step that no test exercises: `text` is empty if there is nothing to say."""
+
+    what: Literal["test", "rule", "step"]
+    name: str
+    status: Literal["passed", "failed", "not tested"]
+    location: Location
+    message: str
+    text: str
+    failures: tuple[dict[str, Any], ...] = ()
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Tested:
-    """What was found: the tests in the order of the files, and what they do not cover if that was asked for."""
+    """All cases, the number of rules, and how much the tests exercise if that was asked for."""
 
-    results: tuple[TestResult, ...]
-    gaps: tuple[Gap, ...]
+    cases: tuple[Case, ...]
+    rules: int
     coverage: Coverage | None
-    requires_tests: bool
 
-    @property
-    def failed(self) -> int:
-        """The number of failed tests."""
-        return sum(bool(result.failures) for result in self.results)
-
-    @property
-    def untested(self) -> list[Gap]:
-        """The rules that lack tests and must have some."""
-        return [gap for gap in self.gaps if self.requires_tests and gap.what == "rule"]
+    def count(self, what: str, *statuses: str) -> int:
+        """Count the cases of a kind with one of the statuses."""
+        return sum(case.what == what and case.status in statuses for case in self.cases)
 
 
-def failure_text(result: TestResult) -> str:
-    """Return the text about a failed test: each failure at its location, then what each step did."""
-    lines: list[str] = []
-    for failure, problem in _problems(result):
-        lines.append(_problem_text(problem, "failed"))
-        if failure.expected and not failure.what.startswith("law"):
-            lines.append(f"  expected: {failure.expected}\n  found:    {failure.seen}")
+def test_case(result: TestResult) -> Case:
+    """Return a test as a case; the text has each failure at its location, then what each step did."""
+    located = [(_locate(result.rule.file, one), one) for one in result.failures]
+    found = sorted(located, key=lambda pair: pair[0].location)
+    lines, failures = [], []
+    for problem, one in found:
+        lines.append(_text(problem, f"failed: test `{result.test.name}`"))
+        if one.expected and not one.what.startswith("law"):
+            lines.append(f"  expected: {one.expected}\n  found:    {one.seen}")
         if problem.help:
             lines.append(f"  help: {problem.help}")
-    if result.gated:
+        values = {"what": one.what, "expected": one.expected, "found": one.seen, "help": one.help}
+        failures.append({**values, "message": one.message, **plain(problem.location)})
+    if found and result.gated:
         lines.append("  no step ran: the `when` of the rule does not hold")
-    return "\n".join([*lines, *(f"  {step_line(step)}" for step in result.steps)])
+    lines += [f"  {step_line(step)}" for step in result.steps if found]
+    return Case(
+        what="test",
+        name=result.test.name,
+        status="failed" if found else "passed",
+        location=_locate(result.rule.file, Failure("", ("tests", result.number, "name"), "")).location,
+        message="; ".join(one.message for one in result.failures),
+        text="\n".join(lines),
+        failures=tuple(failures),
+        before=result.before,
+        after=result.after,
+    )
 
 
-def gap_text(gap: Gap, label: str) -> str:
-    """Return the text about something that tests do not cover."""
-    return _problem_text(_gap_problem(gap), label)
+def gap_case(gap: Gap, requires_tests: bool) -> Case:
+    """Return a rule or step that no test exercises as a case; a rule fails if it must have tests."""
+    problem = _locate(gap.rule.file, Failure("", gap.place, gap.message, at_key=True))
+    status: Literal["failed", "not tested"] = "failed" if requires_tests and gap.what == "rule" else "not tested"
+    return Case(gap.what, "has tests", status, problem.location, message=gap.message, text=_text(problem, status))
 
 
-def summary_lines(rules: int, tested: Tested) -> Iterator[str]:
+def summary_lines(tested: Tested) -> Iterator[str]:
     """Yield the last lines: what the tests cover, how many there are, and how many failed."""
     if (found := tested.coverage) is not None:
         steps = f"{found.exercised:,} of {counted(found.steps, 'step')}"
         yield f"coverage: {found.tested:,} of {counted(found.rules, 'rule')} have tests, which exercise {steps}"
-    tests, of_rules = len(tested.results), counted(rules, "rule")
-    without = f"; {counted(len(tested.untested), 'rule')} without tests" if tested.untested else ""
-    result = f"{tested.failed:,} failed" if tested.failed else "all passed" if tests > 1 else "passed"
-    yield f"{counted(tests, 'test')} of {of_rules}: {result}{without}" if tests else f"{of_rules}, no tests{without}"
+    tests, failed = tested.count("test", "passed", "failed"), tested.count("test", "failed")
+    untested, rules = tested.count("rule", "failed"), counted(tested.rules, "rule")
+    result = f"{failed:,} failed" if failed else "all passed" if tests > 1 else "passed"
+    without = f"; {counted(untested, 'rule')} without tests" if untested else ""
+    yield f"{counted(tests, 'test')} of {rules}: {result}{without}" if tests else f"{rules}, no tests{without}"
 
 
 def as_json(tested: Tested) -> dict[str, Any]:
     """Return everything that was found as plain JSON values."""
     return {
-        "passed": len(tested.results) - tested.failed,
-        "failed": tested.failed,
-        "tests": [_test(result) for result in tested.results],
-        "gaps": [{"what": gap.what, **_with_location(_gap_problem(gap))} for gap in tested.gaps],
+        "passed": tested.count("test", "passed"),
+        "failed": tested.count("test", "failed"),
+        "cases": [{**fields_of(case, "location", "text"), **plain(case.location)} for case in tested.cases],
         "coverage": None if tested.coverage is None else fields_of(tested.coverage, "gaps"),
     }
 
 
 def as_junit(tested: Tested) -> str:
-    """Return JUnit XML; a rule without tests is a failed case."""
-    failed = tested.failed + len(tested.untested)
-    counts = {"tests": str(len(tested.results) + len(tested.untested)), "failures": str(failed), "errors": "0"}
+    """Return JUnit XML; a rule that must have tests and has none is a failed case."""
+    cases = [case for case in tested.cases if case.status != "not tested"]
+    failed = sum(case.status == "failed" for case in cases)
+    counts = {"tests": str(len(cases)), "failures": str(failed), "errors": "0"}
     root = Element("testsuites", counts, name="reducer")
     suite = SubElement(root, "testsuite", counts, name="rules")
-    for result in tested.results:
-        message = "; ".join(failure.message for failure in result.failures)
-        _add_case(suite, result.test.name, _name_location(result), (message, failure_text(result)))
-    for gap in tested.untested:
-        _add_case(suite, "has tests", _gap_problem(gap).location, (gap.message, gap_text(gap, "failed")))
+    for case in cases:
+        file = _xml(case.location.file)
+        about = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
+        element = SubElement(suite, "testcase", about, line=str(case.location.line))
+        if case.status == "failed":
+            SubElement(element, "failure", message=_xml(case.message)).text = _xml(case.text)
     indent(root)
     return tostring(root, encoding="unicode")
-
-
-def _add_case(suite: Element, name: str, location: Location, failure: tuple[str, str]) -> None:
-    """Add a test case; it passed if the message of its failure is empty."""
-    file = _xml(location.file)
-    about = {"classname": PurePath(file).stem, "name": _xml(name), "file": file, "line": str(location.line)}
-    case = SubElement(suite, "testcase", about)
-    if failure[0]:
-        SubElement(case, "failure", message=_xml(failure[0])).text = _xml(failure[1])
 
 
 def _xml(text: str) -> str:
@@ -113,59 +129,21 @@ def _xml(text: str) -> str:
     return visible(text, "\n\t").replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
-def _test(result: TestResult) -> dict[str, Any]:
-    return {
-        "name": result.test.name,
-        "tools": list(result.rule.tools),
-        **plain(_name_location(result)),
-        "passed": not result.failures,
-        "characters": {"before": result.before, "after": result.after},
-        "failures": [
-            {"what": one.what, **_with_location(found), "expected": one.expected, "found": one.seen, "help": found.help}
-            for one, found in _problems(result)
-        ],
-        "steps": [step_as_json(step) for step in result.steps],
-    }
-
-
-def _with_location(problem: Diagnostic) -> dict[str, Any]:
-    return {"message": problem.message, **plain(problem.location)}
-
-
-def _problem_text(problem: Diagnostic, label: str) -> str:
+def _text(problem: Diagnostic, label: str) -> str:
     return "\n".join((f"{problem.location}: {label}: {problem.message}", *problem.excerpt_lines()))
 
 
-def _problems(result: TestResult) -> list[tuple[Failure, Diagnostic]]:
-    """Return the failures of a test in the order of the file, each as a diagnostic."""
-    file, test = result.rule.file, f"test `{result.test.name}`"
-    found = [
-        (one, _problem(file, one.place, f"{test}: {one.message}", one.help, at_key=one.at_key, column=one.column))
-        for one in result.failures
-    ]
-    return sorted(found, key=lambda pair: pair[1].location)
-
-
-def _gap_problem(gap: Gap) -> Diagnostic:
-    return _problem(gap.rule.file, gap.place, gap.message, at_key=True)
-
-
-def _name_location(result: TestResult) -> Location:
-    return _problem(result.rule.file, ("tests", result.number, "name"), "").location
-
-
-def _problem(
-    file: str, place: Place, message: str, help: str = "", *, at_key: bool = False, column: int | None = None
-) -> Diagnostic:
-    """Return a message at a place of a rule file. Rules do not store where their tests are: the file is read again."""
+def _locate(file: str, failure: Failure) -> Diagnostic:
+    """Return a failure with its line. Rules do not store where their tests are, so the file is read again."""
     try:
         tree, lines = _parsed(Path(file).read_bytes(), file)
     except OSError:
         tree, lines = None, ()  # it was removed after it was loaded
-    report = Report(file, lines)
     if tree is None:
-        return Diagnostic(Location(file, 1, 1), "", message, help)
-    report.add(locate(tree, place, key=at_key), "", message, help, offset=column)
+        return Diagnostic(Location(file, 1, 1), "", failure.message, failure.help)
+    report = Report(file, lines)
+    place = locate(tree, failure.place, key=failure.at_key)
+    report.add(place, "", failure.message, failure.help, offset=failure.column)
     return report.found[0]
 
 
