@@ -51,7 +51,10 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     write_drafts(folder, [proposal.draft for proposal in proposals])
     for proposal in proposals:
-        _print_draft(proposal, folder, found[proposal.draft.tool].calls)
+        draft, trial = proposal.draft, proposal.trial
+        answers = _about(draft.tool, len(trial.outcomes), found[draft.tool].calls)
+        sizes = f"{trial.before:,} -> {trial.after:,} characters"
+        print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%} of {answers}: {sizes}")
     schema = folder / ".schema.json"
     if not schema.exists():
         # The first line of a draft names it.
@@ -71,6 +74,7 @@ def _proposals(found: dict[str, Answers], folder: Path, named: bool) -> list[Pro
     proposals = []
     for tool, answers in found.items():
         contents = [content for content in answers.contents if _is_reducible(content)]
+        about = _about(tool, len(contents), answers.calls)
         if existing is not None and (rule := existing.rule_for(tool)):
             message = f"`{tool}` already has a rule: {rule.file}"
             if named:
@@ -80,7 +84,7 @@ def _proposals(found: dict[str, Answers], folder: Path, named: bool) -> list[Pro
             say(f"`{tool}`: no rule needed; no answer has {BIG:,} characters")
         elif bundled is not None and (rule := bundled.rule_for(tool)):
             say(f"`{tool}` has a bundled rule: copy {rule.file} and its sample, or draft another with --tool {tool}")
-        elif contents and (proposal := draft_rule(tool, contents, _about(answers, len(contents)), files[tool])):
+        elif contents and (proposal := draft_rule(tool, contents, about, files[tool])):
             proposals.append(proposal)
         else:
             say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that are known to be unused")
@@ -99,16 +103,8 @@ def _is_reducible(content: object) -> bool:
         return False
 
 
-def _about(answers: Answers, count: int) -> str:
-    """Say how many answers a draft is made from."""
-    if count < answers.calls:
-        return f"{count:,} of {answers.calls:,} answers of `{visible(answers.tool)}`, the longest"
-    return f"{counted(count, 'answer')} of `{visible(answers.tool)}`"
-
-
-def _print_draft(proposal: Proposal, folder: Path, calls: int) -> None:
-    """Print what a draft saves."""
-    trial, draft = proposal.trial, proposal.draft
-    what = _about(Answers(draft.tool, calls), len(trial.outcomes))
-    sizes = f"{trial.before:,} -> {trial.after:,} characters"
-    print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%} of {what}: {sizes}")
+def _about(tool: str, count: int, calls: int) -> str:
+    """Say how many answers of a tool a draft is about."""
+    if count < calls:
+        return f"{count:,} of {calls:,} answers of `{visible(tool)}`, the longest"
+    return f"{counted(count, 'answer')} of `{visible(tool)}`"

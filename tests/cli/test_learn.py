@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,14 +57,6 @@ def test_nothing_is_replaced(recorded: Path, cli: Cli, file: str, text: str, err
     assert error.replace("\n", "\\n") in result.err
     assert names(Path("drafts")) == [file]
     assert Path("drafts", file).read_text() == text
-
-
-def test_json_lines(recorded: Path, cli: Cli) -> None:
-    lines = [json.dumps(json.loads(file.read_bytes())) for file in sorted(recorded.glob("*.json"))]
-    Path("all.jsonl").write_text("\n".join([*lines, "no history", ""]))
-    result = cli("learn", "all.jsonl")
-    assert result.code == 0
-    assert "Read 16 histories, skipped 1 other files or lines.\nLearned from 8, measured on the other 8" in result.out
 
 
 def test_too_little_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:

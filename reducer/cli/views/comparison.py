@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 from reducer.analysis.baselines import Contender
@@ -11,10 +11,16 @@ from reducer.analysis.prices import Prices
 from reducer.cli.views.table import share
 from reducer.screen import console, make_table
 
-_COLUMNS = (
-    "", "Characters\nbefore", "after", "Saved", "References\nkept", "Entities\nkept", "Cost, cached\nof recorded",
-    "Prefix\nchanges",
-)  # fmt: skip
+_COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "": lambda row: row["name"],
+    "Characters\nbefore": lambda row: f"{row['characters']['before']:,}",
+    "after": lambda row: f"{row['characters']['after']:,}",
+    "Saved": lambda row: f"{row['characters']['saved']:.1%}",
+    "References\nkept": lambda row: share(row["references"]["kept"], row["references"]["novel"]),
+    "Entities\nkept": lambda row: share(row["entities"]["kept"], row["entities"]["all"]),
+    "Cost, cached\nof recorded": lambda row: "-" if row["cost"]["share"] is None else f"{row['cost']['share']:.1%}",
+    "Prefix\nchanges": lambda row: f"{row['cost']['changes']:,}",
+}
 
 
 def rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Prices) -> list[dict[str, Any]]:
@@ -41,22 +47,8 @@ def rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Price
     return [row("as recorded", False, recorded), *found]
 
 
-def print_scores(histories: str, scores: Sequence[dict[str, Any]], stream: TextIO) -> None:
+def print_scores(histories: str, scores: Sequence[Mapping[str, Any]], stream: TextIO) -> None:
     """Print the rows as a table."""
     screen = console(stream)
     screen.print(f"Read     {histories}\n")
-    screen.print(make_table(_COLUMNS, map(_cells, scores)))
-
-
-def _cells(row: dict[str, Any]) -> list[str]:
-    characters, references, entities, cost = row["characters"], row["references"], row["entities"], row["cost"]
-    return [
-        row["name"],
-        f"{characters['before']:,}",
-        f"{characters['after']:,}",
-        f"{characters['saved']:.1%}",
-        share(references["kept"], references["novel"]) if references["novel"] else "-",
-        share(entities["kept"], entities["all"]) if entities["all"] else "-",
-        "-" if cost["share"] is None else f"{cost['share']:.1%}",
-        f"{cost['changes']:,}",
-    ]
+    screen.print(make_table(tuple(_COLUMNS), [[cell(row) for cell in _COLUMNS.values()] for row in scores]))

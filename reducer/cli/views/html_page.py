@@ -12,6 +12,8 @@ from reducer.analysis.report import Report
 from reducer.cli.views.table import COLUMNS, Section, attention_sections, costs, head, notes, tool_rows
 from reducer.screen import visible
 
+_MAX_OPEN = 30
+"""Details that are shown without a click."""
 _PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -55,13 +57,12 @@ def _row(tag: str, cells: Sequence[str]) -> str:
 
 
 def _section(section: Section) -> str:
+    title = _text(f"{section.title}: {section.summary}" if section.summary else section.title)
+    if not section.details:
+        return f"<p>{title}</p>"
     items = "\n".join(f"<li>{_text(line)}</li>" for line in section.details)
-    summary = f"{_text(section.title)}: {_text(section.summary)}" if section.summary else _text(section.title)
-    return (
-        f"<details open><summary>{summary}</summary>\n<ul>\n{items}\n</ul>\n</details>"
-        if items
-        else f"<p>{summary}</p>"
-    )
+    is_open = " open" if len(section.details) <= _MAX_OPEN else ""
+    return f"<details{is_open}><summary>{title}</summary>\n<ul>\n{items}\n</ul>\n</details>"
 
 
 def _text(text: str) -> str:

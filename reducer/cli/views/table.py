@@ -73,7 +73,9 @@ def _print_sections(heading: str, sections: Iterable[Section], screen: Console) 
 
 
 def share(part: int, whole: int) -> str:
-    """Return a share as a percentage; never 100% if something is missing."""
+    """Return a share as a percentage, `-` of nothing; never 100% if something is missing."""
+    if not whole:
+        return "-"
     return "100%" if part == whole else f"{min(part / whole, 0.999):.1%}"
 
 
