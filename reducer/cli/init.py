@@ -11,9 +11,8 @@ from reducer.cli.arguments import parse, parser
 from reducer.cli.drafts import write_drafts
 from reducer.cli.messages import CommandError, counted, say
 from reducer.cli.outputs import write
-from reducer.cli.rules import Chosen, bundled_rules, load, rule_files
+from reducer.cli.rules import Chosen, load, rule_files
 from reducer.cli.schema import schema_text
-from reducer.rules import Ruleset
 from reducer.screen import visible
 from reducer.values import Unreducible, chars
 
@@ -68,8 +67,8 @@ def main(arguments: Sequence[str]) -> int:
 
 def _proposals(found: dict[str, Answers], folder: Path, named: bool) -> list[Proposal]:
     """Return a draft for each tool without a rule, and say why others have none; tools that are `named` need one."""
-    existing = _rules_in(folder)
-    bundled = None if named else _rules_in(bundled_rules())
+    present = tuple(rule_files(folder)) if folder.is_dir() else ()
+    existing = load(Chosen(present, str(folder)), "drafted") if present else None
     files = file_names(found)
     proposals = []
     for tool, answers in found.items():
@@ -82,18 +81,11 @@ def _proposals(found: dict[str, Answers], folder: Path, named: bool) -> list[Pro
             say(message)
         elif not named and answers.max_characters < BIG:
             say(f"`{tool}`: no rule needed; no answer has {BIG:,} characters")
-        elif bundled is not None and (rule := bundled.rule_for(tool)):
-            say(f"`{tool}` has a bundled rule: copy {rule.file} and its sample, or draft another with --tool {tool}")
         elif contents and (proposal := draft_rule(tool, contents, about, files[tool])):
             proposals.append(proposal)
         else:
             say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that are known to be unused")
     return proposals
-
-
-def _rules_in(folder: Path) -> Ruleset | None:
-    files = tuple(rule_files(folder)) if folder.is_dir() else ()
-    return load(Chosen(files, str(folder)), "drafted") if files else None
 
 
 def _is_reducible(content: object) -> bool:

@@ -92,15 +92,6 @@ def test_a_tool_with_a_rule_keeps_it(folder: Path, cli: Cli) -> None:
     assert cli("init", "h.json").code == 1
 
 
-def test_a_bundled_rule_is_named(folder: Path, cli: Cli) -> None:
-    (folder / "h.json").write_bytes(history(("explore", ANSWER)))
-    result = cli("init", "h.json")
-    assert result.code == 1
-    assert "`explore` has a bundled rule: copy " in result.err
-    assert not (folder / "rules").exists()
-    assert cli("init", "h.json", "--tool", "explore").code == 0
-
-
 @pytest.mark.parametrize(
     "content",
     [

@@ -26,19 +26,12 @@ def print_problems(problems: Sequence[Diagnostic], format: str, out: TextIO) -> 
 
 def _command(problem: Diagnostic) -> str:
     """Return a workflow command: https://docs.github.com/actions/reference/workflow-commands-for-github-actions."""
-    location = problem.location
-    properties = {
-        "file": location.file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C"),
-        "line": location.line,
-        "endLine": location.line,
-        "col": location.column,
-        "endColumn": location.column + problem.width,
-        "title": f"{problem.code} {_name(problem)}",
-    }
-    written = ",".join(f"{name}={value}" for name, value in properties.items())
+    at = problem.location
+    file = at.file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    where = f"file={file},line={at.line},endLine={at.line},col={at.column},endColumn={at.column + problem.width}"
     message = f"{problem.message}\nhelp: {problem.help}" if problem.help else problem.message
     escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return visible(f"::{problem.severity} {written}::{escaped}")
+    return visible(f"::{problem.severity} {where},title={problem.code} {_name(problem)}::{escaped}")
 
 
 def _as_json(problem: Diagnostic) -> dict[str, Any]:

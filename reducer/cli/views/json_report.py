@@ -46,7 +46,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
     }
 
 
-def step_as_json(step: StepReport) -> dict[str, Any]:
+def _step(step: StepReport) -> dict[str, Any]:
     """Return what one step did to one return; `number` and `line` are null for `max_chars`."""
     return {
         "number": step.step.number if step.step else None,
@@ -62,7 +62,7 @@ def _return(entry: ReturnReport) -> dict[str, Any]:
         **fields_of(entry, "before", "after", "rule", "steps"),
         "rule": entry.rule.file if entry.rule else None,
         "characters": _characters(entry.before, entry.after),
-        "steps": [step_as_json(step) for step in entry.steps],
+        "steps": [_step(step) for step in entry.steps],
     }
 
 

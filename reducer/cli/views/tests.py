@@ -82,7 +82,7 @@ def gap_case(gap: Gap, requires_tests: bool) -> Case:
     """Return a rule or step that no test exercises as a case; a rule fails if it must have tests."""
     problem = _locate(gap.rule.file, Failure("", gap.place, gap.message, at_key=True))
     status: Literal["failed", "not tested"] = "failed" if requires_tests and gap.what == "rule" else "not tested"
-    return Case(gap.what, "has tests", status, problem.location, message=gap.message, text=_text(problem, status))
+    return Case(gap.what, "is tested", status, problem.location, message=gap.message, text=_text(problem, status))
 
 
 def summary_lines(tested: Tested) -> Iterator[str]:
