@@ -72,10 +72,7 @@ def _watched(options: Namespace) -> Watched:
 def _check(options: Namespace) -> tuple[Diagnostic, ...]:
     """Print and return every problem of the rule files. Raises `CommandError`."""
     chosen = choose_rules(options.rules)
-    try:
-        problems = problems_of(chosen.files)
-    except OSError as error:
-        raise CommandError(f"{error.filename or chosen.name}: {reason(error)}") from None
+    problems = problems_of(chosen.files)
     print_problems(problems, options.format, sys.stdout)
     if options.format == "text":
         files = counted(len(chosen.files), "rule file") + ("" if options.rules else f" in {chosen.name}")
@@ -86,7 +83,7 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
 
 
 def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
-    """Return every problem of rule files, including those that their samples show. Raises OSError."""
+    """Return every problem of rule files, including those that their samples show."""
     from reducer.rules import check_rules
 
     ruleset, problems = check_rules(*files)

@@ -10,6 +10,7 @@ from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Cost, Prices
 from reducer.analysis.report import Report, ReturnReport, ToolReport, tokens
 from reducer.analysis.steps import StepReport
+from reducer.analysis.tally import LineSum
 from reducer.cli.views.plain import fields_of, plain
 
 VERSION = 3
@@ -40,7 +41,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
         "references": {"returns": report.tally.referencing, "characters": report.tally.referenced},
         "tools": [_tool(tool) for tool in report.tools],
         "returns": [_return(entry) for entry in report.returns],
-        "lines": plain(report.lines),
+        "lines": [_lines(total) for total in report.lines],
         "measures": None if measures is None else _measures(measures, prices),
         "attention": plain(needs),
     }
@@ -73,6 +74,10 @@ def _tool(tool: ToolReport) -> dict[str, Any]:
         "untouched": tool.untouched,
         **_totals(tool.calls, tool.reduced, tool.before, tool.after),
     }
+
+
+def _lines(total: LineSum) -> dict[str, Any]:
+    return {**fields_of(total), "first_bad": [{"line": number, "why": why} for number, why in total.first_bad]}
 
 
 def _totals(calls: int, reduced: int, before: int, after: int) -> dict[str, Any]:
