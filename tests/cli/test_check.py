@@ -33,15 +33,6 @@ def test_a_file_that_is_no_rule(folder: Path, cli: Cli, content: bytes) -> None:
     assert result.out.startswith("odd.yaml:1:")
 
 
-def test_names_in_rules_cannot_steer_the_terminal(folder: Path, cli: Cli) -> None:
-    (folder / "odd.yaml").write_text(RULE.replace("limit: 5", '"\\e[2Jlimt": 5'))
-    result = cli("check", "odd.yaml")
-    assert result.code == 1
-    assert "\x1b" not in result.out
-    assert "\\x1b[2Jlimt" in result.out
-    assert "\x1b" not in cli("h.json", "--rules", "odd.yaml").err
-
-
 def test_a_step_that_preserve_undoes_on_a_sample(folder: Path, cli: Cli) -> None:
     rule = RULE + "preserve: [ip]\ntests:\n  - {name: many, given: {file: many.json}, expect: {unchanged: false}}\n"
     (folder / "lookup.yaml").write_text(rule)
