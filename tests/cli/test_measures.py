@@ -28,7 +28,7 @@ def test_the_page_has_the_same_numbers(used: Path, cli: Cli) -> None:
     assert "<li>host29: from lookup c1 at records[29].name, used in message 3, removed by lookup.yaml:4 " in out
     saved = json.loads(cli("h.json", "--rules", "lookup.yaml", "--format", "json").out)["totals"]["characters"]["saved"]
     assert f"<td>{saved:.1%}</td>" in out
-    assert "<h2>Nothing needs attention</h2>" in out
+    assert "<h2>Nothing needs attention.</h2>" in out
 
 
 def test_the_page_escapes_what_it_shows(folder: Path, cli: Cli) -> None:

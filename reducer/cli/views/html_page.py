@@ -9,7 +9,7 @@ from typing import TextIO
 from reducer.analysis.attention import Attention
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Report
-from reducer.cli.views.table import COLUMNS, Section, attention_sections, costs, head, notes, tool_rows
+from reducer.cli.views.table import COLUMNS, Section, head, notes, parts, tool_rows
 from reducer.screen import visible
 
 _MAX_OPEN = 30
@@ -45,11 +45,9 @@ def _body(report: Report, needs: Sequence[Attention], prices: Prices) -> Iterato
     yield from (_row("td", row) for row in (*rows, total))
     yield "</table>"
     yield from (f"<p>{_text(note)}</p>" for note in notes(report))
-    if sections := list(costs(report, prices)):
-        yield "<h2>What the rules cost</h2>"
+    for heading, sections in parts(report, needs, prices):
+        yield f"<h2>{heading}</h2>"
         yield from map(_section, sections)
-    yield f"<h2>{'What needs attention' if needs else 'Nothing needs attention'}</h2>"
-    yield from map(_section, attention_sections(needs))
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:

@@ -44,9 +44,8 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
             screen.print(note, style="dim")
     else:
         screen.print("No tool returns.")
-    if sections := list(costs(report, prices)):
-        _print_sections("What the rules cost", sections, screen)
-    print_attention(needs, screen)
+    for heading, sections in parts(report, needs, prices):
+        _print_part(heading, sections, screen)
 
 
 def print_head(report: Report, screen: Console) -> None:
@@ -58,11 +57,10 @@ def print_head(report: Report, screen: Console) -> None:
 
 def print_attention(needs: Sequence[Attention], screen: Console) -> None:
     """Print what needs attention, kind by kind, or that nothing does."""
-    heading = "What needs attention" if needs else "Nothing needs attention."
-    _print_sections(heading, attention_sections(needs), screen)
+    _print_part(*_attention(needs), screen)
 
 
-def _print_sections(heading: str, sections: Iterable[Section], screen: Console) -> None:
+def _print_part(heading: str, sections: Iterable[Section], screen: Console) -> None:
     screen.print(f"\n{heading}", style="bold")
     for section in sections:
         title = f"{section.title:<10} {visible(section.summary)}" if section.summary else section.title
@@ -116,24 +114,25 @@ def notes(report: Report) -> Iterator[str]:
         yield f"Kept {characters} in {returns} {reason}."
 
 
-def costs(report: Report, prices: Prices) -> Iterator[Section]:
-    """Yield what the rules cost; nothing if that was not measured."""
+def parts(report: Report, needs: Sequence[Attention], prices: Prices) -> Iterator[tuple[str, list[Section]]]:
+    """Yield headings with their sections: what the rules cost if that was measured, and what needs attention."""
     measures = report.tally.measures
     if measures is not None and report.tools:
-        yield from _losses(measures)
-        yield from _always_kept(report)
-        yield from _requests(measures, prices)
+        yield "What the rules cost", [*_losses(measures), *_always_kept(report), *_requests(measures, prices)]
+    yield _attention(needs)
 
 
-def attention_sections(needs: Sequence[Attention]) -> Iterator[Section]:
-    """Yield what needs attention, kind by kind."""
+def _attention(needs: Sequence[Attention]) -> tuple[str, list[Section]]:
+    """Return a heading, and what needs attention kind by kind."""
+    sections = []
     for kind, entries in by_kind(needs).items():
         details = [f"{entry.where}: {entry.message}" for entry in entries]
         if kind == "unused rule":
             details = [", ".join(PurePath(entry.where).name for entry in entries)]
         elif kind in ("no place", "undone"):
             details = [f"{entry.where}: {entry.message} ({counted(entry.calls, 'call')})" for entry in entries]
-        yield Section(TITLES[kind], "", details)
+        sections.append(Section(TITLES[kind], "", details))
+    return "What needs attention" if needs else "Nothing needs attention.", sections
 
 
 def _rule_name(tool: ToolReport) -> str:
