@@ -10,7 +10,6 @@ from dataclasses import replace
 from difflib import unified_diff
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.messages import CommandError, counted, reason, say
@@ -19,10 +18,9 @@ from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_named_b
 from reducer.cli.views.diagnostics import FORMATS, print_problems
 from reducer.cli.watch import Watched, watch
 from reducer.errors import Diagnostic, Location
+from reducer.rules import Rule, Ruleset, check_rules
+from reducer.rules.fix import fixed
 from reducer.screen import visible
-
-if TYPE_CHECKING:
-    from reducer.rules import Rule, Ruleset
 
 _EXAMPLES = """\
 examples:
@@ -84,8 +82,6 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
 
 def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
     """Return every problem of rule files, including those that their samples show."""
-    from reducer.rules import check_rules
-
     ruleset, problems = check_rules(*files)
     if ruleset is None:
         return problems
@@ -121,8 +117,6 @@ def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
 
 def _correct(chosen: Chosen, only_show: bool) -> None:
     """Correct rule files in place, or print what would change. Raises `CommandError`."""
-    from reducer.rules.fix import fixed
-
     bundled = bundled_rules().resolve()
     if not only_show and not Path("rules").is_dir() and chosen.files[0].resolve().is_relative_to(bundled):
         raise CommandError("the bundled rules are never changed; name your own")

@@ -7,6 +7,7 @@ from typing import Any, TextIO
 
 from reducer.cli.views.plain import plain, print_json
 from reducer.errors import Diagnostic
+from reducer.rules.diagnostics import catalogue
 from reducer.screen import print_problem, visible
 
 FORMATS = ("text", "json", "github")
@@ -31,15 +32,10 @@ def _command(problem: Diagnostic) -> str:
     where = f"file={file},line={at.line},endLine={at.line},col={at.column},endColumn={at.column + problem.width}"
     message = f"{problem.message}\nhelp: {problem.help}" if problem.help else problem.message
     escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return visible(f"::{problem.severity} {where},title={problem.code} {_name(problem)}::{escaped}")
+    return visible(f"::{problem.severity} {where},title={problem.code} {catalogue()[problem.code].name}::{escaped}")
 
 
 def _as_json(problem: Diagnostic) -> dict[str, Any]:
     fields = plain(problem)
-    return {**fields.pop("location"), "severity": problem.severity, "name": _name(problem), **fields}
-
-
-def _name(problem: Diagnostic) -> str:
-    from reducer.rules.diagnostics import catalogue
-
-    return catalogue()[problem.code].name
+    name = catalogue()[problem.code].name
+    return {**fields.pop("location"), "severity": problem.severity, "name": name, **fields}
