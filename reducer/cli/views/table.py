@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("Tool", "Rule", "Calls", "Characters\nbefore", "after", "Saved", "Tokens, about\nbefore", "after")
 _MAX_DETAILS = 8
+_SEVERAL = "several steps"
 _NARROW = 110
 """Columns of a terminal below which the table leaves out tokens, which are in a line below it."""
 
@@ -149,7 +150,7 @@ def _losses(found: Measures) -> Iterator[Section]:
     else:
         lost = [
             f"{one.value}: from {one.tool} {one.found} at {one.path}, "
-            f"used in message {one.used}, removed by {one.step or 'several steps'}"
+            f"used in message {one.used}, removed by {one.step or _SEVERAL}"
             for one in found.lost_references
         ]
         kept = f"{found.kept:,} of {found.references:,} values that the agent used later"
@@ -158,13 +159,18 @@ def _losses(found: Measures) -> Iterator[Section]:
         kinds = ", ".join(f"{kind} {one.kept:,}/{one.total:,}" for kind, one in found.entities.items())
         kept = share(sum(one.kept for one in found.entities.values()), total)
         steps = Counter((one.step, one.type) for one in found.lost_entities).most_common()
-        lost = [
-            f"{counted(count, f'{kind} value')} removed by {step or 'several steps'}" for (step, kind), count in steps
+        lost = [f"{counted(count, f'{kind} value')} removed by {step or _SEVERAL}" for (step, kind), count in steps]
+        lost += [
+            f"{one.value}: {one.type} from {one.tool} {one.found}, removed by {one.step or _SEVERAL}"
+            for one in found.lost_entities
         ]
-        lost += [f"{one.value}: {one.type} from {one.tool} {one.found}" for one in found.lost_entities]
         yield Section("Entities", f"{kept} kept in reduced returns: {kinds}", lost)
     if found.repeats:
-        again = [f"{one.tool}: message {one.first}, again in message {one.again}" for one in found.again]
+        again = [
+            f"{one.tool}: message {one.first}, again in message {one.again}, "
+            f"{'already cut when recorded' if one.recorded else 'cut by the rules'}"
+            for one in found.again
+        ]
         yield Section("Repeats", f"{counted(found.repeats, 'call')} repeated after the first answer", again)
 
 
@@ -188,6 +194,6 @@ def _requests(found: Measures, prices: Prices) -> Iterator[Section]:
         ("without", recorded.uncached(prices), reduced.uncached(prices)),
     ):
         less = f"{(before - after) / before:.1%} less" if before else "no cost"
-        tokens = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price"
+        cost = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price"
         if recorded.requests:
-            yield Section("Cost", f"{name}: {tokens} in {counted(recorded.requests, 'request')}: {less}", [])
+            yield Section("Cost", f"{name}: {cost} in {counted(recorded.requests, 'request')}: {less}", [])
