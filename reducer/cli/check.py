@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.messages import CommandError, counted, reason, say
@@ -18,19 +19,15 @@ from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_named_b
 from reducer.cli.views.diagnostics import FORMATS, print_problems
 from reducer.cli.watch import Watched, watch
 from reducer.errors import Diagnostic, Location
+from reducer.rules import Rule, Ruleset, check_rules
+from reducer.rules.fix import fixed
 from reducer.screen import visible
-
-if TYPE_CHECKING:
-    from reducer.rules import Rule, Ruleset
 
 _EXAMPLES = """\
 examples:
   python -m reducer check                  ./rules, or the bundled rules if there is none
   python -m reducer check rules/ more.yaml folders and files
-  python -m reducer check --strict         also fail for warnings
-  python -m reducer check --diff           show what --fix would change
   python -m reducer check --fix            correct misspelt keys, missing quotes and the like, then check
-  python -m reducer check --watch          check again when a rule changes
   python -m reducer check --format github  workflow commands; json for other programs
   python -m reducer explain E010           explain a code
 
@@ -52,59 +49,40 @@ def main(arguments: Sequence[str]) -> int:
     if options.watch:
         if options.fix or options.diff or options.format != "text":
             raise CommandError("--watch prints text and writes nothing; leave out --fix, --diff and --format")
-        watch(_watched(options.rules, options.strict))
+        watch(_watched(options))
     if options.diff and options.format != "text":
         raise CommandError("--diff prints text; leave out --format")
     if options.diff or options.fix:
         _correct(choose_rules(options.rules), options.diff)
-    return _check(options.rules, options.strict, options.format)
+    problems = _check(options)
+    return int(any(options.strict or problem.severity == "error" for problem in problems))
 
 
-def _watched(given: Sequence[str], strict: bool) -> Watched:
+def _watched(options: Namespace) -> Watched:
     def run() -> dict[str, str]:
-        problems: list[Diagnostic] = []
-        _check(given, strict, receive=problems.extend)
         # Lines move, so problems are compared by their messages.
-        counts = Counter(
-            f"{problem.location.file}: {problem.severity}[{problem.code}]: {problem.message}" for problem in problems
-        )
-        return {name: f"{times:,} times" if times > 1 else "" for name, times in counts.items()}
+        problems = _check(options)
+        return {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in problems}
 
-    def rules() -> tuple[Path, ...]:
-        return choose_rules(given).files
-
-    return Watched(run, rules, lambda: files_named_by(rules()))
+    chosen = partial(choose_rules, options.rules)
+    return Watched(run, lambda: chosen().files, lambda: files_named_by(chosen().files))
 
 
-def _check(
-    given: Sequence[str],
-    strict: bool,
-    format: str = "text",
-    receive: Callable[[Sequence[Diagnostic]], object] | None = None,
-) -> int:
-    """Print every problem of the rule files and return the exit code; `receive` gets them. Raises `CommandError`."""
-    chosen = choose_rules(given)
-    try:
-        problems = problems_of(chosen.files)
-    except OSError as error:
-        raise CommandError(f"{error.filename or chosen.name}: {reason(error)}") from None
-    if receive is not None:
-        receive(problems)
-    errors = sum(problem.severity == "error" for problem in problems)
-    warnings = len(problems) - errors
-    print_problems(problems, format, sys.stdout)
-    files = counted(len(chosen.files), "rule file")
-    where = f"{files} in {chosen.name}" if not given else files
-    counts = [counted(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
-    if format == "text":
-        print(f"{', '.join(counts)} in {where}" if counts else f"{where}: no problems")
-    return 1 if errors or (strict and warnings) else 0
+def _check(options: Namespace) -> tuple[Diagnostic, ...]:
+    """Print and return every problem of the rule files. Raises `CommandError`."""
+    chosen = choose_rules(options.rules)
+    problems = problems_of(chosen.files)
+    print_problems(problems, options.format, sys.stdout)
+    if options.format == "text":
+        files = counted(len(chosen.files), "rule file") + ("" if options.rules else f" in {chosen.name}")
+        counts = Counter(problem.severity for problem in problems)
+        found = ", ".join(counted(count, severity) for severity, count in sorted(counts.items()))
+        print(f"{found} in {files}" if found else f"{files}: no problems")
+    return problems
 
 
 def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
-    """Return every problem of rule files, including those that their samples show. Raises OSError."""
-    from reducer.rules import check_rules
-
+    """Return every problem of rule files, including those that their samples show."""
     ruleset, problems = check_rules(*files)
     if ruleset is None:
         return problems
@@ -159,10 +137,8 @@ def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
 
 def _correct(chosen: Chosen, only_show: bool) -> None:
     """Correct rule files in place, or print what would change. Raises `CommandError`."""
-    from reducer.rules.fix import fixed
-
-    is_bundled = chosen.files and chosen.files[0].resolve().is_relative_to(bundled_rules().resolve())
-    if not only_show and is_bundled and not Path("rules").is_dir():
+    bundled = bundled_rules().resolve()
+    if not only_show and not Path("rules").is_dir() and chosen.files[0].resolve().is_relative_to(bundled):
         raise CommandError("the bundled rules are never changed; name your own")
     try:
         before = {str(file): file.read_bytes() for file in chosen.files}
@@ -171,13 +147,10 @@ def _correct(chosen: Chosen, only_show: bool) -> None:
     changed = {name: text for name, text in fixed(before).items() if text != before[name]}
     for name, text in changed.items():
         if only_show:
-            lines = unified_diff(_lines(before[name]), _lines(text), name, name, lineterm="")
+            old, new = (data.decode("utf-8", "surrogateescape").splitlines() for data in (before[name], text))
+            lines = unified_diff(old, new, name, name, lineterm="")
             print("\n".join(visible(line, "\t") for line in lines), end="\n\n")
         else:
             write(Path(name), text)
     if changed and not only_show:
         say(f"corrected {counted(len(changed), 'rule file')}: {', '.join(changed)}")
-
-
-def _lines(text: bytes) -> list[str]:
-    return text.decode("utf-8", "surrogateescape").splitlines()

@@ -20,7 +20,7 @@ from reducer.cli.outputs import targets
 from reducer.cli.progress import progress
 from reducer.cli.reduction import Run, Settings, Totals, reduce_sources
 from reducer.cli.rules import Chosen, choose_rules, files_named_by, load
-from reducer.cli.views.text import share
+from reducer.cli.views.table import share
 from reducer.cli.watch import Watched
 from reducer.histories.stored import InputFormat
 from reducer.rules import Ruleset
@@ -210,9 +210,10 @@ class _Diff:
 
 def _print(format: str, result: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
     if format == "json":
-        from reducer.cli.views.json_report import print_json
+        from reducer.cli.views.json_report import as_json
+        from reducer.cli.views.plain import print_json
 
-        print_json(result, needs, stream, prices)
+        print_json(as_json(result, needs, prices), stream)
     elif format == "html":
         from reducer.cli.views.html_page import print_html
 

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducer.analysis.drafting import Recording, drafts, learn, recorded
+from reducer.analysis.drafting import Learned, Recording, Score, drafts, is_writable, learn, recorded, total
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.drafts import write_drafts
 from reducer.cli.inputs import Source, find_sources, read_histories
 from reducer.cli.messages import CommandError, counted, say, say_skipped
 from reducer.cli.progress import progress
-from reducer.cli.views.learned import as_json, print_learned
 from reducer.errors import HistoryError
+from reducer.screen import console, make_table, print_indented
 
 _ABOUT = """\
 Draft rules from recorded histories. What agents wrote after a tool return and can only know from it shows what a rule
@@ -23,15 +23,14 @@ held out; the drafts are measured on them as if they had run while the agent wor
 _EXAMPLES = """\
 examples:
   python -m reducer learn histories/                       show what can be learned and how well it does; write nothing
-  python -m reducer learn histories/ -o drafts/            write the rules to a folder; files are never overwritten
-  python -m reducer learn histories/ -o drafts/ --keep 99% keep 99% of the values that the agent used later
+  python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
   python -m reducer learn logs.jsonl.gz --holdout 0 -o drafts/
                                                            learn from everything, measure nothing
-  python -m reducer learn histories/ --format json         numbers for another program
 
 Subfolders of a given folder are sources; results are measured for each. Read every draft: comments state the evidence.
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run.
 """
+_COLUMNS = ("Tool", "returns", "characters", "saved", "kept", "held out", "saved", "kept")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -40,15 +39,9 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     add("-o", "--output", metavar="DIR", help="write the drafts there: rule files, and samples/ for their tests")
-    add(
-        "--keep",
-        type=share,
-        default=0.95,
-        metavar="SHARE",
-        help="share of the values used later that must stay (default: 95%%)",
-    )
+    keep = "share of the values used later that must stay (default: 95%%)"
+    add("--keep", type=share, default=0.95, metavar="SHARE", help=keep)
     add("--holdout", type=share, default=0.5, metavar="SHARE", help="share of the tasks to hold out (default: 50%%)")
-    add("--format", choices=("table", "json"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     if not options.keep:
         reader.error("argument --keep: expected a share above 0")
@@ -62,13 +55,11 @@ def main(arguments: Sequence[str]) -> int:
         raise CommandError(f"no history in {', '.join(options.histories)}")
     learned = learn(histories, options.keep, options.holdout)
     drafted = list(drafts(learned))
-    if options.output is not None and drafted:
+    is_written = options.output is not None and drafted
+    if is_written:
         write_drafts(Path(options.output), drafted)
-    if options.format == "json":
-        print(as_json(learned, len(skipped), [draft.file for draft in drafted] if options.output else []))
-    else:
-        print_learned(learned, len(skipped), sys.stdout)
-    if options.output is not None and drafted:
+    _print_learned(learned, len(skipped))
+    if is_written:
         say(f"wrote {counted(len(drafted), 'rule')} to {options.output}")
     elif not drafted:
         say("nothing to draft: too little evidence, or nothing to save")
@@ -94,8 +85,54 @@ def _group(source: Source) -> str:
     """Return the source that a history counts for: the subfolder of the given folder, otherwise its own folder."""
     if source.path is None:
         return source.name
-    if source.folder:
-        below = source.path.relative_to(source.folder).parts
-        if len(below) > 1:
-            return below[0]
-    return source.path.absolute().parent.name or "histories"
+    below = source.path.relative_to(source.folder).parts if source.folder else ()
+    return below[0] if len(below) > 1 else source.path.absolute().parent.name or "histories"
+
+
+def _print_learned(learned: Learned, skipped: int) -> None:
+    """Print what the rule of each tool does, what all rules do per source, and why other tools have no rule."""
+    screen = console(sys.stdout)
+    histories = counted(len(learned.training) + len(learned.held), "history", "histories")
+    screen.print(f"Read {histories}{f', skipped {skipped:,} other files or lines' if skipped else ''}.")
+    split = f"Learned from {len(learned.training):,}, measured on the other {len(learned.held):,} (held-out tasks)."
+    screen.print(split if learned.held else "Learned from all of them; none are left to measure on.")
+    *rows, last = _tool_rows(learned)
+    screen.print(make_table(_COLUMNS, rows, last))
+    if learned.price is None:
+        screen.print(f"Nothing that was tried keeps {100 * learned.keep:.4g}% of the values that were used later.")
+    if learned.held:
+        sources = [[name, *_numbers(score)] for name, score in learned.measured.sources.items()]
+        screen.print(make_table(("Source", "held out", "saved", "kept"), sources))
+    if reasons := _without_rule(learned):
+        screen.print("\nTools without a rule of their own", style="bold")
+        print_indented((f"{', '.join(tools)}: {why}" for why, tools in reasons.items()), 2, screen)
+
+
+def _tool_rows(learned: Learned) -> list[list[str]]:
+    """Return a row for each tool with a rule, one for all others, and one with the sums."""
+    trained, measured = learned.trained.tools, learned.measured.tools
+    ruled = [one.tool for one in learned.tools if one.rule is not None]
+    found = [(tool, trained.get(tool, Score()), measured.get(tool, Score())) for tool in ruled]
+    others = [total(score for tool, score in scores.items() if tool not in ruled) for scores in (trained, measured)]
+    found.append(("* (all others)", others[0], others[1]))
+    found.append(("together", learned.trained.total, learned.measured.total))
+    return [
+        [tool, f"{old.returns:,}", f"{old.before:,}", *_numbers(old)[1:], *_numbers(new)] for tool, old, new in found
+    ]
+
+
+def _numbers(score: Score) -> list[str]:
+    """Return the number of returns and the shares saved and kept."""
+    kept = f"{score.retention:.1%} of {score.references:,}" if score.references else "-"
+    return [f"{score.returns:,}", f"{score.saved:.1%}", kept]
+
+
+def _without_rule(learned: Learned) -> dict[str, list[str]]:
+    """Return the tools without a rule of their own by the reason."""
+    reasons: dict[str, list[str]] = {}
+    for one in (*learned.tools, learned.default):
+        if one.rule is None:
+            reasons.setdefault(one.why, []).append(one.tool)
+        elif one is not learned.default and not is_writable(one.tool):
+            reasons.setdefault("its name cannot be used in a rule", []).append(one.tool)
+    return reasons

@@ -30,7 +30,7 @@ def test_without_arguments_it_shows_the_sample(tmp_path: Path, monkeypatch: pyte
     for tool in ("deep_research", "explore", "get_indicator_details"):
         assert f" {tool} " in result.out
         assert f" {tool}.yaml " in result.out
-    assert "Tools without a rule\n    get_case_notes  1 call, 1,428 characters\n" in result.out
+    assert "Tools without a rule\n    get_case_notes: 1 call, 1,428 characters\n" in result.out
     assert result.err == "reducer: this was the sample; give a HISTORY to see your own (--help shows how)\n"
     # Away from a checkout, where the wheel has the rules in the package.
     assert (ROOT / "reducer" / "samples" / "threat_intelligence.json").stat().st_size < 350_000
@@ -111,8 +111,8 @@ def test_what_needs_attention(folder: Path, cli: Cli) -> None:
     assert result.code == 0
     assert result.out.partition("What needs attention\n")[2].splitlines() == [
         "  Tools without a rule",
-        "    large  1 call, 5,000 characters",
-        "    small  1 call, 10 characters",
+        "    large: 1 call, 5,000 characters",
+        "    small: 1 call, 10 characters",
         "  Unused rules",
         "    other.yaml",
         "  Steps that found nothing",

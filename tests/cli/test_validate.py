@@ -117,7 +117,4 @@ def test_what_cannot_be_run(folder: Path, cli: Cli) -> None:
 def test_the_codes(folder: Path, cli: Cli) -> None:
     result = cli("validate", "--codes")
     assert result.code == 0
-    assert (
-        "V034  error    Two tool calls of one response have the same id.\n               refused by Anthropic\n"
-        in result.out
-    )
+    assert "V034  error    Two tool calls of one response have the same id. Refused by Anthropic.\n" in result.out

@@ -1,25 +1,25 @@
-"""The scores of `compare` as rows of JSON values and as a table."""
+"""The scores of `compare` as JSON values and as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 from reducer.analysis.compare import Contender, Score
 from reducer.analysis.prices import Prices
-from reducer.cli.views.text import share
-from reducer.screen import console, visible
+from reducer.cli.views.table import share
+from reducer.screen import console, make_table
 
-_TITLES = (
-    "",
-    "Characters\nbefore",
-    "\nafter",
-    "\nSaved",
-    "References\nkept",
-    "Entities\nkept",
-    "Cost, cached\nof recorded",
-    "Prefix\nchanges",
-)
+_COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "": lambda row: row["name"],
+    "Characters\nbefore": lambda row: f"{row['characters']['before']:,}",
+    "after": lambda row: f"{row['characters']['after']:,}",
+    "Saved": lambda row: f"{row['characters']['saved']:.1%}",
+    "References\nkept": lambda row: share(row["references"]["kept"], row["references"]["novel"]),
+    "Entities\nkept": lambda row: share(row["entities"]["kept"], row["entities"]["all"]),
+    "Cost, cached\nof recorded": lambda row: "-" if row["cost"]["share"] is None else f"{row['cost']['share']:.1%}",
+    "Prefix\nchanges": lambda row: f"{row['cost']['changes']:,}",
+}
 
 
 def rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Prices) -> list[dict[str, Any]]:
@@ -28,51 +28,23 @@ def rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Price
     before, whole = first.characters, first.cost.cached(prices)
 
     def row(one: Contender, score: Score) -> dict[str, Any]:
-        after, cached = score.characters, score.cost.cached(prices)
+        after, cached, uncached = score.characters, score.cost.cached(prices), score.cost.uncached(prices)
         saved = round((before - after) / before, 4) if before else 0.0
+        cost = {"cached": round(cached), "uncached": round(uncached), "changes": score.cost.changes}
         return {
             "name": one.name,
             "rules": one.rules,
             "characters": {"before": before, "after": after, "saved": saved},
             "references": {"novel": first.references, "kept": score.references},
             "entities": {"all": first.entities, "kept": score.entities},
-            "cost": {
-                "cached": round(cached),
-                "uncached": round(score.cost.uncached(prices)),
-                "changes": score.cost.changes,
-                "share": round(cached / whole, 4) if whole else None,
-            },
+            "cost": {**cost, "share": round(cached / whole, 4) if whole else None},
         }
 
     return list(map(row, contenders, scores))
 
 
-def print_scores(histories: str, table: Sequence[dict[str, Any]], stream: TextIO) -> None:
+def print_scores(histories: str, scores: Sequence[Mapping[str, Any]], stream: TextIO) -> None:
     """Print the rows as a table."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in _TITLES:
-        grid.add_column(title, justify="right" if title else "left", overflow="fold", no_wrap=bool(title))
-    for row in table:
-        grid.add_row(*(Text(cell, "bold" if row["rules"] else "") for cell in _cells(row)))
-    screen = console(stream, 160)
-    screen.print(Text.assemble(("Read     ", "dim"), histories))
-    screen.print()
-    screen.print(grid)
-
-
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    characters, references, entities, cost = row["characters"], row["references"], row["entities"], row["cost"]
-    return (
-        visible(row["name"]),
-        f"{characters['before']:,}",
-        f"{characters['after']:,}",
-        f"{characters['saved']:.1%}",
-        share(references["kept"], references["novel"]) if references["novel"] else "-",
-        share(entities["kept"], entities["all"]) if entities["all"] else "-",
-        "-" if cost["share"] is None else f"{cost['share']:.1%}",
-        f"{cost['changes']:,}",
-    )
+    screen = console(stream)
+    screen.print(f"Read     {histories}\n")
+    screen.print(make_table(tuple(_COLUMNS), [[cell(row) for cell in _COLUMNS.values()] for row in scores]))

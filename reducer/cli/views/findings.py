@@ -1,19 +1,17 @@
-"""Print the findings of `validate` as text or JSON, and the table of its codes."""
+"""The findings of `validate` as text or JSON, and the table of its codes."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+from reducer.cli.messages import counted
+from reducer.cli.views import plain
 from reducer.histories.findings import CODES, Finding
 from reducer.paths.written import path_text
-from reducer.screen import visible
-
-_COLOURS = {"error": "bold red", "warning": "bold yellow"}
+from reducer.screen import print_problem, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +26,17 @@ class Checked:
 
 def print_text(checked: Sequence[Checked], stream: TextIO) -> None:
     """Print a line per finding, `file:line:column: error V032 at [2].parts[0]: …`, then the counts."""
-    coloured = stream.isatty() and not os.environ.get("NO_COLOR")
     for file in checked:
         for finding in file.findings:
-            _print_line(file.name, finding, stream, coloured)
-        shown = Counter(finding.code for finding in file.findings)
-        for code, count in file.counts.items():
-            if count > shown[code]:
-                more = f"{file.name}: and {count - shown[code]:,} more {code}: {CODES[code].meaning}"
-                print(visible(more), file=stream)
-    found = severities(checked)
-    histories = sum(file.histories for file in checked)
-    where = f"{histories:,} {'history' if histories == 1 else 'histories'}"
-    sums = [
-        f"{found[severity]:,} {severity}{'' if found[severity] == 1 else 's'}"
-        for severity in ("error", "warning")
-        if found[severity]
-    ]
-    print(f"{', '.join(sums)} in {where}" if sums else f"{where}: no problems", file=stream)
+            where = f"{file.name}:{finding.line}:{finding.column}"
+            what = f"{finding.severity} {finding.code} at {path_text(finding.path)}"
+            print_problem(visible(f"{where}: {what}: {finding.message}"), stream)
+        more = Counter(file.counts) - Counter(finding.code for finding in file.findings)
+        for code, count in more.items():
+            print(visible(f"{file.name}: and {count:,} more {code}: {CODES[code].meaning}"), file=stream)
+    histories = counted(sum(file.histories for file in checked), "history", "histories")
+    sums = [counted(count, severity) for severity, count in sorted(severities(checked).items())]
+    print(f"{', '.join(sums)} in {histories}" if sums else f"{histories}: no problems", file=stream)
 
 
 def severities(checked: Sequence[Checked]) -> Counter[str]:
@@ -57,48 +48,21 @@ def severities(checked: Sequence[Checked]) -> Counter[str]:
     return found
 
 
-def _print_line(name: str, finding: Finding, stream: TextIO, coloured: bool) -> None:
-    head = f"{name}:{finding.line}:{finding.column}: "
-    rest = f" {finding.code} at {path_text(finding.path)}: {finding.message}"
-    if not coloured:
-        print(visible(f"{head}{finding.severity}{rest}"), file=stream)
-        return
-    from rich.text import Text
-
-    from reducer.screen import console
-
-    text = Text(visible(head)).append(finding.severity, style=_COLOURS[finding.severity]).append(visible(rest))
-    console(stream).print(text, soft_wrap=True)
-
-
 def print_json(checked: Sequence[Checked], stream: TextIO) -> None:
     """Print all findings as one JSON object: `files` with `findings`, then the counts."""
     found = severities(checked)
-    files = [
-        {
-            "file": file.name,
-            "findings": [
-                {
-                    "code": finding.code,
-                    "severity": finding.severity,
-                    "path": path_text(finding.path),
-                    "line": finding.line,
-                    "column": finding.column,
-                    "message": finding.message,
-                    "refused_by": CODES[finding.code].refused_by,
-                }
-                for finding in file.findings
-            ],
-        }
-        for file in checked
-    ]
-    json.dump({"files": files, "errors": found["error"], "warnings": found["warning"]}, stream, indent=2)
-    stream.write("\n")
+    files = [{"file": file.name, "findings": list(map(_as_json, file.findings))} for file in checked]
+    plain.print_json({"files": files, "errors": found["error"], "warnings": found["warning"]}, stream)
+
+
+def _as_json(finding: Finding) -> dict[str, object]:
+    refused_by = CODES[finding.code].refused_by
+    path = path_text(finding.path)
+    return {**finding._asdict(), "severity": finding.severity, "path": path, "refused_by": refused_by}
 
 
 def print_codes(stream: TextIO) -> None:
     """Print each code with its severity, its meaning, and who refuses the history."""
     for name, entry in CODES.items():
-        print(f"{name}  {entry.severity:<7}  {entry.meaning}", file=stream)
-        if entry.refused_by:
-            print(f"{'':15}refused by {entry.refused_by}", file=stream)
+        refused = f" Refused by {entry.refused_by}." if entry.refused_by else ""
+        print(f"{name}  {entry.severity:<7}  {entry.meaning}{refused}", file=stream)

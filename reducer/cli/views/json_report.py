@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, fields
-from typing import Any, TextIO
+from typing import Any
 
 from reducer.analysis.attention import Attention
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Cost, Prices
 from reducer.analysis.report import Report, ReturnReport, ToolReport, tokens
-from reducer.analysis.steps import Change, StepReport
+from reducer.analysis.steps import StepReport
 from reducer.analysis.tally import LineSum
+from reducer.cli.views.plain import fields_of, plain
 
 VERSION = 3
 """Increases when a key changes its meaning or is removed; keys may be added at any time."""
 
 
-def print_json(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
-    """Write the report as one JSON object, ASCII only.
+def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
+    """Return the report of `run` as plain JSON values.
 
     - `rules`: `{from, files}`; `histories`: the names of what was read.
     - `totals`: `{calls, reduced, characters, tokens}`; `characters` is `{before, after, saved}`, where `saved` is a
@@ -32,12 +31,8 @@ def print_json(report: Report, needs: Sequence[Attention], stream: TextIO, price
 
     All sizes are characters: a text as it is, anything else as compact JSON.
     """
-    stream.write(json.dumps(as_json(report, needs, prices), indent=1) + "\n")
-
-
-def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
-    """Return the report as plain JSON values, with the keys that `print_json` describes."""
     calls, reduced = sum(tool.calls for tool in report.tools), sum(tool.reduced for tool in report.tools)
+    measures = report.tally.measures
     return {
         "version": VERSION,
         "rules": {"from": report.rules, "files": [rule.file for rule in report.ruleset.rules]},
@@ -47,17 +42,12 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
         "tools": [_tool(tool) for tool in report.tools],
         "returns": [_return(entry) for entry in report.returns],
         "lines": [_lines(total) for total in report.lines],
-        "measures": None if report.tally.measures is None else _measures(report.tally.measures, prices),
-        "attention": [asdict(entry) for entry in needs],
+        "measures": None if measures is None else _measures(measures, prices),
+        "attention": plain(needs),
     }
 
 
-def fields_of(value: Any, *without: str) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, except those in `without`."""
-    return {field.name: getattr(value, field.name) for field in fields(value) if field.name not in without}
-
-
-def step_as_json(step: StepReport) -> dict[str, Any]:
+def _step(step: StepReport) -> dict[str, Any]:
     """Return what one step did to one return; `number` and `line` are null for `max_chars`."""
     return {
         "number": step.step.number if step.step else None,
@@ -65,22 +55,15 @@ def step_as_json(step: StepReport) -> dict[str, Any]:
         "line": step.step.location.line if step.step else None,
         **fields_of(step, "step", "before", "after", "seen"),
         "characters": {"before": step.before, "after": step.after},
-        "missing": [asdict(missing) for missing in step.missing],
-        "changes": [_change(change) for change in step.changes],
     }
-
-
-def _change(change: Change) -> dict[str, Any]:
-    return {**fields_of(change), "names": list(change.names)}
 
 
 def _return(entry: ReturnReport) -> dict[str, Any]:
     return {
-        **fields_of(entry, "before", "after"),
+        **fields_of(entry, "before", "after", "rule", "steps"),
         "rule": entry.rule.file if entry.rule else None,
         "characters": _characters(entry.before, entry.after),
-        "steps": [step_as_json(step) for step in entry.steps],
-        "restorations": [_change(change) for change in entry.restorations],
+        "steps": [_step(step) for step in entry.steps],
     }
 
 
@@ -94,17 +77,12 @@ def _tool(tool: ToolReport) -> dict[str, Any]:
 
 
 def _lines(total: LineSum) -> dict[str, Any]:
-    first_bad = [{"line": number, "why": why} for number, why in total.first_bad]
-    return {**fields_of(total), "first_bad": first_bad}
+    return {**fields_of(total), "first_bad": [{"line": number, "why": why} for number, why in total.first_bad]}
 
 
 def _totals(calls: int, reduced: int, before: int, after: int) -> dict[str, Any]:
-    return {
-        "calls": calls,
-        "reduced": reduced,
-        "characters": _characters(before, after),
-        "tokens": {"before": tokens(before), "after": tokens(after), "estimated": "characters / 4"},
-    }
+    size = {"before": tokens(before), "after": tokens(after), "estimated": "characters / 4"}
+    return {"calls": calls, "reduced": reduced, "characters": _characters(before, after), "tokens": size}
 
 
 def _characters(before: int, after: int) -> dict[str, Any]:
@@ -115,17 +93,11 @@ def _measures(found: Measures, prices: Prices) -> dict[str, Any]:
     def cost(cost: Cost) -> dict[str, Any]:
         return {**cost._asdict(), "cached": round(cost.cached(prices)), "uncached": round(cost.uncached(prices))}
 
+    share = None if found.retention is None else round(found.retention, 4)
+    references = {"novel": found.references, "kept": found.kept, "share": share, "lost": found.lost_references}
     return {
-        "references": {
-            "novel": found.references,
-            "kept": found.kept,
-            "share": None if found.retention is None else round(found.retention, 4),
-            "lost": [lost._asdict() for lost in found.lost_references],
-        },
-        "entities": {
-            "types": {kind: recall._asdict() for kind, recall in found.entities.items()},
-            "lost": [lost._asdict() for lost in found.lost_entities],
-        },
-        "cost": {"prices": prices._asdict(), "recorded": cost(found.recorded), "reduced": cost(found.reduced)},
-        "asked_again": {"calls": found.repeats, "first": [again._asdict() for again in found.again]},
+        "references": plain(references),
+        "entities": plain({"types": found.entities, "lost": found.lost_entities}),
+        "cost": {"prices": plain(prices), "recorded": cost(found.recorded), "reduced": cost(found.reduced)},
+        "asked_again": plain({"calls": found.repeats, "first": found.again}),
     }

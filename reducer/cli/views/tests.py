@@ -1,173 +1,152 @@
-"""The results of rule tests as text, as JSON and as JUnit XML."""
+"""The results of rule tests: each as a case with its text, and all as JSON values and as JUnit XML."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from pathlib import PurePath
-from typing import Any
+from functools import lru_cache
+from pathlib import Path, PurePath
+from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reducer.analysis.expectations import Failure
-from reducer.analysis.rule_tests import Coverage, TestResult
-from reducer.analysis.steps import StepReport
+from reducer.analysis.expectations import Place
+from reducer.analysis.rule_tests import Coverage, Gap, TestResult
 from reducer.cli.messages import counted
-from reducer.cli.views.json_report import step_as_json
-from reducer.cli.views.positions import At, failures_of, gaps_at, test_at
-from reducer.errors import Diagnostic
+from reducer.cli.views.diff import step_line
+from reducer.cli.views.plain import fields_of, plain
+from reducer.errors import Diagnostic, Location
+from reducer.rules.diagnostics import Report
+from reducer.rules.parser import parse
+from reducer.rules.tree import Tree, locate
 from reducer.screen import visible
 
 
 @dataclass(frozen=True, slots=True)
+class Case:
+    """A test that was run, or a rule or step that no test exercises: `text` is empty if there is nothing to say."""
+
+    what: Literal["test", "rule", "step"]
+    name: str
+    status: Literal["passed", "failed", "not tested"]
+    location: Location
+    message: str
+    text: str
+    failures: tuple[dict[str, Any], ...] = ()
+    before: int = 0
+    after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Tested:
-    """What was found: the tests in the order of the files, their coverage if asked for, and rules that lack tests.
+    """All cases, the number of rules, and how much the tests exercise if that was asked for."""
 
-    `read` finds the line and column of something in a rule file.
-    """
-
-    results: tuple[TestResult, ...]
+    cases: tuple[Case, ...]
+    rules: int
     coverage: Coverage | None
-    untested: tuple[Diagnostic, ...]
-    read: Callable[[str], At]
+
+    def count(self, what: str, *statuses: str) -> int:
+        """Count the cases of a kind with one of the statuses."""
+        return sum(case.what == what and case.status in statuses for case in self.cases)
 
 
-def failure_lines(result: TestResult, failures: Iterable[tuple[Failure, Diagnostic]]) -> Iterator[str]:
-    """Yield the lines about a failed test: each failure at its location, then what each step did."""
-    for failure, problem in failures:
-        yield f"{problem.location}: failed: {problem.message}"
-        yield from problem.excerpt_lines()
-        if failure.expected and not failure.what.startswith("law"):
-            yield f"  expected: {failure.expected}"
-            yield f"  found:    {failure.seen}"
+def test_case(result: TestResult) -> Case:
+    """Return a test as a case; the text has each failure at its location, then what each step did."""
+    located = [(_locate(result.rule.file, one.place, one.message, one.help), one) for one in result.failures]
+    found = sorted(located, key=lambda pair: pair[0].location)
+    lines, failures = [], []
+    for problem, one in found:
+        lines.append(_text(problem, f"failed: test `{result.test.name}`"))
+        if one.expected and not one.what.startswith("law"):
+            lines.append(f"  expected: {one.expected}\n  found:    {one.seen}")
         if problem.help:
-            yield f"  help: {problem.help}"
-    if result.gated:
-        yield "  no step ran: the `when` of the rule does not hold"
-    yield from (f"  {_step(step)}" for step in result.steps)
+            lines.append(f"  help: {problem.help}")
+        values = {"what": one.what, "expected": one.expected, "found": one.seen, "help": one.help}
+        failures.append({**values, "message": one.message, **plain(problem.location)})
+    if found and result.gated:
+        lines.append("  no step ran: the `when` of the rule does not hold")
+    lines += [f"  {step_line(step)}" for step in result.steps if found]
+    return Case(
+        what="test",
+        name=result.test.name,
+        status="failed" if found else "passed",
+        location=_locate(result.rule.file, ("tests", result.number, "name")).location,
+        message="; ".join(one.message for one in result.failures),
+        text="\n".join(lines),
+        failures=tuple(failures),
+        before=result.before,
+        after=result.after,
+    )
 
 
-def _step(step: StepReport) -> str:
-    name = f"step {step.step.number}, {step.step.name}" if step.step else "max_chars"
-    if not step.ran:
-        return f"{name}: its `when` does not hold"
-    if step.missing and not step.places:
-        return f"{name}: {step.missing[0].help}"
-    if step.before == step.after:
-        return f"{name}: no effect"
-    restored = f", {step.restored:,} of them restored by `preserve`" if step.restored else ""
-    return f"{name}: {step.before:,} -> {step.after:,} characters{restored}"
+def gap_case(gap: Gap, requires_tests: bool) -> Case:
+    """Return a rule or step that no test exercises as a case; a rule fails if it must have tests."""
+    problem = _locate(gap.rule.file, gap.place, gap.message, key=True)
+    status: Literal["failed", "not tested"] = "failed" if requires_tests and gap.what == "rule" else "not tested"
+    return Case(gap.what, "is tested", status, problem.location, message=gap.message, text=_text(problem, status))
 
 
-def problem_lines(problem: Diagnostic, label: str) -> str:
-    """Return the text about something that tests leave out."""
-    return "\n".join((f"{problem.location}: {label}: {problem.message}", *problem.excerpt_lines()))
-
-
-def summary(rules: int, tested: Tested) -> str:
-    """Return the last line: how many tests there are and how many failed."""
-    tests, failed = len(tested.results), sum(bool(result.failures) for result in tested.results)
-    without = f"; {counted(len(tested.untested), 'rule')} without tests" if tested.untested else ""
-    if not tests:
-        return f"{counted(rules, 'rule')}, no tests{without}"
+def summary_lines(tested: Tested) -> Iterator[str]:
+    """Yield the last lines: what the tests cover, how many there are, and how many failed."""
+    if (found := tested.coverage) is not None:
+        steps = f"{found.exercised:,} of {counted(found.steps, 'step')}"
+        yield f"coverage: {found.tested:,} of {counted(found.rules, 'rule')} have tests, which exercise {steps}"
+    tests, failed = tested.count("test", "passed", "failed"), tested.count("test", "failed")
+    untested, rules = tested.count("rule", "failed"), counted(tested.rules, "rule")
     result = f"{failed:,} failed" if failed else "all passed" if tests > 1 else "passed"
-    return f"{counted(tests, 'test')} of {counted(rules, 'rule')}: {result}{without}"
-
-
-def coverage_line(found: Coverage) -> str:
-    """Return how much of the rules is tested."""
-    rules, steps = counted(found.rules, "rule"), counted(found.steps, "step")
-    return f"coverage: {found.tested:,} of {rules} have tests, which exercise {found.exercised:,} of {steps}"
+    without = f"; {counted(untested, 'rule')} without tests" if untested else ""
+    yield f"{counted(tests, 'test')} of {rules}: {result}{without}" if tests else f"{rules}, no tests{without}"
 
 
 def as_json(tested: Tested) -> dict[str, Any]:
     """Return everything that was found as plain JSON values."""
-    tests = [_test(result, tested.read) for result in tested.results]
-    failed = sum(not test["passed"] for test in tests)
-    untested = [_located(problem) for problem in tested.untested]
-    written = {"passed": len(tests) - failed, "failed": failed, "tests": tests, "rules_without_tests": untested}
-    if (found := tested.coverage) is not None:
-        written["coverage"] = {
-            "rules": {"all": found.rules, "tested": found.tested},
-            "steps": {"all": found.steps, "exercised": found.exercised},
-            "gaps": [
-                {"what": gap.what, **_located(problem)}
-                for gap, problem in zip(found.gaps, gaps_at(found.gaps, tested.read), strict=True)
-            ],
-        }
-    return written
-
-
-def _test(result: TestResult, read: Callable[[str], At]) -> dict[str, Any]:
-    here = test_at(result, read)
     return {
-        "name": result.test.name,
-        "tools": list(result.rule.tools),
-        "file": here.file,
-        "line": here.line,
-        "column": here.column,
-        "passed": not result.failures,
-        "characters": {"before": result.before, "after": result.after},
-        "failures": [
-            {
-                "what": failure.what,
-                **_located(problem),
-                "expected": failure.expected,
-                "found": failure.seen,
-                "help": problem.help,
-            }
-            for failure, problem in failures_of(result, read)
-        ],
-        "steps": [step_as_json(step) for step in result.steps],
-    }
-
-
-def _located(problem: Diagnostic) -> dict[str, Any]:
-    location = problem.location
-    return {
-        "message": problem.message,
-        "file": location.file,
-        "line": location.line,
-        "column": location.column,
+        "passed": tested.count("test", "passed"),
+        "failed": tested.count("test", "failed"),
+        "cases": [{**fields_of(case, "location", "text"), **plain(case.location)} for case in tested.cases],
+        "coverage": None if tested.coverage is None else fields_of(tested.coverage, "gaps"),
     }
 
 
 def as_junit(tested: Tested) -> str:
-    """Return JUnit XML: a suite for each rule file, and one in which every rule without tests is a failed case."""
-    root = Element("testsuites", name="reducer")
-    for file, results in groupby(tested.results, lambda result: result.rule.file):
-        suite = SubElement(root, "testsuite", name=_xml(file))
-        for result in results:
-            failures = failures_of(result, tested.read)
-            text = "\n".join(failure_lines(result, failures))
-            message = "; ".join(failure.message for failure, _ in failures)
-            here = test_at(result, tested.read)
-            _case(suite, result.test.name, here.file, here.line, (message, text) if failures else None)
-    if tested.untested:
-        suite = SubElement(root, "testsuite", name="rules without tests")
-        for problem in tested.untested:
-            text = problem_lines(problem, "failed")
-            _case(suite, "has tests", problem.location.file, problem.location.line, (problem.message, text))
-    for suite in root:
-        _count(suite, len(suite), len(suite.findall("testcase/failure")))
-    _count(root, len(root.findall("testsuite/testcase")), len(root.findall("testsuite/testcase/failure")))
+    """Return JUnit XML; a rule that must have tests and has none is a failed case."""
+    cases = [case for case in tested.cases if case.status != "not tested"]
+    failed = sum(case.status == "failed" for case in cases)
+    counts = {"tests": str(len(cases)), "failures": str(failed), "errors": "0"}
+    root = Element("testsuites", counts, name="reducer")
+    suite = SubElement(root, "testsuite", counts, name="rules")
+    for case in cases:
+        file = _xml(case.location.file)
+        about = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
+        element = SubElement(suite, "testcase", about, line=str(case.location.line))
+        if case.status == "failed":
+            SubElement(element, "failure", message=_xml(case.message)).text = _xml(case.text)
     indent(root)
-    return tostring(root, encoding="unicode", xml_declaration=False)
+    return tostring(root, encoding="unicode")
 
 
-def _case(suite: Element, name: str, file: str, line: int, failure: tuple[str, str] | None) -> None:
-    attributes = {"classname": PurePath(_xml(file)).stem, "name": _xml(name), "file": _xml(file), "line": str(line)}
-    case = SubElement(suite, "testcase", attributes)
-    if failure is not None:
-        message, text = failure
-        SubElement(case, "failure", message=_xml(message)).text = _xml(text, "\n\t")
-
-
-def _count(suite: Element, tests: int, failures: int) -> None:
-    for name, number in (("tests", tests), ("failures", failures), ("errors", 0)):
-        suite.set(name, str(number))
-
-
-def _xml(text: str, but: str = "") -> str:
+def _xml(text: str) -> str:
     # XML has no U+FFFE and U+FFFF, not even escaped.
-    return visible(text, but).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+    return visible(text, "\n\t").replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+
+
+def _text(problem: Diagnostic, label: str) -> str:
+    return "\n".join((f"{problem.location}: {label}: {problem.message}", *problem.excerpt_lines()))
+
+
+def _locate(file: str, at: Place, message: str = "", help: str = "", *, key: bool = False) -> Diagnostic:
+    """Return a message with its line. Rules do not store where their tests are, so the file is read again."""
+    try:
+        tree, lines = _parsed(Path(file).read_bytes(), file)
+    except OSError:
+        tree, lines = None, ()  # it was removed after it was loaded
+    if tree is None:
+        return Diagnostic(Location(file, 1, 1), "", message, help)
+    report = Report(file, lines)
+    report.add(locate(tree, at, key=key), "", message, help)
+    return report.found[0]
+
+
+@lru_cache(maxsize=1)
+def _parsed(content: bytes, file: str) -> tuple[Tree | None, tuple[str, ...]]:
+    tree, report = parse(content, file)
+    return tree, report.lines
