@@ -1,4 +1,4 @@
-"""Writes what `rules/README.md` shows of the actions, as their code has it: `python -m tests.tools.write_rules_page`."""
+"""Write the section about actions in `rules/README.md`: `python -m tests.tools.write_rules_page`."""
 
 from __future__ import annotations
 
