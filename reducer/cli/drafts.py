@@ -10,7 +10,7 @@ from pathlib import Path
 from reducer.analysis.drafting import Draft
 from reducer.cli.check import problems_of
 from reducer.cli.messages import CommandError
-from reducer.cli.outputs import make_folder, write
+from reducer.cli.outputs import write
 from reducer.cli.rules import rule_files
 
 
@@ -27,7 +27,6 @@ def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
     created = [path for path in (folder / "samples", folder) if not path.exists()]
     try:
         for file, text in files.items():
-            make_folder(file.parent)
             write(file, text.encode())
         _check(folder, [folder / draft.file for draft in drafts])
     except BaseException:

@@ -22,24 +22,22 @@ def progress(sources: Sequence[Source]) -> Iterator[Callable[[Source], Advance]]
 
     Yields a function that returns, for each source in order, the function to call with the bytes that were read.
     """
-    total = None if any(source.path is None for source in sources) else sum(source.size for source in sources)
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or (total is not None and total < _LARGE):
+    total = sum(source.size for source in sources)
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or total < _LARGE:
         yield lambda source: lambda read: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
-    description = TextColumn("{task.description}", markup=False)
-    columns = (description, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("Reading", total=total)
+        task = bar.add_task("", total=total)
         done = 0
 
         def start(source: Source) -> Advance:
             nonlocal done
             before = done
             done += source.size
-            bar.update(task, completed=before, description=source.name[-40:])
             return lambda read: bar.update(task, completed=before + read)
 
         yield start

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reducer.cli.messages import CommandError, counted, reason
+from reducer.cli.messages import CommandError, counted
 from reducer.files import MAX_RULE_BYTES, read_file
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def bundled_rules() -> Path:
 def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
     """Return the rule files in `given`; if it is empty, those in `./rules` (if `here`), otherwise the bundled ones.
 
-    Raises `CommandError` if there are none.
+    Raises `CommandError` if there are none, and OSError.
     """
     if given:
         files = dict.fromkeys(file for name in given for file in _files(name))
@@ -54,7 +54,7 @@ def rule_files(folder: Path) -> list[Path]:
 
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:
-    """Read rule files; print every error on standard error. Raises `CommandError` saying that nothing was `done`."""
+    """Read rule files; print every error on standard error. Raises `CommandError` and OSError."""
     from reducer.errors import RuleError
     from reducer.rules import read_rules
     from reducer.screen import visible
@@ -66,28 +66,27 @@ def load(chosen: Chosen, done: str = "run") -> Ruleset:
             print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
         errors = counted(len(error.problems), "error")
         raise CommandError(f"{chosen.name}: {errors} in the rules; nothing was {done}") from None
-    except OSError as error:
-        raise CommandError(f"{error.filename or chosen.name}: {reason(error)}") from None
 
 
 def names_under(file: Path, key: str) -> Iterator[str]:
     """Yield the keys of a mapping at the top of a rule file, whatever else is wrong with it. Raises OSError."""
-    yield from (str(name) for name in _mapping(_content(file).get(key)))
+    found = _content(file).get(key)
+    yield from map(str, found if type(found) is dict else ())
 
 
 def files_named_by(files: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files that rule files name: word lists, and the samples, histories and snapshots of tests."""
-    for file in files:
+    """Yield the files that texts in rule files name: word lists, and the samples, histories and snapshots of tests."""
+    for rule in files:
         with suppress(OSError):
-            rule = _content(file)
-            tests = rule.get("tests")
-            for test in tests if type(tests) is list else ():
-                given, expect = (_mapping(_mapping(test).get(part)) for part in ("given", "expect"))
-                named = (given.get("file"), given.get("history"), expect.get("snapshot"))
-                yield from (file.parent / name for name in named if type(name) is str)
-            for entity in _mapping(rule.get("entities")).values():
-                words = _mapping(entity).get("words_file", ())
-                yield from (file.parent / name for name in ([words] if type(words) is str else words))
+            yield from (file for text in _texts(_content(rule)) if os.path.isfile(file := rule.parent / text))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if type(value) is str:
+        yield value
+    elif type(value) in (dict, list):
+        for item in value.values() if type(value) is dict else value:
+            yield from _texts(item)
 
 
 def short(path: Path) -> Path:
@@ -101,22 +100,15 @@ def _content(file: Path) -> dict[Any, Any]:
     from reducer.rules.tree import plain
 
     tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
-    return _mapping(None if tree is None else plain(tree))
-
-
-def _mapping(value: Any) -> dict[Any, Any]:
+    value = None if tree is None else plain(tree)
     return value if type(value) is dict else {}
 
 
 def _files(name: str) -> list[Path]:
     path = Path(name)
-    try:
-        if not path.is_dir():
-            read_file(path, MAX_RULE_BYTES)
-            return [path]
-        found = rule_files(path)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"{name}: {reason(error)}") from None
-    if not found:
-        raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")
-    return found
+    if not path.is_dir():
+        read_file(path, MAX_RULE_BYTES)  # or the error of what is no file
+        return [path]
+    if found := rule_files(path):
+        return found
+    raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")

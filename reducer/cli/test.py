@@ -14,7 +14,7 @@ from reducer.analysis.rule_tests import TestResult, chosen_tests, run_tests
 from reducer.analysis.snapshots import Snapshots, snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.messages import CommandError, say
-from reducer.cli.outputs import make_folder, write
+from reducer.cli.outputs import write
 from reducer.cli.rules import choose_rules, files_named_by, load, short
 from reducer.cli.views.positions import At, failures_of, gaps_at, reader
 from reducer.cli.views.tests import (
@@ -176,7 +176,6 @@ def _print(tested: Tested, ruleset: Ruleset, format: str) -> None:
 
 def _write(snapshots: Snapshots) -> None:
     for file, content in snapshots.files.items():
-        make_folder(file.parent)
         write(file, content)
         say(f"wrote {short(file)}, {len(content):,} bytes")
 

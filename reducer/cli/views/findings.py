@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -22,7 +22,7 @@ class Checked:
     name: str
     histories: int
     findings: Sequence[Finding]
-    counts: Mapping[str, int]
+    counts: Counter[str]
 
 
 def print_text(checked: Sequence[Checked], stream: TextIO) -> None:
