@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,30 +32,14 @@ class Answer:
     content: Any
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of one tool: how many there are, and the longest of them as JSON values, each with its characters."""
+    """The answers of one tool: how many there are, the longest of them, and the characters of the longest."""
 
     tool: str
-    calls: int = 0
-    longest: list[tuple[int, Any]] = field(default_factory=list)
-
-    def add(self, content: Any) -> None:
-        """Count an answer, and keep it if it is one of the longest."""
-        self.calls += 1
-        self.longest.append((characters(content), content))
-        self.longest.sort(key=lambda entry: -entry[0])
-        del self.longest[_MAX_ANSWERS:]
-
-    @property
-    def max_characters(self) -> int:
-        """The characters of the longest answer."""
-        return self.longest[0][0]
-
-    @property
-    def contents(self) -> list[Any]:
-        """The answers that are kept, the longest first."""
-        return [content for _, content in self.longest]
+    calls: int
+    contents: Sequence[Any]
+    max_characters: int
 
 
 def each_answer(names: Sequence[str], tool: str | None, call: str | None = None) -> Iterator[Answer]:
@@ -83,12 +68,15 @@ def answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, A
 
     A sample is an answer of `tool`, otherwise of the tool that its file is named after. Raises `CommandError`.
     """
-    found: dict[str, Answers] = {}
+    contents: defaultdict[str, list[Any]] = defaultdict(list)
     is_history = False
     for answer in each_answer(names, tool):
         is_history = is_history or bool(answer.call)
-        name = answer.tool or _tool_name(answer.file)
-        found.setdefault(name, Answers(name)).add(answer.content)
+        contents[answer.tool or _tool_name(answer.file)].append(answer.content)
+    found: dict[str, Answers] = {}
+    for name, answers in contents.items():
+        answers.sort(key=characters, reverse=True)
+        found[name] = Answers(name, len(answers), answers[:_MAX_ANSWERS], characters(answers[0]))
     return found, is_history
 
 

@@ -22,14 +22,11 @@ from reducer.screen import console, visible
 
 _EXAMPLES = """\
 examples:
-  python -m reducer archive stats returns.db                 what it contains, by tool
-  python -m reducer archive stats returns.db --format json   the same for another program
+  python -m reducer archive stats returns.db         what it contains, by tool; --format json for another program
   python -m reducer archive prune returns.db --older-than 30d
-                                                             delete originals older than 30 days (also 12h, 90m, 2w)
+                                                     delete originals older than 30 days (also 12h, 90m, 2w)
   python -m reducer archive prune returns.db --max-bytes 1GB
-                                                             delete the oldest until the file has at most this size
 
-An agent writes the archive: ReduceToolReturns("rules", archive=Archive("returns.db")).
 Exit codes: 0 done, 2 cannot run.
 """
 _TIMEOUT = 10.0

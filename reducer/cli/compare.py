@@ -7,14 +7,12 @@ import sys
 from collections.abc import Sequence
 
 from reducer.analysis.baselines import Contender, baseline, of_rules
-from reducer.analysis.compare import Score, add_scores, compare
+from reducer.analysis.compare import add_scores, compare
 from reducer.cli.arguments import add_cache_prices, explained, parse, parser
-from reducer.cli.inputs import Source, find_sources, read_histories
-from reducer.cli.messages import CommandError, counted, say_skipped
-from reducer.cli.progress import progress
+from reducer.cli.messages import counted
+from reducer.cli.progress import read_histories
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.views.comparison import print_scores, rows
-from reducer.errors import HistoryError
 
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5")
 _ABOUT = """\
@@ -47,42 +45,17 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
     contenders = [*_rule_sets(options.rules, here=bool(options.histories)), *baselines]
-    sources = find_sources(options.histories)
-    skipped: list[tuple[str, str]] = []
-    count, scores = _scores(sources, contenders, skipped)
-    if not count:
-        raise CommandError(f"no history in {', '.join(options.histories)}")
-    say_skipped(skipped)
+    scored, skipped = read_histories(options.histories, lambda source, content: compare(content, contenders))
+    scores = [add_scores(of_contender) for of_contender in zip(*scored, strict=True)]
     table = rows(contenders, scores, options.cache_prices)
     if options.format == "json":
-        head = {"version": 1, "histories": count, "skipped": len(skipped), "prices": options.cache_prices._asdict()}
+        head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices._asdict()}
         print(json.dumps({**head, "contenders": table}, indent=1))
     else:
-        print_scores(counted(count, "history", "histories"), table, sys.stdout)
+        print_scores(counted(len(scored), "history", "histories"), table, sys.stdout)
     return 0
 
 
 def _rule_sets(given: Sequence[str], *, here: bool) -> list[Contender]:
     sets = [choose_rules([one]) for one in given] or [choose_rules([], here=here)]
     return [of_rules(chosen.name, load(chosen)) for chosen in sets]
-
-
-def _scores(
-    sources: Sequence[Source], contenders: Sequence[Contender], skipped: list[tuple[str, str]]
-) -> tuple[int, list[Score]]:
-    """Score every contender on every history; return the number of histories and the scores."""
-    totals = [Score() for _ in contenders]
-    count = 0
-    with progress(sources) as bar:
-        for source in sources:
-            advance = bar(source)
-            for name, content, position in read_histories(source, skipped):
-                try:
-                    scored = compare(content, contenders)
-                except HistoryError as error:
-                    skipped.append((name, str(error)))
-                    continue
-                count += 1
-                totals = [add_scores(pair) for pair in zip(totals, scored, strict=True)]
-                advance(position)
-    return count, totals

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TextIO
 
-from reducer.analysis.attention import Attention, attention
+from reducer.analysis.attention import attention
 from reducer.analysis.report import Report, report
 from reducer.cli.inputs import find_sources
 from reducer.cli.messages import CommandError, say
@@ -18,6 +17,10 @@ from reducer.cli.outputs import targets
 from reducer.cli.progress import progress
 from reducer.cli.reduction import Run, reduce_sources
 from reducer.cli.rules import Chosen, choose_rules, files_named_by, load
+from reducer.cli.views.diff import print_end, print_returns
+from reducer.cli.views.html_page import print_html
+from reducer.cli.views.json_report import print_json
+from reducer.cli.views.table import print_head, print_table
 from reducer.cli.views.text import share
 from reducer.cli.watch import Watched
 from reducer.screen import console
@@ -38,9 +41,6 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     summed = partial(report, chosen.name, ruleset, whole=options.tool is None and options.call is None)
     show = None
     if options.format == "diff":
-        from reducer.cli.views.diff import print_returns
-        from reducer.cli.views.table import print_head
-
         planned, screen = summed([source.name for source in sources], ()), console(stream)
         print_head(planned, screen)
         show = partial(print_returns, whole=planned.whole, screen=screen)
@@ -53,7 +53,11 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     if not totals.histories:
         return 2, result
     needs = attention(result)
-    _print(options, result, needs, stream)
+    if options.format == "diff":
+        print_end(result, needs, console(stream))
+    else:
+        print_report = {"table": print_table, "json": print_json, "html": print_html}[options.format]
+        print_report(result, needs, stream, options.cache_prices)
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {totals.written:,} bytes")
     too_low = list(_below(options, result))
@@ -103,26 +107,6 @@ def _check_archive(options: Namespace) -> None:
         Archive(options.archive).close()
     except ArchiveError as error:
         raise CommandError(str(error)) from None
-
-
-def _print(options: Namespace, result: Report, needs: Sequence[Attention], stream: TextIO) -> None:
-    """Print the report; of a diff the end, because the returns are printed already."""
-    if options.format == "json":
-        from reducer.cli.views.json_report import print_json
-
-        print_json(result, needs, stream, options.cache_prices)
-    elif options.format == "html":
-        from reducer.cli.views.html_page import print_html
-
-        print_html(result, needs, stream, options.cache_prices)
-    elif options.format == "diff":
-        from reducer.cli.views.diff import print_end
-
-        print_end(result, needs, console(stream))
-    else:
-        from reducer.cli.views.table import print_table
-
-        print_table(result, needs, stream, options.cache_prices)
 
 
 def _below(options: Namespace, result: Report) -> Iterator[str]:

@@ -22,7 +22,7 @@ from reducer.screen import console, visible
 
 _EXAMPLES = """\
 examples:
-  python -m reducer entities report.txt              a table: each entity once, with its count and first position
+  python -m reducer entities report.txt              each entity once, with its count and first position
   python -m reducer entities a.json --type ioc --type cve
                                                      only these types and groups, with JSON paths
   curl … | python -m reducer entities - --refang     read standard input; show evil[.]com as evil.com

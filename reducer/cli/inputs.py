@@ -106,22 +106,6 @@ def read_lines(source: Source) -> Iterator[Line]:
             yield Line(number, b"", chunk.position, is_long=True)
 
 
-def read_histories(source: Source, skipped: list[tuple[str, str]]) -> Iterator[tuple[str, bytes, int]]:
-    """Yield each history of a source: its name (with the line number), its content, and the bytes read so far.
-
-    Adds what cannot be read to `skipped`, as name and reason.
-    """
-    try:
-        for line in read_lines(source):
-            name = f"{source.name}:{line.number}" if line.number else source.name
-            if line.is_long:
-                skipped.append((name, "longer than 16 MB"))
-            elif not line.number or line.content.strip():
-                yield name, line.content, line.position
-    except CommandError as error:
-        skipped.append((source.name, str(error).removeprefix(f"{source.name}: ")))
-
-
 def find_sources(names: Sequence[str]) -> list[Source]:
     """Return the sources of files, folders and `-`, each once; without names, the sample.
 

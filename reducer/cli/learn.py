@@ -6,14 +6,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducer.analysis.drafting import Recording, drafts, learn, recorded
+from reducer.analysis.drafting import drafts, learn, recorded
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.drafts import write_drafts
-from reducer.cli.inputs import Source, find_sources, read_histories
-from reducer.cli.messages import CommandError, counted, say, say_skipped
-from reducer.cli.progress import progress
+from reducer.cli.inputs import Source
+from reducer.cli.messages import counted, say
+from reducer.cli.progress import read_histories
 from reducer.cli.views.learned import as_json, print_learned
-from reducer.errors import HistoryError
 
 _ABOUT = """\
 Draft rules from recorded histories. What agents wrote after a tool return and can only know from it shows what a rule
@@ -54,40 +53,20 @@ def main(arguments: Sequence[str]) -> int:
         reader.error("argument --keep: expected a share above 0")
     if options.holdout == 1:
         reader.error("argument --holdout: expected a share below 100%")
-    sources = find_sources(options.histories)
-    skipped: list[tuple[str, str]] = []
-    histories = _read(sources, skipped)
-    say_skipped(skipped)
-    if not histories:
-        raise CommandError(f"no history in {', '.join(options.histories)}")
+    histories, skipped = read_histories(options.histories, lambda source, content: recorded(_group(source), content))
     learned = learn(histories, options.keep, options.holdout)
     drafted = list(drafts(learned))
     if options.output is not None and drafted:
         write_drafts(Path(options.output), drafted)
     if options.format == "json":
-        print(as_json(learned, len(skipped), [draft.file for draft in drafted] if options.output else []))
+        print(as_json(learned, skipped, [draft.file for draft in drafted] if options.output else []))
     else:
-        print_learned(learned, len(skipped), sys.stdout)
+        print_learned(learned, skipped, sys.stdout)
     if options.output is not None and drafted:
         say(f"wrote {counted(len(drafted), 'rule')} to {options.output}")
     elif not drafted:
         say("nothing to draft: too little evidence, or nothing to save")
     return 0 if drafted else 1
-
-
-def _read(sources: Sequence[Source], skipped: list[tuple[str, str]]) -> list[Recording]:
-    """Read every history; add what is not one to `skipped`, with the reason."""
-    histories: list[Recording] = []
-    with progress(sources) as bar:
-        for source in sources:
-            advance = bar(source)
-            for name, content, position in read_histories(source, skipped):
-                try:
-                    histories.append(recorded(_group(source), content))
-                except (HistoryError, ValueError) as error:
-                    skipped.append((name, str(error)))
-                advance(position)
-    return histories
 
 
 def _group(source: Source) -> str:
