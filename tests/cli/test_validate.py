@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,12 @@ ORPHANS = [
 ]
 ORPHAN = json.dumps([request(prompt()), response(call("a")), request(answer("a"), answer("b"))]).encode()
 SOUND = json.dumps(HISTORY).encode()
-RULES = {
-    "limits": "steps: [{limit: 2}, {truncate: 40}]",
-    "both ends": "steps: [{truncate: {head: 40, tail: 30}}]",
-    "unwrapped": "steps: [{unwrap: true}, {path: '[*].text', limit: 2}, {truncate: 50}]",
-    "entities": "steps: [{extract: [ioc]}]",
-}
+RULES = [
+    "steps: [{path: nodes, limit: 1}, {truncate: 30}]\nmax_chars: 300",
+    "steps: [{truncate: {head: 40, tail: 30}}]",
+    "steps: [{unwrap: true}, {path: '[*].text', limit: 2}, {truncate: 50}]",
+    "steps: [{extract: [ioc]}]",
+]
 
 
 def codes(result: Result) -> list[str]:
@@ -178,70 +178,37 @@ def test_lines_that_are_too_large_are_not_checked(folder: Path, cli: Cli, monkey
     assert codes(cli("validate", "other.jsonl", "--against", "many.jsonl")) == ["V007", "V101", "V007"]
 
 
-# --- what the dry run writes
-
-
-def accepted(folder: Path, cli: Cli, rule: str | None, sources: list[Path]) -> int:
-    """Reduce copies of histories, prove that they are reductions of them, and count those that changed."""
-    for source in sources:
-        place = folder / "before" / source.parent.name / source.name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(source.read_bytes())
-    (folder / "all.yaml").write_text(f"version: 1\ntool: '*'\n{rule}\n")
-    assert cli("before", *(("--rules", "all.yaml") if rule else ()), "-o", "after/").code == 0
-    files = cli("validate", "after", "--against", "before", "--format", "json").json["files"]
-    assert [finding for file in files for finding in file["findings"] if finding["code"] > "V1"] == []
-    assert len(files) == len(sources)
-    pairs = (
-        (file, folder / "before" / file.relative_to(folder / "after")) for file in (folder / "after").rglob("*.json")
-    )
-    return sum(file.read_bytes() != original.read_bytes() for file, original in pairs)
+# --- what the dry run writes of session histories
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_what_the_dry_run_writes_of_session_histories_is_a_reduction(folder: Path, cli: Cli, rule: str) -> None:
-    assert accepted(folder, cli, RULES[rule], SESSIONS) >= 2
-
-
-@pytest.mark.parametrize("rule", [None, *RULES])
-def test_what_the_dry_run_writes_of_real_histories_is_a_reduction(
-    folder: Path, cli: Cli, data: Path, rule: str | None
-) -> None:
-    files = sorted((data / "histories").glob("*/*.json"))[:: 2 if rule is None else 5]
-    assert accepted(folder, cli, None if rule is None else RULES[rule], files) >= (3 if rule is None else 10)
-
-
 @pytest.mark.parametrize("sample", SESSIONS, ids=lambda sample: sample.stem)
-def test_planted_changes_of_session_histories_are_found(folder: Path, cli: Cli, sample: Path) -> None:
-    rule = "steps: [{path: nodes, limit: 1}, {truncate: 30}]\nmax_chars: 300\n"
-    (folder / "all.yaml").write_text(f"version: 1\ntool: '*'\n{rule}")
+def test_a_reduction_is_proved_and_planted_changes_are_found(folder: Path, cli: Cli, sample: Path, rule: str) -> None:
+    (folder / "all.yaml").write_text(f"version: 1\ntool: '*'\n{rule}\n")
     assert cli(str(sample), "--rules", "all.yaml", "--no-references", "-o", "reduced.json").code == 0
     reduced = (folder / "reduced.json").read_text()
-    assert reduced != sample.read_text()
 
     def found(text: str) -> set[str]:
         (folder / "changed.json").write_text(text)
         report = cli("validate", "changed.json", "--against", str(sample), "--format", "json").json
         return {finding["code"] for finding in report["files"][0]["findings"] if finding["code"] > "V1"}
 
-    def changed(change: Callable[[dict[str, Any]], Any]) -> str:
+    def changed(**fields: Any) -> str:
         value = json.loads(reduced)
-        change(next(results(value)))
+        next(results(value)).update(fields)
         return json.dumps(value, indent=1, ensure_ascii=False)
 
     assert found(reduced) == set()
-    assert "V101" in found(changed(lambda result: result.update(name="other")))
-    assert "V101" in found(changed(lambda result: result.update(is_error=None)))
-    assert found(changed(lambda result: result.update(content=5))) & {"V101", "V104"}
+    assert "V101" in found(changed(name="other"))
+    assert "V101" in found(changed(is_error=None))
+    assert found(changed(content=5)) & {"V101", "V104"}
     assert found(reduced.replace('"role"', '"role" ', 1)) == {"V101"}
 
 
 def results(value: Any) -> Iterator[dict[str, Any]]:
     """Yield the tool results in a session history."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if isinstance(value, dict):
         yield from value.get("results") or ()
-        for item in value.values():
-            yield from results(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from results(item)
+    for item in items:
+        yield from results(item)
