@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from reducer.cli.arguments import parse, parser
@@ -20,6 +20,8 @@ from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.formats import decode
 from reducer.screen import console, visible
 
+_Spot = tuple[Entity, str, str]
+"""An entity, its file and its position."""
 _EXAMPLES = """\
 examples:
   python -m reducer entities report.txt              each entity once, with its count and first position
@@ -54,15 +56,6 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    """One entity and its position: `line:column` in a text, a path in JSON, `line:path` in JSON lines."""
-
-    entity: Entity
-    file: str
-    position: str
-
-
 def _scanner(vocabulary: Vocabulary, types: Sequence[str]) -> Scan:
     for name in types:
         if name not in vocabulary.names:
@@ -72,18 +65,19 @@ def _scanner(vocabulary: Vocabulary, types: Sequence[str]) -> Scan:
 
 
 def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
+    """Yield the entities of a file with their positions: `line:column` in a text, a path in JSON, or `line:path`."""
     data = source.read()
     # Bytes that are not UTF-8 contain no entities, but may be next to some.
     text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
     values = _values(text)
     for number, value in values:
         for place, leaf in _texts(value):
-            yield from (_Spot(entity, source.name, f"{number}{place}") for entity in scan(leaf))
+            yield from ((entity, source.name, f"{number}{place}") for entity in scan(leaf))
     line, begin = 1, 0
     for entity in () if values else scan(text):
         line += text.count("\n", begin, entity.start)
         begin = entity.start
-        yield _Spot(entity, source.name, f"{line}:{entity.start - text.rfind(chr(10), 0, entity.start)}")
+        yield entity, source.name, f"{line}:{begin - text.rfind(chr(10), 0, begin)}"
 
 
 def _values(text: str) -> list[tuple[str, Any]]:
@@ -112,8 +106,8 @@ def _texts(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _print_lines(spots: Iterator[_Spot]) -> None:
-    for spot in spots:
-        print(json.dumps({**spot.entity._asdict(), "file": spot.file, "place": spot.position}))
+    for entity, file, position in spots:
+        print(json.dumps({**entity._asdict(), "file": file, "place": position}))
 
 
 def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
@@ -121,21 +115,21 @@ def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    seen: dict[tuple[str, str], tuple[_Spot, int]] = {}
+    first: dict[tuple[str, str], _Spot] = {}
+    counts: Counter[tuple[str, str]] = Counter()
     for spot in spots:
-        key = (spot.entity.type, spot.entity.canonical)
-        first, count = seen.get(key, (spot, 0))
-        seen[key] = (first, count + 1)
+        key = (spot[0].type, spot[0].canonical)
+        first.setdefault(key, spot)
+        counts[key] += 1
     screen = console(sys.stdout, 200)
-    if not seen:
+    if not first:
         screen.print("no entities")
         return
     table = Table(box=None, pad_edge=False)
     for title in ("Type", "Entity", "Count", "First at"):
         table.add_column(title, justify="right" if title == "Count" else "left", overflow="fold")
-    for (kind, canonical), (spot, count) in seen.items():
-        shown = canonical if refang else spot.entity.value
-        place = f"{spot.file} {spot.position}" if is_named else spot.position
-        table.add_row(kind, Text(visible(shown)), f"{count:,}", Text(visible(place)))
+    for key, (entity, file, position) in first.items():
+        shown, place = entity.canonical if refang else entity.value, f"{file} {position}" if is_named else position
+        table.add_row(entity.type, Text(visible(shown)), f"{counts[key]:,}", Text(visible(place)))
     screen.print(table)
-    screen.print(f"{len(seen):,} entities, {sum(count for _, count in seen.values()):,} occurrences")
+    screen.print(f"{len(first):,} entities, {counts.total():,} occurrences")

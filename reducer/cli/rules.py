@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reducer.cli.messages import CommandError, counted
 from reducer.files import MAX_RULE_BYTES, read_file
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reducer.rules import Ruleset
 
 _SUFFIXES = (".yaml", ".yml")
+_WORD = re.compile(r"[\w./-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,38 +71,26 @@ def load(chosen: Chosen, done: str = "run") -> Ruleset:
 
 def names_under(file: Path, key: str) -> Iterator[str]:
     """Yield the keys of a mapping at the top of a rule file, whatever else is wrong with it. Raises OSError."""
-    found = _content(file).get(key)
-    yield from map(str, found if type(found) is dict else ())
+    from reducer.rules.parser import parse
+    from reducer.rules.tree import plain
+
+    tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
+    content = None if tree is None else plain(tree)
+    names = content.get(key) if type(content) is dict else ()
+    yield from map(str, names if type(names) is dict else ())
 
 
 def files_named_by(files: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files that texts in rule files name: word lists, and the samples, histories and snapshots of tests."""
+    """Yield the files that words in rule files name: word lists, and the samples, histories and snapshots of tests."""
     for rule in files:
-        with suppress(OSError):
-            yield from (file for text in _texts(_content(rule)) if os.path.isfile(file := rule.parent / text))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if type(value) is str:
-        yield value
-    elif type(value) in (dict, list):
-        for item in value.values() if type(value) is dict else value:
-            yield from _texts(item)
+        words = set(_WORD.findall(read_file(rule, MAX_RULE_BYTES).decode(errors="replace")))
+        yield from (file for word in words if (file := rule.parent / word).is_file())
 
 
 def short(path: Path) -> Path:
     """Return a path below the current folder relative to it, any other unchanged."""
     here = os.getcwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def _content(file: Path) -> dict[Any, Any]:
-    from reducer.rules.parser import parse
-    from reducer.rules.tree import plain
-
-    tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
-    value = None if tree is None else plain(tree)
-    return value if type(value) is dict else {}
 
 
 def _files(name: str) -> list[Path]:

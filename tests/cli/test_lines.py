@@ -77,13 +77,6 @@ def test_input_and_output_are_compressed(
     assert written == lines
 
 
-def test_a_whole_history_that_is_compressed(folder: Path, cli: Cli) -> None:
-    (folder / "h.json.gz").write_bytes(compressed(LONG, "gz"))
-    assert cli("h.json.gz", *RULES, "-o", "out.json.gz").code == 0
-    assert gzip.decompress((folder / "out.json.gz").read_bytes()) == reduced(LONG)
-    assert cli("h.json.gz", *RULES).out.replace("h.json.gz", "h.json") == cli("h.json", *RULES).out
-
-
 @pytest.mark.parametrize("kind", ["gz", ""])
 def test_standard_input_to_standard_output(folder: Path, lines: bytes, kind: Compression) -> None:
     result = process("-", *RULES, "-o", "-", input=compressed(LINES, kind))
