@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from reducer.cli.messages import CommandError, reason, say
+from reducer.errors import ArchiveError
 
 __all__ = ["VERBS", "main"]
 
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = import_module(f"reducer.cli.{verb}").main(arguments)
         sys.stdout.flush()
-    except CommandError as error:
+    except (CommandError, ArchiveError) as error:
         say(f"error: {error}")
     except SystemExit as exit:
         code = exit.code if isinstance(exit.code, int) else 2

@@ -17,7 +17,6 @@ from reducer.archive.database import open_to_read, open_to_write
 from reducer.archive.limits import Limits, Statistics, delete_oldest, parse_age, parse_size, statistics, used
 from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.messages import CommandError
-from reducer.errors import ArchiveError
 from reducer.screen import console, visible
 
 _EXAMPLES = """\
@@ -33,7 +32,7 @@ _TIMEOUT = 10.0
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the verb and return the exit code. Raises `CommandError`."""
+    """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
     about = "Show what an archive of original tool returns contains (stats), or delete old originals (prune)."
     reader = parser("archive", about, _EXAMPLES)
     add = reader.add_argument
@@ -48,19 +47,14 @@ def main(arguments: Sequence[str]) -> int:
     limits = Limits(options.max_bytes, options.older_than)
     if (options.action == "prune") == (limits == Limits()):
         raise CommandError("--older-than 30d and --max-bytes 1GB are for `archive prune`, which needs at least one")
-    try:
-        with open_to_read(options.file) as connection:
-            found = statistics(connection)
-        if options.action == "prune":
-            _prune(options.file, limits)
-        elif options.format == "json":
-            print(json.dumps(_as_json(found), indent=2))
-        else:
-            _print_table(options.file, found)
-    except ArchiveError as error:
-        raise CommandError(str(error)) from None
-    except sqlite3.Error as error:
-        raise CommandError(f"{options.file}: {error}") from None
+    with open_to_read(options.file) as connection:
+        found = statistics(connection)
+    if options.action == "prune":
+        _prune(options.file, limits)
+    elif options.format == "json":
+        print(json.dumps(_as_json(found), indent=2))
+    else:
+        _print_table(options.file, found)
     return 0
 
 
@@ -70,6 +64,8 @@ def _prune(path: Path, limits: Limits) -> None:
         before = used(connection)
         deleted = delete_oldest(connection, limits, time.time_ns() // 1000)
         after = used(connection)
+    except sqlite3.Error as error:
+        raise CommandError(f"{path}: {error}") from None
     finally:
         connection.close()
     what = f"{deleted.returns:,} returns and {deleted.originals:,} originals"

@@ -29,7 +29,7 @@ from reducer.screen import console
 def dry_run(options: Namespace) -> tuple[int, Report]:
     """Write the reduced histories if asked to, and print the report; return the exit code and the report.
 
-    Raises `CommandError`.
+    Raises `CommandError`, `ArchiveError` and OSError.
     """
     chosen = _rules(options)
     ruleset = load(chosen)
@@ -94,19 +94,16 @@ def _rules(options: Namespace) -> Chosen:
 
 
 def _check_archive(options: Namespace) -> None:
-    """Raise `CommandError` for an archive that cannot be used."""
+    """Raise `CommandError` or `ArchiveError` for an archive that cannot be used."""
     if options.archive is None:
         return
     if options.output is None:
         raise CommandError("--archive stores the originals of what --output writes; add --output")
     if os.path.realpath(options.output) == os.path.realpath(options.archive):
         raise CommandError(f"{options.archive}: is both --archive and --output")
-    from reducer.archive import Archive, ArchiveError  # SQLite takes time to import
+    from reducer.archive import Archive  # SQLite takes time to import
 
-    try:
-        Archive(options.archive).close()
-    except ArchiveError as error:
-        raise CommandError(str(error)) from None
+    Archive(options.archive).close()
 
 
 def _below(options: Namespace, result: Report) -> Iterator[str]:

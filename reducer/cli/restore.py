@@ -12,7 +12,7 @@ from reducer.cli.arguments import add_input_format, parse, parser
 from reducer.cli.inputs import Chunk, Source, find_sources, read_chunks
 from reducer.cli.messages import CommandError, counted, say
 from reducer.cli.outputs import compressed, open_target, targets
-from reducer.errors import ArchiveError, HistoryError
+from reducer.errors import HistoryError
 
 _EXAMPLES = """\
 examples:
@@ -28,7 +28,7 @@ Exit codes: 0 done, 1 some returns stay reduced (each is listed), 2 cannot run.
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the verb and return the exit code. Raises `CommandError`."""
+    """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
     reader = parser("restore", "Restore the original tool returns in reduced histories from an archive.", _EXAMPLES)
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
@@ -40,17 +40,14 @@ def main(arguments: Sequence[str]) -> int:
     sources = find_sources(options.histories)
     files = targets(options.output, sources, [Path(options.archive)])
     errors = left = 0
-    try:
-        with open_to_read(Path(options.archive)) as connection:
-            restored = partial(restore, connection=connection, newest=options.newest, input_format=options.input_format)
-            for source, file in zip(sources, files, strict=True):
-                try:
-                    left += _restore_file(source, file, restored)
-                except CommandError as error:
-                    say(f"error: {error}")
-                    errors += 1
-    except ArchiveError as error:
-        raise CommandError(str(error)) from None
+    with open_to_read(Path(options.archive)) as connection:
+        restored = partial(restore, connection=connection, newest=options.newest, input_format=options.input_format)
+        for source, file in zip(sources, files, strict=True):
+            try:
+                left += _restore_file(source, file, restored)
+            except CommandError as error:
+                say(f"error: {error}")
+                errors += 1
     return 2 if errors else 1 if left else 0
 
 
