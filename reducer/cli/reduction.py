@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from reducer.analysis.lines import MAX_BAD, add_lines, look_at_lines
-from reducer.analysis.report import LookOptions, ReturnReport, look, look_briefly
+from reducer.analysis.report import LookOptions, ReturnReport, look
 from reducer.analysis.tally import LineSum, Tally
 from reducer.cli.inputs import Chunk, Selection, Source, read_chunks
 from reducer.cli.messages import CommandError, counted, say, say_skipped
@@ -235,12 +235,10 @@ def reduce_task(task: Task, ruleset: Ruleset) -> Result:
             tally, lines, output = look_at_lines(ruleset, chunk.content, asked, write=writes, see=see)
             # The few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
             gc.collect()
-        elif task.is_detailed:
+        else:
             found = look(ruleset, task.name, chunk.content, asked)
             tally, output = found.tally, found.reduced() if writes else b""
-            details.append((0, found.returns))
-        else:
-            tally, output = look_briefly(ruleset, task.name, chunk.content, asked, write=writes)
+            details += [(0, found.returns)] if task.is_detailed else []
     except HistoryError as error:
         return Result(error=f"{task.name}: {error}")
     if options.archive is not None and chunk.kind != "long line":
