@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from reducer.archive import Archive
-from tests.cli.conftest import LONG, RECORDS, RULE, Cli, history, process
+from tests.cli.conftest import LONG, RECORDS, RULE, Cli, history
 
 COMMANDS = yaml.safe_load(Path(__file__).with_name("bad_input.yaml").read_text())
 CASES = [
@@ -61,13 +61,6 @@ def test_a_file_that_is_no_history(folder: Path, cli: Cli, content: bytes, messa
     assert result.err.startswith(f"reducer: error: {message}")
     assert result.err.count("\n") == 1
     assert not (folder / "out.json").exists()
-
-
-def test_a_process_says_the_same(folder: Path) -> None:
-    result = process("-", "--rules", "lookup.yaml", input=b"[" * 100_000)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("reducer: error: standard input: ")
-    assert result.err.count("\n") == 1
 
 
 def test_odd_values_stay_and_are_no_reason_to_stop(folder: Path, cli: Cli) -> None:

@@ -92,15 +92,7 @@ def test_types_of_rule_files(folder: Path, cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 100_000 + "]" * 100_000,
-        '{"a": NaN}',
-        "\x00\x1b[31m 192.0.2.1",
-        '"\\ud800 192.0.2.1"',
-        '{"a": "x"}\n' + '{"a":' * 100_000,
-    ],
-    ids=range(5),
+    "text", ["[" * 100_000, '{"a": NaN}', "\x1b[31m 192.0.2.1", '"\\ud800 192.0.2.1"', '{"a":1}\n{"a":']
 )
 def test_hostile_texts(folder: Path, cli: Cli, text: str) -> None:
     (folder / "a.txt").write_text(text)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from reducer.cli.watch import changes
 from tests.cli.conftest import RULE, history, start
 
 TESTED = RULE + "tests:\n  - {name: five stay, given: {file: sample.json}, expect: {values: {length(records): 5}}}\n"
@@ -90,13 +89,3 @@ def test_the_dry_run_is_run_again(folder: Path) -> None:
         save(folder / "h.json", history(("lookup", {"records": []}), ("other", {})))
         third = next_run()
         assert "  new: other: 2 of 2 characters kept\n" in third
-
-
-def test_what_changed() -> None:
-    assert list(changes({"a": "1", "b": "2", "c": ""}, {"a": "1", "b": "3", "d": "", "e": "4"})) == [
-        "b: 3, was 2",
-        "new: d",
-        "new: e: 4",
-        "gone: c",
-    ]
-    assert list(changes({"a": "1"}, {"a": "1"})) == []
