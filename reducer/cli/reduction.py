@@ -157,12 +157,13 @@ def _add_results(
 def _tasks(run: Run) -> Iterator[tuple[int, Task]]:
     """Read all sources; yield each chunk as a task with the number of its source."""
     for number, source in enumerate(run.sources):
-        task = partial(Task, run.options, run.rules, source.name, run.targets[number] if run.targets else None)
+        target = run.targets[number] if run.targets else None
+        task = partial(Task, run.options, run.rules, source.name, target=target)
         try:
             for chunk in read_chunks(source):
-                yield number, task(chunk)
+                yield number, task(chunk=chunk)
         except CommandError as error:
-            yield number, task(Chunk("unreadable", str(error).encode(), 0))
+            yield number, task(chunk=Chunk("unreadable", str(error).encode(), 0))
 
 
 def _results(run: Run) -> Iterator[tuple[int, Result]]:
