@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from functools import reduce
 
-from reducer.analysis.baselines import Contender, baseline, of_rules
-from reducer.analysis.compare import add_scores, compare
+from reducer.analysis.compare import AS_RECORDED, Contender, add_scores, baseline, compare, of_rules
 from reducer.cli.arguments import add_cache_prices, explained, parse, parser
 from reducer.cli.messages import counted
 from reducer.cli.progress import read_histories
@@ -44,9 +44,9 @@ def main(arguments: Sequence[str]) -> int:
     add("--format", choices=("table", "json"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
-    contenders = [*_rule_sets(options.rules, here=bool(options.histories)), *baselines]
+    contenders = [AS_RECORDED, *_rule_sets(options.rules, here=bool(options.histories)), *baselines]
     scored, skipped = read_histories(options.histories, lambda source, content: compare(content, contenders))
-    scores = [add_scores(of_contender) for of_contender in zip(*scored, strict=True)]
+    scores = [reduce(add_scores, of_contender) for of_contender in zip(*scored, strict=True)]
     table = rows(contenders, scores, options.cache_prices)
     if options.format == "json":
         head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices._asdict()}

@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from reducer.analysis.attention import attention
-from reducer.analysis.report import Report, report
+from reducer.analysis.report import Report
+from reducer.analysis.tally import Tally
 from reducer.cli.inputs import find_sources
 from reducer.cli.messages import CommandError, say
 from reducer.cli.outputs import targets
@@ -38,10 +39,10 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     _check_archive(options)
     # With the reduced history on standard output, the report goes to standard error.
     stream = sys.stderr if options.output == "-" else sys.stdout
-    summed = partial(report, chosen.name, ruleset, whole=options.tool is None and options.call is None)
+    summed = partial(Report, chosen.name, ruleset, whole=options.tool is None and options.call is None)
     show = None
     if options.format == "diff":
-        planned, screen = summed([source.name for source in sources], ()), console(stream)
+        planned, screen = summed([source.name for source in sources], Tally()), console(stream)
         print_head(planned, screen)
         show = partial(print_returns, whole=planned.whole, screen=screen)
     # A progress bar and a diff on the same terminal would overwrite each other.
@@ -49,7 +50,7 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
         totals = reduce_sources(Run(options, chosen, ruleset, sources=sources, targets=files, progress=bar, show=show))
     if not totals.histories and not totals.errors:
         raise CommandError(f"no history in {', '.join(options.histories)}")
-    result = summed(totals.histories, totals.returns, tally=totals.tally, lines=totals.lines)
+    result = summed(totals.histories, totals.tally, totals.returns, totals.lines)
     if not totals.histories:
         return 2, result
     needs = attention(result)

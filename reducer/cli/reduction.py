@@ -20,8 +20,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO
 
-from reducer.analysis.lines import MAX_BAD, add_lines, look_at_lines
-from reducer.analysis.report import LookOptions, ReturnReport, look
+from reducer.analysis.report import MAX_BAD, LookOptions, ReturnReport, add_lines, look, look_at_lines
 from reducer.analysis.tally import LineSum, Tally
 from reducer.cli.inputs import Chunk, Selection, Source, read_chunks
 from reducer.cli.messages import CommandError, counted, say, say_skipped
@@ -220,26 +219,28 @@ def reduce_task(task: Task, ruleset: Ruleset) -> Result:
     selection = Selection(options.tool, options.call)
     chosen = None if selection.is_everything else selection.matches
     asked = LookOptions(
-        chosen, task.is_detailed, options.measures, references=options.references, input_format=options.input_format
+        chosen,
+        task.is_detailed,
+        writes=options.output is not None,
+        measured=options.measures,
+        references=options.references,
+        input_format=options.input_format,
     )
-    writes = options.output is not None
     lines = LineSum("")
-    details: list[tuple[int, tuple[ReturnReport, ...]]] = []
+    details: Sequence[tuple[int, tuple[ReturnReport, ...]]] = ()
     try:
         if chunk.kind == "unreadable":
             return Result(error=chunk.content.decode())
         if chunk.kind == "long line":
-            tally, output = Tally(), chunk.content if writes else b""
+            tally, output = Tally(), chunk.content if asked.writes else b""
             lines = LineSum("", lines=int(chunk.ends), long=int(chunk.ends))
         elif chunk.kind == "lines":
-            see = (lambda line, returns: details.append((line, returns))) if task.is_detailed else None
-            tally, lines, output = look_at_lines(ruleset, chunk.content, asked, write=writes, see=see)
+            tally, lines, output, details = look_at_lines(ruleset, chunk.content, asked)
             # The few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
             gc.collect()
         else:
-            found = look(ruleset, task.name, chunk.content, asked)
-            tally, output = found.tally, found.reduced() if writes else b""
-            details += [(0, found.returns)] if task.is_detailed else []
+            tally, returns, output = look(ruleset, task.name, chunk.content, asked)
+            details = [(0, returns)]
     except HistoryError as error:
         return Result(error=f"{task.name}: {error}")
     if options.archive is not None and chunk.kind != "long line":

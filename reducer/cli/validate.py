@@ -13,10 +13,10 @@ from reducer.cli.inputs import Line, Source, find_sources, read_lines
 from reducer.cli.messages import CommandError, say, say_skipped
 from reducer.cli.progress import Advance, progress
 from reducer.cli.views.findings import Checked, print_codes, print_json, print_text, severities
-from reducer.histories.against import against, compare
+from reducer.histories.against import compare
 from reducer.histories.findings import Finding
 from reducer.histories.lines import MAX_LINE, is_heavy
-from reducer.histories.validate import Document, check_document, read_document, read_documents
+from reducer.histories.validate import Document, check_document, read_document
 
 _MAX_FINDINGS = 20
 """Findings per code and file that are printed as text."""
@@ -108,15 +108,16 @@ def _check(source: Source, original: Source | None, limit: int, advance: Advance
         if line is None:
             found.append(Finding("V101", (), "the original has more lines", last, 1))
             break
-        documents = _documents(line)
-        found += (finding for document in documents for finding in check_document(document))
-        histories += len(documents)
-        if not documents and (line.is_long or line.content.strip()):
+        document = _document(line)
+        if document is not None:
+            histories += 1
+            found += check_document(document)
+        elif line.is_long or line.content.strip():
+            histories += 1
             what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
             found.append(Finding("V007", (), what, line.number, 1))
-            histories += 1
         if original is not None and (other is None or other.content != line.content):
-            found += _compared(line, other, documents)
+            found += _compared(line, other, document)
         last = line.number
         advance(line.position)
     numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
@@ -124,19 +125,16 @@ def _check(source: Source, original: Source | None, limit: int, advance: Advance
     return Checked(source.name, histories, kept, Counter(finding.code for finding in found))
 
 
-def _documents(line: Line) -> list[Document]:
-    """Return the JSON texts of a line or a whole file; none of a line that is blank or too large."""
-    if not line.number:
-        return list(read_documents(line.content))
-    is_read = line.content.strip() and not line.is_long and not is_heavy(line.content)
-    return [read_document(line.content, line.number)] if is_read else []
+def _document(line: Line) -> Document | None:
+    """Return the JSON text of a line or a whole file; None for a line that is blank or too large."""
+    if line.number and (line.is_long or not line.content.strip() or is_heavy(line.content)):
+        return None
+    return read_document(line.content, max(line.number, 1))
 
 
-def _compared(line: Line, other: Line | None, documents: Sequence[Document]) -> list[Finding]:
+def _compared(line: Line, other: Line | None, document: Document | None) -> list[Finding]:
     """Return where a line or a whole file is not a reduction of the original one, which is different."""
-    if other is not None and not line.number:
-        return against(line.content, other.content)
-    if other is not None and documents and not other.is_long:
-        return compare(documents[0], read_document(other.content, line.number))
+    if other is not None and document is not None and not other.is_long:
+        return compare(document, read_document(other.content, max(line.number, 1)))
     message = "the original has no such line" if other is None else "differs from the original, and is not compared"
-    return [Finding("V101", (), message, line.number, 1)]
+    return [Finding("V101", (), message, max(line.number, 1), 1)]

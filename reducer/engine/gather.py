@@ -73,8 +73,8 @@ class _Gather:
 
     def __init__(self, rule: Rule, leaves: bool) -> None:
         self.found = Gathered()
-        self._policies = rule.policies
-        self._reads_left = leaves or any(rule.policies)
+        self._policies = rule.preserved
+        self._reads_left = leaves or any(rule.preserved)
         self._leaves = leaves
 
     def kept(self, value: Any, node: Node | None, depth: int) -> None:

@@ -100,7 +100,7 @@ def _widen(cuts: list[Cut], lost: set[str], references: References, rule: Rule, 
 
 def _needed(gathered: Gathered, rule: Rule, scans: Scans) -> dict[str, str]:
     """Return the preserved entities that do not remain, each value with its type, in document order."""
-    if not any(rule.policies):
+    if not any(rule.preserved):
         return {}
     needed = dict[str, str]()
     spans = [span for removal in gathered.removals for span in removal.spans]
@@ -112,7 +112,7 @@ def _needed(gathered: Gathered, rule: Rule, scans: Scans) -> dict[str, str]:
                 if entity.type in types:
                     needed.setdefault(entity.value, entity.type)
     for cut in gathered.cuts:
-        policy = rule.policies[cut.step]
+        policy = rule.preserved[cut.step]
         for entity in cut.away(found.get(cut.text, ())):
             if entity.type in policy:
                 needed.setdefault(entity.value, entity.type)
@@ -127,7 +127,7 @@ def _needed(gathered: Gathered, rule: Rule, scans: Scans) -> dict[str, str]:
 
 
 def _wanted(cut: Cut, rule: Rule) -> bool:
-    return bool(rule.policies[cut.step] or cut.always)
+    return bool(rule.preserved[cut.step] or cut.always)
 
 
 def _beyond(bounds: Iterable[tuple[frozenset[str], int]], needed: dict[str, str]) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _mention(cuts: list[Cut], needed: dict[str, str], rule: Rule, scans: Scans, 
     mentioned = set[str]()
     for cut in cuts:
         original = cut.original or cut
-        policy = rule.policies[cut.step]
+        policy = rule.preserved[cut.step]
         found = scans.entities(cut.text) if _wanted(cut, rule) and (needed or cut.always) else ()
         values = dict.fromkeys(
             e.value for e in cut.away(found) if e.type in cut.always or (e.type in policy and e.value in needed)
@@ -238,7 +238,7 @@ class _Overlay:
         if kind is Opened:
             return self._thin_opened(node, types, depth - 1)  # type: ignore[arg-type]
         if kind is Emptied:
-            return self._thin(value, node.before, types & self._rule.policies[node.step], depth)  # type: ignore[union-attr]
+            return self._thin(value, node.before, types & self._rule.preserved[node.step], depth)  # type: ignore[union-attr]
         if type(value) is str:
             return self._text(value, types)
         if type(value) is Atom:
@@ -261,7 +261,7 @@ class _Overlay:
         if node is not None:
             return {
                 key: left
-                for key, earlier in kept_and_removed(value, node, self._rule.policies)
+                for key, earlier in kept_and_removed(value, node, self._rule.preserved)
                 for both in (types if earlier is None else types & earlier,)
                 for left in (self._child(value, key, node.inside.get(key), both, depth),)
                 if left is not _ABSENT
@@ -355,7 +355,7 @@ class _Overlay:
     def _text_items(self, value: list[Any], node: Omission) -> None:
         """Mention in one marker what removed texts of a list contain, or restore them if that is shorter."""
         earlier = node.earlier
-        rows = [*kept_and_removed(value, node, self._rule.policies)]
+        rows = [*kept_and_removed(value, node, self._rule.preserved)]
         gone = [(i, types) for i, types in rows if types is not None]
         kept = [text_of(build(value[i], node.inside.get(i))) for i, types in rows if types is None]
         found = {i: values for i, types in gone if (values := self._claim(text_of(value[i]), types))}

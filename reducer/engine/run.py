@@ -43,8 +43,8 @@ class Pass:
 def run_once(rule: Rule, top: Opened, scans: Scans, references: References | None) -> Pass | None:
     """Apply a rule once to an opened return; None if its gate does not hold. Raises `Unreducible`."""
     work = Work(top, rule, scans, references)
-    if rule.opening is not None and type(top.value) is not str:
-        open_texts(work.root(), rule.opening)
+    if rule.text_paths is not None and type(top.value) is not str:
+        open_texts(work.root(), rule.text_paths)
     arrived = build(top.value, top.inside.get(0), seen=True)
     if rule.when is not None and not _holds(rule.when, arrived, top):
         return None
@@ -91,7 +91,7 @@ def size(top: Opened, value: Any, bound: int) -> int:
 
 
 def _restored(work: Work, rule: Rule, scans: Scans, references: References | None) -> Restored:
-    needs = work.edits and (references is not None or any(rule.policies) or work.marked)
+    needs = work.edits and (references is not None or any(rule.preserved) or work.marked)
     return restore(work.top, rule, scans, references) if needs or work.marked else Restored()
 
 

@@ -29,7 +29,7 @@ def stabilize(rule: Rule, content: Any, one_pass: OnePass) -> Stable:
     The fallback is accepted only if this procedure returns it unchanged.
     """
     result, plan = one_pass(rule, content)
-    if plan is None or result is content or (rule.proven and not plan.restored.referenced):
+    if plan is None or result is content or (rule.statically_idempotent and not plan.restored.referenced):
         return Stable(result, plan)
     unstable = _changed_again(rule, result, one_pass)
     if unstable is None:
@@ -61,4 +61,4 @@ def _is_returned(rule: Rule, fallback: Any, one_pass: OnePass) -> bool:
 
 
 def _max_chars_alone(rule: Rule) -> Rule:
-    return replace(rule, steps=(), when=None, policies=(rule.policies[0], rule.policies[-1]))
+    return replace(rule, steps=(), when=None, preserved=(rule.preserved[0], rule.preserved[-1]))

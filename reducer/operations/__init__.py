@@ -9,15 +9,7 @@ from reducer.operations.op import Op
 
 
 def operations() -> dict[str, type[Op]]:
-    """Give every operation by its verb, in alphabetical order."""
-    found = {}
-    for module in iter_modules(__path__):
-        members = vars(import_module(f"{__name__}.{module.name}")).values()
-        found.update(
-            {
-                kind.verb(): kind
-                for kind in members
-                if isinstance(kind, type) and issubclass(kind, Op) and kind is not Op
-            }
-        )
-    return dict(sorted(found.items()))
+    """Return every operation by its verb, in alphabetical order."""
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    kinds = (kind for module in modules for kind in vars(module).values() if isinstance(kind, type))
+    return {kind.verb(): kind for kind in kinds if issubclass(kind, Op) and kind is not Op}

@@ -46,8 +46,5 @@ class Compact(Op):
             if len(full) < len(fields):
                 place.keep_keys(full)
 
-    def tells(self, place: str) -> str:
-        return f"{place} leaves out keys without a value"
-
-    def says(self, place: str) -> str:
-        return f"leaves out of {place} the keys that hold null, an empty text, list or object"
+    def describe(self, place: str) -> str:
+        return f"drops null and empty keys from {place}"

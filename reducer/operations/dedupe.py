@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from reducer.operations.fields import Condition
 from reducer.operations.op import Example, Op
-from reducer.operations.words import items_of, worded
+from reducer.operations.words import items_of
 from reducer.paths import Chain
 from reducer.values import dump, plain
 
@@ -46,19 +46,10 @@ class Dedupe(Op):
             positions.append(position)
         place.keep_items(positions)
 
-    def tells(self, place: str) -> str:
-        return (
-            f"{place} lists equal items once"
-            if self.dedupe is True
-            else f"{place} lists one item for each {worded(self.dedupe.text, 'kind')}"
-        )
-
-    def says(self, place: str) -> str:
-        return (
-            f"keeps the first of equal {items_of(place)}"
-            if self.dedupe is True
-            else f"keeps of the {items_of(place)} the first with each `{self.dedupe.text}`"
-        )
+    def describe(self, place: str) -> str:
+        if self.dedupe is True:
+            return f"drops repeated {items_of(place)}"
+        return f"keeps the first of the {items_of(place)} for each `{self.dedupe.text}`"
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

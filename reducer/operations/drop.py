@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reducer.operations.fields import Target, Targets
 from reducer.operations.op import Example, Op
-from reducer.operations.words import enumerated, listed
+from reducer.operations.words import named
 from reducer.paths import Chain, names_of
 
 if TYPE_CHECKING:
@@ -36,11 +36,8 @@ class Drop(Op):
         for target in self.drop:
             _drop(place, target)
 
-    def tells(self, place: str) -> str:
-        return f"{place} leaves out {listed(target.text for target in self.drop)}"
-
-    def says(self, place: str) -> str:
-        return f"takes {enumerated(f'`{target.text}`' for target in self.drop)} out of {place}"
+    def describe(self, place: str) -> str:
+        return f"drops {named(target.text for target in self.drop)} from {place}"
 
     def shortens(self) -> Iterable[Chain]:
         return [names_of(target.lists.shape) for target in self.drop if target.lists is not None and target.key is None]
@@ -56,12 +53,7 @@ class Drop(Op):
                 yield (*(names_of(target.lists.shape) if target.lists else ()), *target.key.chain)
 
     def takes(self, chain: Chain) -> bool:
-        for target in self.drop:
-            if target.key is not None:
-                gone = (*(names_of(target.lists.shape) if target.lists else ()), *target.key.chain)
-                if gone[: len(chain)] == chain or chain[: len(gone)] == gone:
-                    return True
-        return False
+        return any(gone[: len(chain)] == chain or chain[: len(gone)] == gone for gone in self.names())
 
 
 def _drop(place: Place, target: Target) -> None:

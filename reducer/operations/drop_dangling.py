@@ -37,12 +37,9 @@ class DropDangling(Op):
         wanted = [(key, known[path.text]) for key, path in self.drop_dangling.items()]
         place.keep_items([position for position, item in enumerate(place.contents()) if _refers(shown(item), wanted)])
 
-    def tells(self, place: str) -> str:
-        return f"{place} leaves out items that refer to what is left out"
-
-    def says(self, place: str) -> str:
-        wanted = enumerated((f"`{key}` is not among `{path.text}`" for key, path in self.drop_dangling.items()), "or")
-        return f"takes the {items_of(place)} out whose {wanted}"
+    def describe(self, place: str) -> str:
+        wanted = enumerated((f"`{key}` is not in `{path.text}`" for key, path in self.drop_dangling.items()), "or")
+        return f"drops {items_of(place)} whose {wanted}"
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

@@ -47,11 +47,9 @@ class Extract(Op):
             else:
                 place.keep_keys(frozenset())
 
-    def tells(self, place: str) -> str:
-        return f"{place} shows only what mentions {', '.join(self.extract)}"
-
-    def says(self, place: str) -> str:
-        return f"keeps of {place} only what mentions {enumerated(self.extract, 'or') if self.extract else 'nothing'}"
+    def describe(self, place: str) -> str:
+        types = enumerated(self.extract, "or") if self.extract else "nothing"
+        return f"keeps only the parts of {place} that mention {types}"
 
     def takes(self, chain: Chain) -> bool:
         return True

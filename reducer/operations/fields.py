@@ -15,8 +15,8 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
-    GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    GetPydanticSchema,
     Tag,
     ValidationInfo,
     WithJsonSchema,
@@ -44,13 +44,13 @@ class Amount(BaseModel):
     @classmethod
     def _whole_number_is_head(cls, value: Any) -> Any:
         if type(value) not in (int, dict):
-            raise PydanticCustomError("amount", "expected a whole number, or {head: 10, tail: 5}", {})
+            raise PydanticCustomError("E020", "expected a whole number, or {head: 10, tail: 5}", {})
         return {"head": value} if type(value) is int else value
 
     @model_validator(mode="after")
     def _something_stays(self) -> Amount:
         if self.head + self.tail < 1:
-            raise ValueError("expected at least 1; to remove everything use `drop`")
+            raise PydanticCustomError("E022", "expected at least 1; to remove everything use `drop`")
         return self
 
     @classmethod
@@ -59,58 +59,46 @@ class Amount(BaseModel):
         return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
 
 
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    """Validates a text by compiling it; says of a `PathError` where in the text it is."""
+def _compiled(compile: Callable[[str], Any]) -> GetPydanticSchema:
+    """Return a validator that compiles a text; the error says where in the text a `PathError` is."""
 
-    compile: Callable[[str], Any]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        # The compiled type itself is opaque to pydantic: its schema is not asked for.
-        return core_schema.no_info_plain_validator_function(self.validate)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}
-
-    def validate(self, value: Any) -> Any:
+    def validate(value: Any) -> Any:
         if type(value) is not str:
-            raise PydanticCustomError("path_type", "expected a JMESPath expression")
+            raise PydanticCustomError("E020", "expected a JMESPath expression")
         try:
-            return self.compile(value)
+            return compile(value)
         except PathError as error:
-            context: dict[str, Any] = {
-                "code": error.code,
-                "message": error.message,
-                "column": error.column,
-                "width": error.width,
-                "help": error.help,
-            }
-            raise PydanticCustomError("path", "{message}", context) from error
+            at = {"offset": error.column - 1, "width": error.width}
+            context = {"message": error.message, "help": error.help, **at}
+            raise PydanticCustomError(error.code, "{message}", context) from error
+
+    # The compiled type itself is opaque to pydantic: its schema is not asked for.
+    return GetPydanticSchema(
+        lambda source, handler: core_schema.no_info_plain_validator_function(validate),
+        lambda schema, handler: {"type": "string", "minLength": 1},
+    )
 
 
-Condition = Annotated[Expression, _Compiled(compile_expression)]
+Condition = Annotated[Expression, _compiled(compile_expression)]
 """A JMESPath expression that is evaluated on an item."""
-Place = Annotated[Path, _Compiled(compile_path)]
+Place = Annotated[Path, _compiled(compile_path)]
 """A JMESPath expression that names places."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneOrList:
-    """Takes one text for a list of one."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(self.listed, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        several = handler(schema)
-        return {"anyOf": [several["items"], several]}
-
-    @staticmethod
-    def listed(value: Any) -> Any:
-        return (value,) if type(value) is str else tuple(value) if type(value) is list else value
+def _listed(value: Any) -> Any:
+    return (value,) if type(value) is str else tuple(value) if type(value) is list else value
 
 
-Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], OneOrList(), Field(min_length=1)]
+def _one_or_list(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema["items"], schema]}
+
+
+ONE_OR_LIST = GetPydanticSchema(
+    lambda source, handler: core_schema.no_info_before_validator_function(_listed, handler(source)),
+    lambda schema, handler: _one_or_list(handler(schema)),
+)
+"""Takes one text for a list of one."""
+Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One text or a list of texts."""
 
 
@@ -133,27 +121,14 @@ def compile_key(text: str) -> Key:
     if not set(text) & set('"[]|') and all(text.split(".")):
         return Key(text, tuple(text.split(".")))
     path = compile_path(text)
-    chain = []
-    for token in path.shape:
-        if token[0] == "field":
-            chain.append(str(token[1]))
-        elif token[0] not in ("each", "flatten"):
-            raise PathError(
-                "E068",
-                "expected keys only: names, dots and `[*]`",
-                1,
-                len(text),
-                "to select items use `limit`, or `drop` with a filter",
-            )
-    if path.filters or not chain:
-        raise PathError(
-            "E068",
-            "expected keys only: names, dots and `[*]`",
-            1,
-            len(text),
+    chain = tuple(str(token[1]) for token in path.shape if token[0] == "field")
+    if not chain or any(token[0] not in ("field", "each", "flatten") for token in path.shape):
+        message, help = (
+            "expected only keys: names, dots and `[*]`",
             "to select items use `limit`, or `drop` with a filter",
         )
-    return Key(text, tuple(chain))
+        raise PathError("E068", message, width=len(text), help=help)
+    return Key(text, chain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +156,9 @@ def compile_target(text: str) -> Target:
     return Target(text, compile_key(rest) if rest else None, compile_path(lists), compile_expression(condition))
 
 
-Targets = Annotated[tuple[Annotated[Target, _Compiled(compile_target)], ...], OneOrList(), Field(min_length=1)]
+Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One or several things for `drop`."""
-Keys = Annotated[tuple[Annotated[Key, _Compiled(compile_key)], ...], OneOrList(), Field(min_length=1)]
+Keys = Annotated[tuple[Annotated[Key, _compiled(compile_key)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One key or a list of keys."""
 
 
@@ -191,18 +166,15 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
     known = (info.context if isinstance(info.context, Vocabulary) else BUILT_IN).names
     if name not in known:
         near = types_for(str(name), known) or tuple(get_close_matches(str(name), known, 1))
-        help = (
-            f"did you mean {' and '.join(f'`{kind}`' for kind in near)}?"
-            if near
-            else f"expected one of {', '.join(known)}"
-        )
-        raise PydanticCustomError("entity_type", "unknown entity type `{name}`", {"name": str(name), "help": help})
+        meant = " and ".join(f"`{kind}`" for kind in near)
+        help = f"did you mean {meant}?" if near else f"expected one of {', '.join(known)}"
+        raise PydanticCustomError("E090", "unknown entity type `{name}`", {"name": str(name), "help": help})
     return name
 
 
 EntityType = Annotated[str, BeforeValidator(_entity_type), WithJsonSchema({"type": "string", "format": ENTITY})]
 """The name of one entity type or group."""
-EntityTypes = Annotated[tuple[EntityType, ...], OneOrList()]
+EntityTypes = Annotated[tuple[EntityType, ...], ONE_OR_LIST]
 """Entity types or groups: of the `Vocabulary` that is the context of validation, or built-in ones."""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reducer.operations.fields import Keys
 from reducer.operations.op import Example, Op
-from reducer.operations.words import enumerated, listed
+from reducer.operations.words import named
 from reducer.paths import Chain
 
 if TYPE_CHECKING:
@@ -63,14 +63,8 @@ class Keep(Op):
     def apply(self, place: Place, root: Place) -> None:
         _keep(place, self.tree)
 
-    def tells(self, place: str) -> str:
-        return f"{place} shows only {listed(key.text for key in self.keep)}"
-
-    def says(self, place: str) -> str:
-        return f"keeps of {place} only {enumerated(f'`{key.text}`' for key in self.keep)}"
-
-    def adds(self) -> str:
-        return f"each with {enumerated(f'`{key.text}`' for key in self.keep)}"
+    def describe(self, place: str) -> str:
+        return f"keeps only {named(key.text for key in self.keep)} of {place}"
 
     def names(self) -> Iterable[Chain]:
         return [key.chain for key in self.keep]

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from reducer.operations.fields import Amount, Condition
 from reducer.operations.op import Example, Op
-from reducer.operations.words import enumerated, items_of, worded
+from reducer.operations.words import ends_of, enumerated, items_of, named
 from reducer.paths import Chain
 from reducer.values import shown
 
@@ -26,7 +26,6 @@ class Limit(Op):
     """Keep the first `limit` items, or the first by `sort_by`, and all that match `always_keep`."""
 
     accepts = frozenset({list})
-    spares = True
     examples = (
         Example("the first two", {"limit": 2}, [1, 2, 3], [1, 2]),
         Example("both ends", {"limit": {"head": 1, "tail": 1}}, [1, 2, 3], [1, 3]),
@@ -82,47 +81,22 @@ class Limit(Op):
             ranked = sorted(ranked, key=lambda index: not holds(items[index]))
         return sorted(ranked[:most])
 
-    def spared(self) -> str:
-        return self.always_keep.text if self.always_keep is not None else ""
-
     def always_kept(self, value: Any) -> int:
+        """Count the items of a value at its place that only `always_keep` keeps."""
         if self.always_keep is None or type(value) is not list or len(value) <= self.limit.head + self.limit.tail:
             return 0
         holds, chosen = self.always_keep.holds, set(self._chosen(value))
         return sum(index not in chosen and holds(item) for index, item in enumerate(value))
 
-    def tells(self, place: str) -> str:
+    def describe(self, place: str) -> str:
         head, tail = self.limit.head, self.limit.tail
-        what = f"{place} lists at most "
+        besides = "" if self.always_keep is None else f", and all that match {named([self.always_keep.text])}"
         if self.sort_by is None:
-            ends = " and ".join(f"{end} {count:,}" for end, count in (("first", head), ("last", tail)) if count)
-            what += f"its {ends} items"
-        else:
-            ends = " and ".join(
-                f"{count:,} {end}" for end, count in zip(self._ends(), (head, tail), strict=True) if count
-            )
-            what += f"the {ends} by {worded(self.sort_by.text, 'rank')}"
-        if self.always_keep is not None:
-            what += f", and all with {worded(self.always_keep.text, 'certain values')}"
-        return what
-
-    def says(self, place: str) -> str:
-        amounts = (self.limit.head, self.limit.tail)
-        if self.sort_by is None:
-            ends = enumerated(
-                f"{end} {count:,}" for end, count in zip(("first", "last"), amounts, strict=True) if count
-            )
-        else:
-            ends = enumerated(f"{count:,} {end}" for end, count in zip(self._ends(), amounts, strict=True) if count)
-        by = f" by `{self.sort_by.text}`" if self.sort_by is not None else ""
-        besides = f", and all with `{self.always_keep.text}`" if self.always_keep is not None else ""
-        return f"keeps the {ends} {items_of(place)}{by}{besides}"
-
-    def _ends(self) -> tuple[str, str]:
-        """Say what comes first by `sort_by`, and what comes last."""
-        assert self.sort_by is not None
-        old, new = ("oldest", "newest") if _TIME.search(self.sort_by.text) else ("lowest", "highest")
-        return (old, new) if self.order == "asc" else (new, old)
+            return f"keeps the {ends_of(('first', head), ('last', tail))} {items_of(place)}{besides}"
+        low, high = ("oldest", "newest") if _TIME.search(self.sort_by.text) else ("lowest", "highest")
+        first, last = (low, high) if self.order == "asc" else (high, low)
+        ends = enumerated(f"{count:,} {end}" for end, count in ((first, head), (last, tail)) if count)
+        return f"keeps the {ends} {items_of(place)} by {named([self.sort_by.text])}{besides}"
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

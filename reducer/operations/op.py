@@ -39,78 +39,51 @@ class Op(BaseModel):
     """The types of the values it works on: of `dict`, `list`, `str`. Others are left alone."""
     examples: ClassVar[tuple[Example, ...]]
     cuts_blindly: ClassVar[bool] = False
-    """What it takes away the author has not named: key identifiers in it are preserved by default."""
+    """The author has not named what it removes: key identifiers in it are preserved by default."""
     reaches_down: ClassVar[bool] = False
-    """It may take items from any list below its place."""
+    """It may remove items from any list below its place."""
     writes_compactly: ClassVar[bool] = False
     """A return that is JSON text is written anew even if nothing in it changed."""
     opens_texts: ClassVar[bool] = False
-    """Every text below its place that holds JSON is read as what it says before the first step."""
-
-    spares: ClassVar[bool] = False
-    """It keeps items for a condition that it would take else; `always_kept` counts them."""
+    """Every text below its place that contains JSON is read as the value before the first step."""
 
     @abstractmethod
     def apply(self, place: Place, root: Place) -> None:
         """Select what stays of the value at `place`; `root` is the whole return."""
 
     @abstractmethod
-    def tells(self, place: str) -> str:
-        """Say in words for the model what is left out at `place`, which is named for the middle of a sentence."""
-
-    @abstractmethod
-    def says(self, place: str) -> str:
-        """Say in words for an analyst what it does at `place`, named for the middle of a sentence; without a subject:
-        "keeps …".
-        """
-
-    def adds(self) -> str:
-        """Say the same as words to add to those of a step before it at the same place, such as "each with …"; empty
-        where that cannot be.
-        """
-        return ""
+    def describe(self, place: str) -> str:
+        """Return what it does at `place`, in words without a subject: "keeps …"."""
 
     def shortens(self) -> Iterable[Chain]:
-        """Name the lists that it takes items from, relative to its place."""
+        """Return the lists that it removes items from, relative to its place."""
         return ()
 
     def names(self) -> Iterable[Chain]:
-        """Name the keys that it takes or leaves, relative to its place."""
+        """Return the keys that it keeps or drops, relative to its place."""
         return ()
 
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
-        """Name what decides about items: the list they are in, relative to the place, and what is read relative to an
-        item.
-        """
+        """Return what decides about items: their list, relative to the place, and what is read of an item."""
         return ()
 
     def reads_return(self) -> Iterable[Chain]:
-        """Name what else decides, relative to the whole return."""
+        """Return what else decides, relative to the whole return."""
         return ()
 
     def prefers(self) -> bool:
-        """Tell whether some items of a list at its place matter more to it than others, so that `best` chooses them for
-        `max_chars`.
-        """
+        """Return whether `best` selects the items of a list at its place that `max_chars` keeps."""
         return False
 
     def best(self, items: list[Any], most: int) -> Sequence[int]:
-        """Choose the `most` items of a list at its place that matter most to it, in order."""
+        """Return the positions of the `most` items of a list at its place that matter most, in order."""
         return range(min(most, len(items)))
 
-    def always_kept(self, value: Any) -> int:
-        """Count the items of a value at its place that stay because of a condition alone."""
-        return 0
-
-    def spared(self) -> str:
-        """Give the condition that `always_kept` counts for, as it is written."""
-        return ""
-
     def takes(self, chain: Chain) -> bool:
-        """Tell whether it takes away or cuts, for certain, what a condition reads at `chain` below its place."""
+        """Return whether it certainly removes or cuts what a condition reads at `chain` below its place."""
         return False
 
     @classmethod
     def verb(cls) -> str:
-        """Name the operation as rule files do: by its module."""
+        """Return the name of the operation in rule files: that of its module."""
         return cls.__module__.rpartition(".")[2]

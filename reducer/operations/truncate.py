@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reducer.operations.fields import Amount
 from reducer.operations.op import Example, Op
-from reducer.operations.words import enumerated
+from reducer.operations.words import ends_of
 from reducer.paths import Chain
 
 if TYPE_CHECKING:
@@ -46,15 +46,9 @@ class Truncate(Op):
         for text in place.texts(longer_than=head + tail):
             text.cut(head, tail)
 
-    def tells(self, place: str) -> str:
-        # A place with a name is mostly one text; the whole answer is one or holds many.
-        what = f"{place} is cut" if place.startswith("`") else f"texts in {place} are cut"
-        return f"{what} at {self.truncate.head + self.truncate.tail:,} characters"
-
-    def says(self, place: str) -> str:
-        head, tail = self.truncate.head, self.truncate.tail
-        ends = enumerated(f"{end} {count:,}" for end, count in (("first", head), ("last", tail)) if count)
-        return f"cuts every text in {place} to its {ends} characters; a mark says how many more there were"
+    def describe(self, place: str) -> str:
+        ends = ends_of(("first", self.truncate.head), ("last", self.truncate.tail))
+        return f"cuts texts in {place} to the {ends} characters"
 
     def takes(self, chain: Chain) -> bool:
         # Deeper texts may or may not be long enough to be cut: what happens there is seen after the pass.

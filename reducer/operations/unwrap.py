@@ -35,8 +35,5 @@ class Unwrap(Op):
     def apply(self, place: Place, root: Place) -> None:
         place.unwrap()
 
-    def tells(self, place: str) -> str:
-        return f"{place} shows JSON that stood in texts as what it says"
-
-    def says(self, place: str) -> str:
-        return f"turns every text in {place} that holds JSON into what it says"
+    def describe(self, place: str) -> str:
+        return f"replaces JSON texts in {place} with their values"

@@ -38,26 +38,6 @@ def catalogue() -> Mapping[str, Entry]:
     return {code: Entry(**entry) for code, entry in tomllib.loads(text).items()}
 
 
-def example_files(example: str) -> dict[str, bytes]:
-    """Return the rule files of an example by their names.
-
-    A line such as `# b.yaml` starts another file. Missing keys are added unless the first line is `#!`. `\\xfc` stands
-    for that byte, which is not UTF-8.
-    """
-    parts = re.split(r"^# (\w+\.yaml)\n", example, flags=re.MULTILINE)
-    named = zip(["a.yaml", *parts[1::2]], parts[::2], strict=True)
-    return {name: _completed(text).encode().replace(b"\\xfc", b"\xfc") for name, text in named}
-
-
-def _completed(text: str) -> str:
-    if text.startswith("#!\n"):
-        return text.removeprefix("#!\n")
-    if text.startswith("- "):
-        text = "steps:\n" + "".join(f"  {line}\n" for line in text.splitlines())
-    head = "" if "version:" in text else "version: 1\n" if "tool:" in text else "version: 1\ntool: lookup\n"
-    return head + text
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
     """Collects the diagnostics of the rule file `file`, at most `MAX_DIAGNOSTICS`."""
@@ -96,3 +76,10 @@ class Report:
         self.found.append(
             Diagnostic(Location(self.file, row, column), code, message, help, excerpt=excerpt, width=width, fix=fix)
         )
+
+    def in_order(self) -> list[Diagnostic]:
+        """Return the diagnostics by line, one for each place: the first one found explains the others."""
+        first: dict[Location, Diagnostic] = {}
+        for problem in self.found:
+            first.setdefault(problem.location, problem)
+        return sorted(first.values(), key=lambda problem: problem.location)

@@ -1,13 +1,14 @@
 """Whether the form of a rule proves that a second pass over its result changes nothing (law 5).
 
-The proof only decides whether the engine can skip that second pass: loading rejects no rule for it. A search for
-counterexamples belongs to `check`, which applies the steps of each rule that is not proven to generated contents.
+The proof only decides whether the engine can skip that second pass: loading rejects no rule for it. `check` searches
+for counterexamples to rules that are not proven (`reducer.analysis.counterexamples`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reducer.paths import Chain, names_of
 from reducer.rules.model import Step
@@ -25,14 +26,29 @@ class _Read:
     whole: bool
 
 
-def is_proven(steps: tuple[Step, ...]) -> bool:
+class Conflict(NamedTuple):
+    """Step `reader` depends on the keys `chain` of the return, and step `remover` changes what is there."""
+
+    reader: Step
+    chain: Chain
+    remover: Step
+
+
+def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
     """Return whether all steps only select keys and items, and none can change what a condition reads."""
     structural = all(
         step.op.verb() in _STRUCTURAL and not step.preserves and not (step.when and step.when.where) for step in steps
     )
-    return structural and not any(
-        _removes(later, read) for number, step in enumerate(steps) for read in _reads(step) for later in steps[number:]
-    )
+    return structural and not any(conflicts(steps))
+
+
+def conflicts(steps: tuple[Step, ...]) -> Iterator[Conflict]:
+    """Yield each step that may choose otherwise in a second pass, with the step that changes what it depends on."""
+    for number, step in enumerate(steps):
+        for read in _reads(step):
+            for later in steps[number:]:
+                if _removes(later, read):
+                    yield Conflict(step, (*read.base, *read.chain), later)
 
 
 def same_place(a: Chain, b: Chain) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from reducer.entities.entity import GROUPS, TYPES
-from reducer.operations.words import enumerated
+from reducer.operations.keep import Keep
+from reducer.operations.words import enumerated, named
 from reducer.rules.model import Rule, Ruleset, Step, When
 
 _INTRODUCTION = (
@@ -16,57 +17,53 @@ _MAX_PARTS = 8
 """Parts of the instructions for one rule: every request pays for them."""
 
 
-def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
-    """Return what the rules for `tools`, or all rules, leave out: one line for each rule, empty without rules.
-
-    The text depends on the rules alone, so that it is the same in every request.
-    """
-    named: dict[int, tuple[Rule, list[str]]] = {}
-    if tools is None:
-        named = {number: (rule, list(rule.tools)) for number, rule in enumerate(ruleset.rules)}
-    else:
-        for tool in sorted(set(tools)):
-            rule = ruleset.rule_for(tool)
-            if rule is not None:
-                named.setdefault(id(rule), (rule, []))[1].append(tool)
-    if not named:
-        return ""
-    lines = (f"- {', '.join(f'`{name}`' for name in names)}: {_left_out(rule)}." for rule, names in named.values())
-    return "\n".join([_INTRODUCTION, *lines])
-
-
-def _left_out(rule: Rule) -> str:
-    parts = list(dict.fromkeys(step.op.tells(_place(step)) for step in rule.steps))
-    if rule.max_chars is not None:
-        parts.append(f"the answer is cut down to about {rule.max_chars:,} characters")
-    # The last part shortens most, so it is never left out.
-    if len(parts) > _MAX_PARTS:
-        parts = [*parts[: _MAX_PARTS - 2], "other parts are shortened too", parts[-1]]
-    return "; ".join(parts)
-
-
 class Description(NamedTuple):
-    """What one or two steps do, in words for an analyst: `line` is that of the first, 0 for the whole rule."""
+    """What one or two steps do, in words without a subject: `line` is that of the first, 0 for the whole rule."""
 
     line: int
     text: str
 
 
+def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
+    """Return what the rules for `tools`, or all rules, do: one line for each rule, empty without rules.
+
+    The text depends on the rules alone, so that it is the same in every request.
+    """
+    names: dict[int, tuple[Rule, list[str]]] = {}
+    if tools is None:
+        names = {number: (rule, list(rule.tools)) for number, rule in enumerate(ruleset.rules)}
+    for tool in sorted(set(tools or ())):
+        if (rule := ruleset.rule_for(tool)) is not None:
+            names.setdefault(id(rule), (rule, []))[1].append(tool)
+    lines = [f"- {', '.join(f'`{tool}`' for tool in tools)}: {_in_short(rule)}." for rule, tools in names.values()]
+    return "\n".join([_INTRODUCTION, *lines]) if lines else ""
+
+
+def _in_short(rule: Rule) -> str:
+    parts = list(dict.fromkeys(description.text for description in _steps(rule.steps)))
+    if rule.max_chars is not None:
+        parts.append(_target(rule.max_chars))
+    # The last part shortens most, so it always stays.
+    if len(parts) > _MAX_PARTS:
+        parts = [*parts[: _MAX_PARTS - 2], "shortens other parts too", parts[-1]]
+    return "; ".join(parts)
+
+
 def descriptions(rule: Rule) -> list[Description]:
-    """Describe a rule in sentences without a subject, such as "keeps the 20 newest `resolutions` by `last_seen`"."""
+    """Return what a rule does: "keeps the 20 newest `resolutions` by `last_seen`, each with `hostname`", and so on."""
     whole: list[str] = []
     if rule.max_chars is not None:
-        whole.append(f"cuts lists and texts evenly where more than {rule.max_chars:,} characters are left")
+        whole.append(_target(rule.max_chars))
     if rule.all_keys:
-        whole.append("keeps every key of every object: a removed value becomes empty")
+        whole.append("keeps every key of every object; removed values become empty")
     for types in dict.fromkeys(step.preserves for step in rule.steps if step.preserves):
         lines = [str(step.location.line) for step in rule.steps if step.preserves == types]
-        some = f" in {'line' if len(lines) == 1 else 'lines'} {enumerated(lines)}"
-        where = some if len(lines) < len(rule.steps) else ""
-        whole.append(f"preserves these entities{where}: {enumerated(grouped(types))}")
-    for types, count in rule.bounds:
-        whole.append(f"preserves at most {count:,} values of {enumerated(grouped(types))}")
-    gate = [] if rule.when is None else [Description(0, f"changes an answer only if {_gate(rule.when)}")]
+        where = (
+            f" in {'line' if len(lines) == 1 else 'lines'} {enumerated(lines)}" if len(lines) < len(rule.steps) else ""
+        )
+        whole.append(f"preserves {enumerated(grouped(types))}{where}")
+    whole += (f"preserves at most {count:,} values of {enumerated(grouped(types))}" for types, count in rule.bounds)
+    gate = [] if rule.when is None else [Description(0, f"applies only if {_gate(rule.when)}")]
     return [*gate, *_steps(rule.steps), *(Description(0, text) for text in whole)]
 
 
@@ -80,36 +77,38 @@ def grouped(types: Collection[str]) -> list[str]:
     return [*names, *(kind for kind in TYPES if kind in left), *sorted(left.difference(TYPES))]
 
 
+def _target(max_chars: int) -> str:
+    return f"shortens lists and texts further if more than {max_chars:,} characters are left"
+
+
 def _steps(steps: Iterable[Step]) -> Iterator[Description]:
     before: Step | None = None
     described = Description(0, "")
     for step in steps:
-        if before is not None and _continues(before, step):
-            described = described._replace(text=f"{described.text}, {step.op.adds()}")
+        if before is not None and isinstance(step.op, Keep) and _selects_items(before, step):
+            keys = named(key.text for key in step.op.keep)
+            described = described._replace(text=f"{described.text}, each with {keys}")
         else:
             if described.text:
                 yield described
+            place = "the answer" if step.path.text == "@" else f"`{step.path.text}`"
             gate = f", if {_gate(step.when)}" if step.when is not None else ""
-            described = Description(step.location.line, f"{step.op.says(_place(step))}{gate}")
+            described = Description(step.location.line, f"{step.op.describe(place)}{gate}")
         before = step
     if described.text:
         yield described
 
 
-def _continues(before: Step, step: Step) -> bool:
-    """Return whether a step names the keys of the items that the step before it chooses."""
+def _selects_items(before: Step, step: Step) -> bool:
+    """Return whether a step selects the items whose keys the next step selects."""
     same = before.path.text == step.path.text and before.when == step.when
-    return same and bool(before.op.shortens()) and not before.op.names() and bool(step.op.adds())
-
-
-def _place(step: Step) -> str:
-    return "the answer" if step.path.text == "@" else f"`{step.path.text}`"
+    return same and bool(before.op.shortens()) and not before.op.names()
 
 
 def _gate(when: When) -> str:
     parts = []
     if when.min_chars is not None:
-        parts.append(f"it has {when.min_chars:,} characters or more")
+        parts.append(f"the answer has at least {when.min_chars:,} characters")
     if when.where is not None:
-        parts.append(f"`{when.where.text}` holds for it")
+        parts.append(f"`{when.where.text}` holds")
     return " and ".join(parts)

@@ -37,7 +37,7 @@ def _on_each_item(step: Step) -> Warned | None:
     if step.op.accepts != frozenset({list}) or not step.path.text.endswith("[*]"):
         return None
     action, whole = step.op.verb(), step.path.text.removesuffix("[*]") or "@"
-    message = f"`{step.path.text}` names each item, and `{action}` works on lists"
+    message = f"`{step.path.text}` selects each item, but `{action}` works on lists"
     return Warned(step, "W042", message, f"write `path: {whole}` for the list itself")
 
 

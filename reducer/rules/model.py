@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import Diagnostic, Location
-from reducer.operations.fields import Condition, EntityTypes, Names, OneOrList, Place, Preserved
+from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Names, Place, Preserved
 from reducer.operations.op import Op
 from reducer.paths import Path
 from reducer.rules.texts import TextPaths
@@ -38,20 +38,20 @@ class When(Model):
     @model_validator(mode="after")
     def _is_not_empty(self) -> When:
         if self.min_chars is None and self.where is None:
-            raise ValueError("expected `min_chars` or `where`")
+            raise PydanticCustomError("E023", "expected `min_chars` or `where`")
         return self
 
 
 def _file_name(value: Any) -> Any:
     name = PurePosixPath(value) if type(value) is str else None
     if name is not None and (name.is_absolute() or ".." in name.parts or set(value) & set("\\\0")):
-        raise PydanticCustomError("file_name", "expected a file in the folder of the rule file or below")
+        raise PydanticCustomError("E098", "expected a file in the folder of the rule file or below")
     return value
 
 
 FileName = Annotated[str, BeforeValidator(_file_name)]
 """A file in the folder of the rule file or below."""
-FileNames = Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], OneOrList(), Field(min_length=1)]
+FileNames = Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]
 
 
 class Given(Model):
@@ -82,16 +82,16 @@ class Given(Model):
     def _is_one(self) -> Given:
         sources = self.model_fields_set - {"call"}
         if len(sources) != 1:
-            raise ValueError("expected exactly one of `json`, `text`, `file`, `history`")
+            raise PydanticCustomError("E024", "expected exactly one of `json`, `text`, `file`, `history`")
         if "call" in self.model_fields_set and "history" not in sources:
-            raise ValueError("`call` chooses a return of a `history`")
+            raise PydanticCustomError("E020", "`call` selects a return of a `history`")
         return self
 
 
 def _share(value: Any) -> Any:
     if type(value) is str and value.endswith("%") and value[:-1].strip().replace(".", "", 1).isdigit():
         return float(value[:-1]) / 100
-    raise PydanticCustomError("share", "expected a share such as 80%")
+    raise PydanticCustomError("E025", "expected a percentage such as 80%")
 
 
 _SHARE = Annotated[str, Field(pattern=r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%$")]
@@ -99,11 +99,10 @@ Share = Annotated[float, BeforeValidator(_share, json_schema_input_type=_SHARE)]
 """A share of a whole, written as 80%."""
 
 
-def _snapshot(value: Any) -> Any:
-    name = PurePosixPath(value) if type(value) is str else None
-    if name is None or name.is_absolute() or ".." in name.parts or "\\" in str(name) or name.suffix not in SNAPSHOTS:
-        raise PydanticCustomError("snapshot", "expected a file beside the rule file whose name ends in .json or .txt")
-    return value
+def _snapshot(name: str) -> str:
+    if not name.endswith(SNAPSHOTS):
+        raise PydanticCustomError("E020", "expected a name that ends in .json or .txt")
+    return name
 
 
 class Expect(Model):
@@ -121,14 +120,14 @@ class Expect(Model):
     preserves: EntityTypes | None = Field(
         None, description="Every entity of these types in the content is in the result too."
     )
-    snapshot: Annotated[str, BeforeValidator(_snapshot)] | None = Field(
+    snapshot: Annotated[FileName, AfterValidator(_snapshot)] | None = Field(
         None, description="A file beside the rule file with the whole result."
     )
 
     @model_validator(mode="after")
     def _is_not_empty(self) -> Expect:
         if not self.model_fields_set:
-            raise ValueError("expected at least one expectation")
+            raise PydanticCustomError("E023", "expected at least one expectation")
         return self
 
 
@@ -183,19 +182,8 @@ class RuleFile(Model):
     tests: list[Any] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
 
 
-class SharedFile(Model):
-    """The keys of a rule file without a tool, which only defines entities and conditions."""
-
-    version: Literal[1]
-    description: str = ""
-    entities: _Definitions | None = None
-    conditions: _Definitions | None = None
-
-
-def file_model(keys: Collection[str]) -> type[RuleFile] | type[SharedFile]:
-    """Return the model of a rule file with these keys."""
-    shared = {"entities", "conditions"} & set(keys) and set(keys) <= SharedFile.model_fields.keys()
-    return SharedFile if shared else RuleFile
+SHARED_KEYS = ("version", "description", "entities", "conditions")
+"""The keys of a rule file without a tool, which only defines entities and conditions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +207,9 @@ class Step:
 class Rule:
     """One compiled rule.
 
-    `policies`: the preserved types by number of the step; first none, last those of `max_chars`. `bounds`: how many
-    values of some types are preserved at most. `types`: all types that are scanned for, as `vocabulary` defines them,
-    which all rules of a ruleset share. `traced`: it preserves entities in items and keys, so that the step that removed
-    them must be known. `proven`: a second pass over a result cannot change it. `opening`: the texts that it reads as
+    `preserved`: the preserved types by number of the step; first none, last those of `max_chars`. `bounds`: how many
+    values of some types are preserved at most. `types`: all types that are scanned for, as `vocabulary` defines them.
+    `statically_idempotent`: a second pass over a result cannot change it. `text_paths`: the texts that it reads as
     structure. `digest` identifies the text of its file.
     """
 
@@ -233,13 +220,12 @@ class Rule:
     all_keys: bool
     steps: tuple[Step, ...]
     max_chars: int | None
-    policies: tuple[frozenset[str], ...]
+    preserved: tuple[frozenset[str], ...]
     bounds: tuple[tuple[frozenset[str], int], ...]
-    traced: bool
     types: frozenset[str]
     vocabulary: Vocabulary
-    proven: bool
-    opening: TextPaths | None
+    statically_idempotent: bool
+    text_paths: TextPaths | None
     tests: tuple[Test, ...]
     digest: str = ""
 

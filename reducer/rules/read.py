@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path as FilePath
-from typing import NamedTuple
 
 from reducer.errors import Diagnostic, Location, RuleError
 from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.operations import operations
-from reducer.rules.choose import check_tool_name, rule_chooser
+from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.compile import Language, compile_rule
-from reducer.rules.conditions import read_conditions
-from reducer.rules.diagnostics import Report, catalogue
-from reducer.rules.entities import lint_unused_types, read_vocabulary
-from reducer.rules.keys import checked_keys
-from reducer.rules.model import Rule, Ruleset
+from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
+from reducer.rules.diagnostics import catalogue
+from reducer.rules.model import Ruleset
 from reducer.rules.parser import parse
-from reducer.rules.tree import Mapping as MappingNode
-from reducer.rules.tree import Scalar, Tree, locate
-from reducer.rules.tree import Sequence as SequenceNode
 
 _SUFFIXES = (".yaml", ".yml")
-
-
-class _Parsed(NamedTuple):
-    """The tree of a file, None if it is not YAML, and the report of its problems."""
-
-    tree: Tree | None
-    report: Report
-    digest: str
 
 
 def read_rules(*sources: FilePath | str) -> Ruleset:
@@ -65,44 +50,24 @@ def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Diagnos
 
 def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
     """Compile rule texts, each with the name of its file, as `check_rules` does."""
-    parsed = [_parsed(file, text) for file, text in texts]
-    trees = [(one.tree, one.report) for one in parsed if one.tree is not None]
-    language = Language(operations(), read_vocabulary(trees), read_conditions(trees))
-    rules: list[Rule] = []
-    tools: dict[str, Location] = {}
-    for tree, report, digest in parsed:
-        if tree is None:
-            continue
-        rule = compile_rule(tree, report, language)
-        for node in _tool_names(tree):
-            check_tool_name(node, tools, report)
-        if rule is not None:
-            rules.append(replace(rule, digest=digest))
-    if rules and not any(_errors(one.report) for one in parsed):
-        lint_unused_types(trees, language.vocabulary, frozenset[str]().union(*(rule.types for rule in rules)))
-    problems = tuple(problem for one in parsed for problem in _in_order(one.report))
+    reports, files, digests = [], [], []
+    for file, text in texts:
+        tree, report = parse(text, file)
+        reports.append(report)
+        if tree is not None:
+            files.append((tree, report))
+            data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+            digests.append(blake2b(data, digest_size=6).hexdigest())
+    language = Language(operations(), read_vocabulary(files), read_conditions(files))
+    compiled = [compile_rule(*file, language, digest) for file, digest in zip(files, digests, strict=True)]
+    check_tool_names(files)
+    rules = tuple(rule for rule in compiled if rule is not None)
+    if rules and not any(problem.severity == "error" for report in reports for problem in report.found):
+        lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
+    problems = tuple(problem for report in reports for problem in report.in_order())
     if any(problem.severity == "error" for problem in problems):
         return None, problems
-    return Ruleset(tuple(rules), rule_chooser(rules), problems, language.vocabulary), problems
-
-
-def _parsed(file: str, text: str | bytes) -> _Parsed:
-    tree, report = parse(text, file)
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    checked = None if tree is None else checked_keys(tree, report, operations())
-    return _Parsed(checked, report, blake2b(data, digest_size=6).hexdigest())
-
-
-def _errors(report: Report) -> bool:
-    return any(problem.severity == "error" for problem in report.found)
-
-
-def _in_order(report: Report) -> list[Diagnostic]:
-    """Return the diagnostics of a file by line, one for each place: the first one found explains the others."""
-    first: dict[Location, Diagnostic] = {}
-    for problem in report.found:
-        first.setdefault(problem.location, problem)
-    return sorted(first.values(), key=lambda problem: problem.location)
+    return Ruleset(rules, rule_chooser(rules), problems, language.vocabulary), problems
 
 
 def _files(source: FilePath) -> Iterator[FilePath]:
@@ -110,12 +75,3 @@ def _files(source: FilePath) -> Iterator[FilePath]:
         yield from sorted(file for file in source.iterdir() if file.suffix in _SUFFIXES and file.is_file())
     else:
         yield source
-
-
-def _tool_names(tree: Tree) -> Iterator[Scalar]:
-    if not isinstance(tree, MappingNode):
-        return
-    node = locate(tree, ("tool",))
-    for item in node.items if isinstance(node, SequenceNode) else (node,):
-        if isinstance(item, Scalar) and type(item.value) is str:
-            yield item

@@ -15,8 +15,9 @@ from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations import operations
 from reducer.operations.fields import ENTITY
 from reducer.operations.op import Example, Op
-from reducer.rules.entities import EntityKeys
-from reducer.rules.model import RuleFile, SharedFile, StepKeys, Test
+from reducer.operations.words import enumerated
+from reducer.rules.definitions import EntityKeys
+from reducer.rules.model import SHARED_KEYS, RuleFile, StepKeys, Test
 
 Schema = dict[str, Any]
 
@@ -65,7 +66,7 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
             "anyOf": [
                 {"required": ["tool", "steps"]},
                 {"required": ["tool", "max_chars"]},
-                {"propertyNames": {"enum": list(SharedFile.model_fields)}, "minProperties": 2},
+                {"propertyNames": {"enum": list(SHARED_KEYS)}, "minProperties": 2},
             ],
             "$defs": {**definitions, "Step": step},
         }
@@ -81,15 +82,10 @@ def _step(common: Schema, schemas: Mapping[str, Schema], actions: Mapping[str, t
     for action, schema in schemas.items():
         for key, described in schema["properties"].items():
             if key == action:
-                described = {
-                    **described,
-                    "description": _summary(actions[action]),
-                    "markdownDescription": hover(actions[action]),
-                }
+                described |= {"description": _summary(actions[action]), "markdownDescription": hover(actions[action])}
             else:
                 owners.setdefault(key, []).append(action)
-            same = keys.get(key, described) == described
-            keys[key] = described if same else {"anyOf": [keys[key], described]}
+            keys[key] = described if keys.get(key, described) == described else {"anyOf": [keys[key], described]}
     return {
         "type": "object",
         "description": "One step: where (`path`), and exactly one action.",
@@ -130,8 +126,7 @@ def _summary(op: type[Op]) -> str:
 
 def hover(op: type[Op]) -> str:
     """Describe an operation in Markdown: what it does, to what, and its examples."""
-    kinds = [name for kind, name in _KINDS.items() if kind in op.accepts]
-    on = kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} and {kinds[-1]}"
+    on = enumerated(name for kind, name in _KINDS.items() if kind in op.accepts)
     return "\n\n".join([_summary(op), f"Works on {on}; other values stay.", *map(_shown, op.examples)])
 
 
@@ -139,15 +134,12 @@ def _shown(example: Example) -> str:
     """Show an example in Markdown: the step as in a rule file, the given content and the result."""
     given, result = (json.dumps(value, ensure_ascii=False) for value in (example.given, example.result))
     step = "\n  ".join(f"{key}: {_yaml(item)}" for key, item in example.step.items())
-    title = example.title[:1].upper() + example.title[1:]
-    return f"{title}:\n\n```yaml\n- {step}\n```\n\n```text\n{given}\n{result}\n```"
+    return (
+        f"{example.title[:1].upper()}{example.title[1:]}:\n\n```yaml\n- {step}\n```\n\n```text\n{given}\n{result}\n```"
+    )
 
 
 def _yaml(value: Any) -> str:
-    """Write a value in the one-line form of YAML, with quotes where it needs them."""
-    if type(value) is dict:
-        return f"{{{', '.join(f'{key}: {_yaml(item)}' for key, item in value.items())}}}"
-    if type(value) is list:
-        return f"[{', '.join(map(_yaml, value))}]"
-    text = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=_ONE_LINE).rstrip("\n")[1:-1]
-    return json.dumps(value, ensure_ascii=False) if text.startswith("'") and "'" in text[1:-1] else text
+    """Write a value in one line of YAML; as JSON if YAML would double its quotes."""
+    text = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=_ONE_LINE).strip()[1:-1]
+    return json.dumps(value, ensure_ascii=False) if "''" in text else text

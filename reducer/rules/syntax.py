@@ -6,18 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from yaml import Mark
 from yaml.error import MarkedYAMLError
 
 from reducer.errors import Edit
-from reducer.rules.diagnostics import Report
-from reducer.rules.scalars import quoted, shortened
-from reducer.rules.tree import Span
+from reducer.rules.tree import Span, quoted, shortened
 
 _MAX_LINE = 1000
 """Characters of a line that is taken apart; longer lines are no rules that somebody typed."""
 _MAX_ABOVE = 50
 """Lines above an error in which an unclosed quote is looked for."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'")
+_LINE = re.compile(rf"(\s*(?:-\s+)*)(?:({_QUOTED.pattern}|[^\s#\"'].*?)\s*:(?:\s+|$))?(.*)")
+"""The indentation with dashes, the key and the value of a line."""
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -32,225 +33,169 @@ class Fault(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """The parts of a line `- key: value # comment`, by index from 0: `name` is the key with its colon, or empty."""
+    """A line `- key: value # comment`: the key, and the value without the comment, with their columns from 0."""
 
-    key: int
-    name: str
-    value: int
-    end: int
-
-
-def explain(report: Report, error: Exception) -> None:
-    """Report a syntax error of the pure parser."""
-    fault = Fault(_at(0, 0), "E049", "this is not valid YAML")
-    if isinstance(error, MarkedYAMLError) and (error.problem_mark or error.context_mark) is not None:
-        fault = _explained(report.lines, error)
-    elif isinstance(error, OverflowError | ValueError):
-        fault = fault._replace(code="E042", message="an escape names no character")
-    report.add(fault.span, fault.code, fault.message, fault.help, fix=fault.fix)
+    start: int
+    key: str
+    column: int
+    value: str
 
 
-def quote_value(line: str, row: int, start: int, text: str) -> tuple[Edit, str]:
-    """Return the edit that puts the value at `start` (from 0) in quotes, and the help that shows it.
-
-    Inside a list or object, where the end of the value is not known, `text` is put in quotes.
-    """
-    parts = _parts(line)
-    if parts.value == start:
-        text = line[start : parts.end]
-        return Edit(
-            row + 1, start + 1, len(text), quoted(text)
-        ), f"write {shortened(f'{parts.name} {quoted(text)}'.strip())}"
-    return Edit(row + 1, start + 1, len(text), quoted(text)), f"write {shortened(quoted(text))}"
-
-
-def _at(row: int, column: int, width: int = 1) -> Span:
-    return Span(row + 1, column + 1, width)
-
-
-def _parts(line: str) -> _Line:
-    if len(line) > _MAX_LINE:
-        return _Line(-1, "", -1, -1)
-    key = len(line) - len(line.lstrip(" \t"))
-    while line.startswith("- ", key):
-        key += 2 + len(line[key + 2 :]) - len(line[key + 2 :].lstrip(" \t"))
-    first = _QUOTED.match(line, key)
-    colon = re.compile(r":(?=\s|$)").search(line, first.end() if first else key)
-    if first and colon and line[first.end() : colon.start()].strip():
-        colon = None
-    value = colon.end() if colon and not line.startswith("#", key) else key
-    value += len(line[value:]) - len(line[value:].lstrip(" \t"))
-    name = line[key : colon.end()] if colon and value > key else ""
-    return _Line(key, name, value, value + len(_without_comment(line[value:])))
-
-
-def _without_comment(value: str) -> str:
-    for match in re.finditer(r"(?:^|[ \t])#", value):
-        head = value[: match.start()]
-        if all(head.count(left) == head.count(right) for left, right in ("[]", "{}", "()")) and not head.count('"') % 2:
-            return head.rstrip()
-    return value.rstrip()
-
-
-def _explained(lines: Sequence[str], error: MarkedYAMLError) -> Fault:
-    mark = error.problem_mark or error.context_mark
-    assert mark is not None
+def explain(lines: Sequence[str], error: Exception) -> Fault:
+    """Return what is wrong with a text that the pure parser refuses."""
+    mark = error.problem_mark or error.context_mark if isinstance(error, MarkedYAMLError) else None
+    if not isinstance(error, MarkedYAMLError) or mark is None:
+        return Fault(_span(0, 0), "E042", "an escape in this file is not a character")
+    row, column = at = _at(lines, mark)
+    start = _at(lines, error.context_mark or mark)
     problem, context = error.problem or "", error.context or ""
-    row = min(mark.line, len(lines) - 1)
-    column = mark.column if row == mark.line else len(lines[row])
-    first = error.context_mark
-    start = (first.line, first.column) if first is not None and first.line < len(lines) else (row, column)
-    unknown = Fault(_at(row, column), "E049", f"this is not valid YAML: {_in_words(problem)}")
+    words = problem.replace("<block end>", "the end of the block").replace("<stream end>", "the end of the file")
+    unknown = Fault(_span(row, column), "E049", f"this is not valid YAML: {words}")
     if "character '\\t'" in problem:
-        width = len(lines[row][column:]) - len(lines[row][column:].lstrip("\t"))
-        return Fault(_at(row, column, width), "E036", "YAML does not allow a tab here")
-    if len(lines[row]) > _MAX_LINE or len(lines[start[0]]) > _MAX_LINE:
+        return Fault(_span(row, column), "E036", "YAML does not allow a tab here")
+    if max(len(lines[row]), len(lines[start[0]])) > _MAX_LINE:
         return unknown
     if "quoted scalar" in context:
         if "escape" in problem:
             escape = lines[row][max(column - 1, 0) : column + 1]
-            return Fault(_at(row, column - 1, 2), "E042", f"`{escape}` is not an escape in double quotes")
-        return Fault(_at(start[0], start[1]), "E034", "this quote is not closed")
-    in_flow = context.startswith("while parsing a flow") or lines[row][_parts(lines[row]).value :][:1] in ("[", "{")
+            return Fault(_span(row, column - 1, 2), "E042", f"`{escape}` is not an escape in double quotes")
+        return Fault(_span(*start), "E034", "this quote is not closed")
+    in_flow = context.startswith("while parsing a flow")
     return (
-        _needs_quotes(lines[row], row, column, in_flow)
-        or _needs_quotes(lines[start[0]], start[0], start[1], in_flow)
+        _value(lines[row], row, column, in_flow)
+        or _value(lines[start[0]], *start, in_flow)
         or _unclosed_above(lines, row)
-        or _bracket(lines, (row, column), start, problem)
+        or _bracket(lines, at, start, problem)
         or _missing_space(lines, start[0], problem)
-        or _layout(lines, (row, column), start, error)
+        or _layout(lines[row], at, start, error)
         or unknown
     )
 
 
-def _in_words(problem: str) -> str:
-    return problem.replace("<block end>", "the end of the block").replace("<stream end>", "the end of the file")
+def unquoted(line: str, row: int, column: int) -> Fault:
+    """Explain a key, value or item at `column` that starts with a character that YAML reserves."""
+    first = line[column : column + 1]
+    return _needs_quotes(
+        "E031" if first in _CLOSING else "E030", f"text that starts with `{first}`", line, (row, column)
+    )
 
 
-def _needs_quotes(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
+def _needs_quotes(code: str, what: str, line: str, at: tuple[int, int], text: str = "") -> Fault:
+    """Return a fault in the key, value or item at a row and column, which needs quotes around `text`."""
+    (row, column), parts, shown = at, _parts(line), "{}"
+    match = re.match(r"\[[^\]]*\]?|[^,\[\]{}]*", line[column : column + _MAX_LINE])
+    found = match[0].rstrip() if match else ""
+    if column == parts.column:
+        found, shown = parts.value, f"{parts.key}: {{}}" if parts.key else "{}"
+    elif column == parts.start and parts.key:
+        found, shown = parts.key, "{}:"
+    text = quoted(text or found)
+    help, fix = f"write {shortened(shown.replace('{}', text))}", Edit(row + 1, column + 1, len(found), text)
+    return Fault(_span(row, column, len(found)), code, f"{what} needs quotes", help, (fix,))
+
+
+def _span(row: int, column: int, width: int = 1) -> Span:
+    return Span(row + 1, column + 1, width)
+
+
+def _at(lines: Sequence[str], mark: Mark) -> tuple[int, int]:
+    return (mark.line, mark.column) if mark.line < len(lines) else (len(lines) - 1, len(lines[-1]))
+
+
+def _parts(line: str) -> _Line:
+    match = _LINE.fullmatch(line) if len(line) <= _MAX_LINE else None
+    if match is None:
+        return _Line(-1, "", -1, "")
+    value = match[3]
+    for comment in re.finditer(r"(?:^|[ \t])#", value):
+        head = value[: comment.start()]
+        if _is_balanced(head) and not head.count('"') % 2:
+            value = head
+            break
+    return _Line(match.end(1), match[2] or "", match.start(3), value.rstrip())
+
+
+def _is_balanced(text: str) -> bool:
+    return all(text.count(left) == text.count(right) for left, right in ("[]", "{}", "()"))
+
+
+def _value(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
     """Explain an error in a value, or a key, that is a text without its quotes."""
     parts = _parts(line)
-    value = line[parts.value : parts.end]
-    if in_flow and value[:2] not in ("[?", "[*") and not _goes_on(value):
-        return _flow_item(line, row, column)
-    if not value or not parts.value <= column < max(parts.end, parts.value + 1):
-        return _key(line, row, column, parts) if column == parts.key else None
-    first, text = value[0], value
-    if first in "[{" and (value[:2] in ("[?", "[*") or _goes_on(value)):
-        kind = "a list" if first == "[" else "an object"
-        code, message = "E031", f"a value that starts with `{first}` needs quotes, unless it is {kind}"
-    elif first in "@`%*&!|>":
-        code, message = "E030", f"a value cannot start with `{first}` without quotes"
-    elif first in "\"'":
-        whole = _QUOTED.match(value)
-        if whole is None or whole.end() == len(value):
-            return None
-        # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text with quotes in it.
-        if value[-1] == first and not value[whole.end()].isspace():
-            text = value[1:-1]
-        code, message = "E033", "there is more text after the closing quote"
-    elif parts.name and first not in "[{" and re.search(r":(?:\s|$)", value):
-        code, message = "E032", "a value that contains `: ` needs quotes"
-    elif first == "-" and value[1:2] == " " and parts.name:
-        help = f"put `{shortened(value)}` on the next line"
-        return Fault(_at(row, parts.value), "E038", "a list starts on a line of its own", help)
-    else:
-        return None
-    help = f"write {shortened(f'{parts.name} {quoted(text)}'.strip())}"
-    fix = () if first in "&!" else (Edit(row + 1, parts.value + 1, len(value), quoted(text)),)
-    return Fault(_at(row, parts.value, len(value)), code, message, help, fix=fix)
-
-
-def _flow_item(line: str, row: int, column: int) -> Fault | None:
-    """Explain an item between brackets that starts with a character that YAML reserves."""
-    match = re.compile(r"[@`%*&!][^,\[\]{}]*").match(line, column)
-    if match is None:
-        return None
-    text = match[0].rstrip()
-    message = f"a value cannot start with `{text[0]}` without quotes"
-    fix = () if text[0] in "&!" else (Edit(row + 1, column + 1, len(text), quoted(text)),)
-    return Fault(_at(row, column, len(text)), "E030", message, f"write {shortened(quoted(text))}", fix=fix)
-
-
-def _goes_on(value: str) -> bool:
-    """Return whether the bracket that starts a value is closed before its end."""
-    depth = 0
-    for number, char in enumerate(value):
-        depth += (char in "[{") - (char in "]}")
-        if depth == 0:
-            return char in "]}" and value[number + 1 :].strip("]} ") != ""
-    return False
-
-
-def _key(line: str, row: int, column: int, parts: _Line) -> Fault | None:
-    name = parts.name[:-1].rstrip()
-    if not name or name[0] not in "@`%*&![{":
-        return None
-    message = f"a key cannot start with `{name[0]}` without quotes"
-    fix = (Edit(row + 1, column + 1, len(name), quoted(name)),)
-    return Fault(_at(row, column, len(name)), "E030", message, f"write {shortened(quoted(name))}:", fix=fix)
+    value, first = parts.value, parts.value[:1]
+    if not value or not parts.column <= column <= parts.column + len(value):
+        first = ""
+    if first in _CLOSING and (value[1:2] in ("?", "*") or (_is_balanced(value) and value[-1] not in "]}")):
+        return unquoted(line, row, parts.column)
+    if first and first not in _CLOSING and not in_flow:
+        if first in "@`%*&!|>":
+            return unquoted(line, row, parts.column)
+        if first in "\"'":
+            whole = _QUOTED.match(value)
+            if whole is None or whole.end() == len(value):
+                return None
+            # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text with quotes in it.
+            text = value[1:-1] if value[-1] == first and not value[whole.end()].isspace() else value
+            return _needs_quotes(
+                "E033", "there is text after the closing quote: the whole value", line, (row, parts.column), text
+            )
+        if parts.key and re.search(r":(?:\s|$)", value):
+            return _needs_quotes("E032", "text that contains `: `", line, (row, parts.column))
+        if parts.key and value.startswith("- "):
+            help = f"put `{shortened(value)}` on the next line"
+            return Fault(_span(row, parts.column), "E038", "a list item must start on a new line", help)
+    return unquoted(line, row, column) if line[column : column + 1] and line[column] in "@`%*&!" else None
 
 
 def _unclosed_above(lines: Sequence[str], row: int) -> Fault | None:
     """Find a quote above that is not closed: the next quote closes it, and the error appears far below."""
     for above in range(row - 1, max(-1, row - _MAX_ABOVE), -1):
         parts = _parts(lines[above])
-        value = lines[above][parts.value : parts.end] if parts.value >= 0 else ""
-        if value[:1] in ('"', "'") and not _QUOTED.match(value):
-            return Fault(_at(above, parts.value), "E034", "this quote is not closed")
+        if parts.value[:1] in ('"', "'") and not _QUOTED.match(parts.value):
+            return Fault(_span(above, parts.column), "E034", "this quote is not closed")
     return None
 
 
 def _bracket(lines: Sequence[str], at: tuple[int, int], start: tuple[int, int], problem: str) -> Fault | None:
     """Explain a bracket that is not closed or not opened, and a missing comma or value."""
-    row, column = at
-    bracket, char = lines[start[0]][start[1] : start[1] + 1], lines[row][column : column + 1]
+    (row, column), bracket = at, lines[start[0]][start[1] : start[1] + 1]
+    char = lines[row][column : column + 1]
     if problem.startswith("expected ','") and bracket in _CLOSING:
+        closing = _CLOSING[bracket]
         if "<stream end>" in problem or row != start[0]:
-            help = f"add the closing `{_CLOSING[bracket]}`"
-            return Fault(_at(start[0], start[1]), "E035", f"this `{bracket}` is not closed", help)
-        message = f"a `,` or `{_CLOSING[bracket]}` is missing before this"
-        return Fault(_at(row, column), "E035", message)
+            return Fault(_span(*start), "E035", f"this `{bracket}` is not closed", f"add the closing `{closing}`")
+        return Fault(_span(row, column), "E035", f"a `,` or `{closing}` is missing before this")
     if char in ("]", "}"):
-        return Fault(_at(row, column), "E035", f"this `{char}` has no opening bracket")
-    if char == ",":
-        return Fault(_at(row, column), "E035", "a value is missing before this `,`")
-    return None
+        return Fault(_span(row, column), "E035", f"this `{char}` has no opening bracket")
+    return Fault(_span(row, column), "E035", "a value is missing before this `,`") if char == "," else None
 
 
 def _missing_space(lines: Sequence[str], row: int, problem: str) -> Fault | None:
     """Explain a line `-item`, `key:value` or `key value`."""
     for number in (row, row - 1) if row else (row,):
         parts = _parts(lines[number])
-        text = lines[number][parts.key : parts.end] if parts.key >= 0 else ""
-        match = re.fullmatch(r"([\w-]+):([^\s:/].*)", text)
-        if match and not parts.name and not text.startswith("-"):
-            help = f"write {shortened(f'{match[1]}: {match[2]}')}"
-            return Fault(_at(number, parts.key, len(text)), "E037", "a space is missing after the colon", help)
-        if re.match(r"-\w", text):
-            help = f"write {shortened(f'- {text[1:]}')}"
-            return Fault(_at(number, parts.key), "E037", "a space is missing after the dash", help)
+        span = _span(number, parts.column, max(1, len(parts.value)))
+        match = None if parts.key else re.fullmatch(r"(\w[\w-]*:|-)([^\s:/-].*)", parts.value)
+        if match:
+            sign = "dash" if match[1] == "-" else "colon"
+            help = f"write {shortened(f'{match[1]} {match[2]}')}"
+            return Fault(span, "E037", f"a space is missing after the {sign}", help)
         if "could not find expected ':'" in problem:
-            return Fault(_at(number, parts.key, max(1, len(text))), "E039", "the colon after the key is missing")
+            return Fault(span, "E039", "the colon after the key is missing")
     return None
 
 
-def _layout(lines: Sequence[str], at: tuple[int, int], start: tuple[int, int], error: MarkedYAMLError) -> Fault | None:
-    """Explain a wrong indentation, a missing dash or key, and text after the document."""
+def _layout(line: str, at: tuple[int, int], start: tuple[int, int], error: MarkedYAMLError) -> Fault | None:
+    """Explain a wrong indentation, a missing dash, and text after the document."""
     (row, column), problem = at, error.problem or ""
-    line, indent = lines[row], _parts(lines[row]).key
     if "<document start>" in problem:
-        if lines[0].startswith("%"):
-            message = "rule files have no lines that start with `%`"
-            return Fault(_at(0, 0, len(lines[0])), "E008", message, "remove the line")
-        return Fault(_at(row, column), "E008", "the document ends above; a rule file has one document")
-    if line[indent : indent + 1] == ":":
-        return Fault(_at(row, indent), "E016", "a key is missing", "write one before the colon")
-    width = max(1, len(line[column:].rstrip()))
+        return Fault(_span(row, column), "E008", "a rule file is one YAML document")
+    indent = len(line) - len(line.lstrip(" "))
+    span = _span(row, indent, max(1, len(line.strip())))
+    if line.lstrip().startswith(":"):
+        return Fault(span, "E016", "a key is missing before this colon", "write `key: value`")
     if error.context == "while parsing a block collection" and column == start[1] and line[column : column + 1] != "-":
-        return Fault(_at(row, column, width), "E046", "this line lacks the dash of a list item")
+        return Fault(span, "E046", "a dash is missing before this list item")
     if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
-        first = len(line) - len(line.lstrip(" "))
-        width = max(1, len(line[first:].rstrip()))
-        return Fault(_at(row, first, width), "E038", "the indentation of this line does not fit the lines above it")
+        return Fault(span, "E038", "this line is not aligned with the lines above it")
     return None

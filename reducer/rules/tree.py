@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from reducer.errors import Edit
-from reducer.rules.scalars import quoted, read_scalar
 
-_BARE = re.compile(r"[A-Za-z_(][^:#\[\]{},\"'`\t\n\\]*(?:\[[^:#{},\t\n]*)?")
-"""Texts that need no quotes, inside a list or object either."""
 _ESCAPE = re.compile(r"\\(?:x.{2}|u.{4}|U.{8}|.)|.", re.DOTALL)
 _DOUBLED = re.compile("''|.", re.DOTALL)
 
@@ -98,45 +94,36 @@ def locate(tree: Tree, place: Items[str | int], *, key: bool = False) -> Tree:
     return node
 
 
-def entries_at(tree: Tree, key: str) -> tuple[tuple[Scalar, Tree], ...]:
-    """Return the entries of the mapping at a key of the root; none if there is no such mapping."""
-    node = locate(tree, (key,)) if isinstance(tree, Mapping) else tree
-    return node.entries if isinstance(node, Mapping) and node is not tree else ()
-
-
 def position(scalar: Scalar, offset: int) -> tuple[int, int]:
     """Return line and column, from 1, of the character `offset` (from 0) of the value of a text.
 
-    Return the position of the scalar where folding hides it (a plain or quoted text over several lines, `>`).
+    Return the position of the scalar if it has several lines.
     """
-    value = str(scalar.value)
-    offset = max(0, min(offset, len(value)))
-    if scalar.style == "literal":
-        before = value[:offset]
-        rows = scalar.raw.split("\n")
-        row = 1 + before.count("\n")
-        body = next((line for line in rows[1:] if line.strip()), "")
-        indent = len(body) - len(body.lstrip(" "))
-        # An explicit indent (`|2`) hides the indentation.
-        if row < len(rows) and not re.search("[0-9]", rows[0].partition("#")[0]):
-            return scalar.line + row, indent + offset - (before.rfind("\n") + 1) + 1
-    elif scalar.style != "folded" and "\n" not in scalar.raw:
-        if scalar.style == "plain":
-            return scalar.line, scalar.column + offset
-        characters = (_ESCAPE if scalar.style == "double" else _DOUBLED).findall(scalar.raw[1:-1])
-        return scalar.line, scalar.column + 1 + sum(map(len, characters[:offset]))
-    return scalar.line, scalar.column
+    if "\n" in scalar.raw or scalar.style in ("literal", "folded"):
+        return scalar.line, scalar.column
+    if scalar.style == "plain":
+        return scalar.line, scalar.column + min(offset, len(str(scalar.value)))
+    characters = (_ESCAPE if scalar.style == "double" else _DOUBLED).findall(scalar.raw[1:-1])
+    return scalar.line, scalar.column + 1 + sum(map(len, characters[:offset]))
 
 
 def replaced(node: Tree, value: str) -> tuple[Edit, ...]:
-    """Return the edit that makes `value` of a scalar, with quotes of the same style; none over several lines."""
-    if not isinstance(node, Scalar) or "\n" in node.raw + value or node.style in ("literal", "folded"):
+    """Return the edit that replaces the value of a scalar and keeps its quotes; none if that is not one word."""
+    if not isinstance(node, Scalar) or str(node.value) not in node.raw or "\n" in node.raw:
         return ()
-    if node.style == "single":
-        text = "'" + value.replace("'", "''") + "'"
-    elif node.style == "double":
-        text = json.dumps(value, ensure_ascii=False)
-    else:
-        bare = _BARE.fullmatch(value) and value == value.strip() and read_scalar(value)[:2] == (value, "")
-        text = value if bare else quoted(value)
-    return () if text == node.raw else (Edit(node.line, node.column, len(node.raw), text),)
+    return (Edit(node.line, node.column, node.width, node.raw.replace(str(node.value), value)),)
+
+
+def shortened(text: str) -> str:
+    """Return what a message quotes of `text`: its first line, at most 60 characters."""
+    head = text.split("\n", 1)[0]
+    return head if len(head) <= 60 and head == text else head[:59] + "…"
+
+
+def quoted(text: str) -> str:
+    """Write `text` in quotes, without escapes if possible."""
+    if '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    if "'" not in text:
+        return f"'{text}'"
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

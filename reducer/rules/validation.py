@@ -1,32 +1,34 @@
-"""Turns what pydantic finds wrong with a rule file into diagnostics at their places."""
+"""Turns what pydantic finds wrong with a rule file into diagnostics at their places, with the nearest valid words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import TYPES
-from reducer.rules.diagnostics import Report
-from reducer.rules.tree import Mapping, Place, Tree, locate, replaced
+from reducer.operations import operations
+from reducer.operations.fields import Amount
+from reducer.operations.op import Op
+from reducer.rules.diagnostics import Report, catalogue
+from reducer.rules.model import Expect, Given, StepKeys, When
+from reducer.rules.tree import Mapping as MappingNode
+from reducer.rules.tree import Place, Tree, locate, replaced
 
 _EXPECTED = {
-    "string_type": "expected a text",
-    "int_type": "expected a whole number",
-    "bool_type": "expected true or false",
-    "list_type": "expected a list",
-    "tuple_type": "expected a text or a list of texts",
-    "dict_type": "expected a mapping of keys to values",
-    "model_type": "expected a mapping of keys to values",
-    "model_attributes_type": "expected a mapping of keys to values",
-    "too_short": "expected at least one",
-    "string_too_short": "expected a text that is not empty",
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a text or a list of texts",
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping of keys to values"),
 }
-_KINDS: dict[type, str] = {
+_NAMES: dict[type, str] = {
     str: "a text",
     int: "a number",
     float: "a number",
@@ -35,54 +37,17 @@ _KINDS: dict[type, str] = {
     dict: "a mapping",
     type(None): "nothing",
 }
-_CODES = (
-    ("expected at least 1;", "E022"),
-    ("expected at least one ", "E023"),
-    ("expected `min_chars` or `where`", "E023"),
-    ("expected exactly one of ", "E024"),
-    ("expected a share", "E025"),
-    ("expected a file in the folder", "E098"),
-)
-"""How the messages of our own validators begin."""
+_DASHES = "put `- ` before the first key of each item"
 
 
-def is_typo(word: str, name: str, known: Iterable[str]) -> bool:
-    """Return whether `word` is a misspelling of `name` and of no other of `known`.
-
-    At most one letter differs, two in words of six letters or more. The first letter and the digits are the same: `md4`
-    and `crop` are not misspellings of `md5` and `drop`.
-    """
-    limit = 2 if len(word) >= 6 else 1
-
-    def distance(other: str) -> int:
-        alike = word[:1] == other[:1] and re.findall(r"\d", word) == re.findall(r"\d", other)
-        return edit_distance(word, other) if alike and abs(len(word) - len(other)) <= limit else limit + 1
-
-    return distance(name) <= limit and all(other == name or distance(other) > distance(name) for other in known)
-
-
-def edit_distance(a: str, b: str) -> int:
-    """Return how many letters to insert, remove, replace or swap with their neighbour to get from `a` to `b`."""
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, char in enumerate(a, 1):
-        older, before, row = before, row, [i]
-        for j, other in enumerate(b, 1):
-            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (char != other)))
-            if i > 1 and j > 1 and char == b[j - 2] and a[i - 2] == other:
-                row[j] = min(row[j], older[j - 2] + 1)
-    return row[-1]
-
-
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return the one of `known` that is spelled most like `word`, or an empty text."""
-    plain = word[:60].strip().lower().replace("-", "_").replace(" ", "_")
-    return next(iter(get_close_matches(plain, known, 1, cutoff)), "")
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return names in backticks, with commas between them."""
-    return ", ".join(f"`{name}`" for name in names)
+_NESTED: dict[str | int, type[BaseModel]] = {
+    "when": When,
+    "given": Given,
+    "expect": Expect,
+    "limit": Amount,
+    "truncate": Amount,
+}
+"""The models of mappings in mappings, by their keys."""
 
 
 def validated(model: Any, data: Any, report: Report, at: tuple[Tree, Place], context: Any = None) -> Any:
@@ -95,9 +60,13 @@ def validated(model: Any, data: Any, report: Report, at: tuple[Tree, Place], con
     except ValidationError as error:
         tree, place = at
         seen: set[Place] = set()
-        for details in error.errors(include_url=False):
-            keys = tuple(_keys(details["loc"]))
-            if keys not in seen:
+        errors = [(details, tuple(_keys(details["loc"]))) for details in error.errors(include_url=False)]
+        incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
+        for details, keys in errors:
+            if details["type"] == "extra_forbidden":
+                nested = _NESTED.get(keys[-2], model) if len(keys) > 1 else model
+                _report_key(report, locate(tree, (*place, *keys[:-1])), str(keys[-1]), nested)
+            elif keys not in seen and not (details["type"] == "missing" and keys[:-1] in incomplete):
                 seen.add(keys)
                 _report(report, details, tree, (*place, *keys))
         return None
@@ -108,42 +77,90 @@ def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
     return (step for step in loc if type(step) is int or not ("[" in str(step) and str(step).endswith("]")))
 
 
+def _report_key(report: Report, node: Tree, word: str, model: type[BaseModel]) -> None:
+    known, where = [field.alias or name for name, field in model.model_fields.items()], " here"
+    if issubclass(model, Op):
+        known, where = [*known, *StepKeys.model_fields], f" with `{model.verb()}`"
+    report_unknown(report, node, word, known, where)
+
+
 def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
-    kind, context, value = details["type"], details.get("ctx", {}), details["input"]
+    """Report one error of pydantic; the type of an error of our own validators is its code."""
+    kind, message, context, value = details["type"], details["msg"], details.get("ctx", {}), details["input"]
     node = locate(tree, place)
     parent = locate(tree, place[:-1]) if kind == "missing" else node
-    if kind in ("missing", "value_error", "too_short") and isinstance(parent, Mapping) and parent.incomplete:
+    if kind in ("missing", "too_short", "E022", "E023", "E024") and getattr(parent, "incomplete", False):
         return  # the missing key is probably the wrong one, which is reported
-    message = details["msg"].removeprefix("Value error, ")
+    name = _NAMES.get(type(value), "this")
     if kind == "missing":
         report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing")
-    elif kind == "extra_forbidden":
-        report.add(locate(tree, place, key=True), "E010", f"unknown key `{place[-1]}`")
-    elif kind == "path":
-        offset, width = context["column"] - 1, context["width"]
-        report.add(node, context["code"], message, context["help"], offset=offset, width=width)
-    elif kind == "entity_type":
-        near = re.fullmatch(r"did you mean `(\w+)`\?", context["help"])
-        fix = replaced(node, near[1]) if near and is_typo(str(value), near[1], TYPES) else ()
-        is_key = "[key]" in details["loc"]
-        report.add(locate(tree, place, key=is_key), "E090", message, context["help"], fix=fix if not is_key else ())
-    elif kind == "literal_error":
-        near_word = nearest(str(value), re.findall(r"'(\w+)'", context["expected"]))
-        help = f"did you mean `{near_word}`?" if near_word else ""
-        report.add(node, "E021", f"expected {context['expected']}, not {_shown(value)}", help)
-    elif kind in ("greater_than_equal", "greater_than"):
-        report.add(node, "E022", f"expected at least {context.get('ge', context.get('gt'))}, not {value}")
-    elif kind.endswith("_type") and kind in _EXPECTED:
-        report.add(node, "E020", f"{_EXPECTED[kind]}, not {_KINDS.get(type(value), 'this')}", _type_help(kind, value))
     elif kind in _EXPECTED:
-        report.add(node, "E023", _EXPECTED[kind])
+        help = _DASHES if kind == "list_type" and type(value) is dict else ""
+        report.add(node, "E020", f"expected {_EXPECTED[kind]}, not {name}", help)
+    elif kind == "literal_error":
+        near = nearest(str(value), re.findall(r"'(\w+)'", context["expected"]))
+        shown = f"`{value}`" if type(value) in (str, int, float) else name
+        help = f"did you mean `{near}`?" if near else ""
+        report.add(node, "E021", f"expected {context['expected']}, not {shown}", help)
+    elif kind == "greater_than_equal":
+        report.add(node, "E022", f"expected at least {context['ge']}, not {value}")
+    elif kind in ("too_short", "string_too_short"):
+        report.add(node, "E023", "this must not be empty")
     else:
-        report.add(node, next((code for start, code in _CODES if message.startswith(start)), "E020"), message)
+        code, help = kind if kind in catalogue() else "E020", context.get("help", "")
+        is_key = "[key]" in details["loc"]
+        match = re.fullmatch(r"did you mean `(\w+)`\?", help) if code == "E090" and not is_key else None
+        fix = replaced(node, match[1]) if match and is_typo(str(value), match[1], TYPES) else ()
+        at, offset, width = locate(tree, place, key=is_key), context.get("offset"), context.get("width")
+        report.add(at, code, message, help, fix=fix, offset=offset, width=width)
 
 
-def _shown(value: Any) -> str:
-    return f"`{value}`" if type(value) in (str, int, float) else _KINDS.get(type(value), "this")
+def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], where: str = " here") -> None:
+    """Report the key `word` of a mapping, which has the keys `known` only."""
+    key = locate(tree, (word,), key=True)
+    present = {name.value for name, _ in tree.entries} if isinstance(tree, MappingNode) else ()
+    name = nearest(word, [other for other in known if other not in present])
+    if home := _homes().get(word):
+        report.add(key, "E018", f"`{word}` is not valid{where}", home)
+    elif name:
+        fix = replaced(key, name) if is_typo(word, name, known) else ()
+        report.add(key, "E010", f"unknown key `{word}`", f"did you mean `{name}`?", fix=fix)
+    else:
+        report.add(key, "E010", f"unknown key `{word}`", f"expected one of {listed(known)}")
 
 
-def _type_help(kind: str, value: Any) -> str:
-    return "put `- ` before the first key of each item" if kind == "list_type" and type(value) is dict else ""
+@cache
+def _homes() -> Mapping[str, str]:
+    """Return where the keys of the rule language belong that are written elsewhere by mistake."""
+    owners: dict[str, list[str]] = {}
+    for action, op in operations().items():
+        for key in op.model_fields:
+            owners.setdefault(key, []).append(action)
+    top = ("tool", "steps", "max_chars", "keys", "tests")
+    return {
+        **dict.fromkeys(When.model_fields, "use it in `when`"),
+        **dict.fromkeys(top, "move it to the top level of the file"),
+        "path": "use it in a step",
+        **{key: f"use it with {listed(actions)}" for key, actions in owners.items()},
+        **{action: f"use it as the action of a step: `steps: [{{{action}: …}}]`" for action in operations()},
+    }
+
+
+def is_typo(word: str, name: str, known: Iterable[str]) -> bool:
+    """Return whether `word` is a misspelling of `name` and of no other of `known`.
+
+    The first letter and the digits are the same: `md4` and `crop` are not misspellings of `md5` and `drop`.
+    """
+    alike = word[:1] == name[:1] and re.findall(r"\d", word) == re.findall(r"\d", name)
+    return alike and get_close_matches(word, {*known, name}, 2, 0.8) == [name]
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
+    """Return the one of `known` that is spelled most like `word`, or an empty text."""
+    plain = word[:60].strip().lower().replace("-", "_").replace(" ", "_")
+    return next(iter(get_close_matches(plain, known, 1, cutoff)), "")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names in backticks, with commas between them."""
+    return ", ".join(f"`{name}`" for name in names)

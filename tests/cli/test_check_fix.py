@@ -97,7 +97,7 @@ def test_explain_prints_cause_wrong_and_right(cli: Cli) -> None:
     result = cli("explain", "e010")
     assert (result.code, result.err) == (0, "")
     assert result.out == (
-        "E010 unknown-key: The rule language has no such key at this place.\n"
+        "E010 unknown-key: The rule language has no such key here.\n"
         "\nwrong:\n  - path: items\n    limt: 20\n\nright:\n  - path: items\n    limit: 20\n"
     )
     assert cli("explain", "unknown-key").out == result.out

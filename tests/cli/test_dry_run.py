@@ -92,7 +92,7 @@ def test_what_needs_attention(folder: Path, cli: Cli) -> None:
     (folder / "two.json").write_bytes(two)
     result = cli("two.json", "--rules", "bad.yaml", "--rules", "other.yaml")
     assert result.code == 0
-    nothing = "`record` found nothing; the nearest key is `records` (1 call)"
+    nothing = "the return has no key `record`; did you mean `records`? (1 call)"
     assert result.out.partition("What needs attention\n")[2].splitlines() == [
         "  Tools without a rule",
         "    large  1 call, 5,000 characters",

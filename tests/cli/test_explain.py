@@ -21,7 +21,7 @@ def test_rules_in_descriptions(folder: Path, cli: Cli) -> None:
         "\n"
         "any.yaml, for `a`, `b`, `c` and 1 more\n"
         "  Any of them.\n"
-        "  - cuts lists and texts evenly where more than 500 characters are left\n",
+        "  - shortens lists and texts further if more than 500 characters are left\n",
         "",
     )
 

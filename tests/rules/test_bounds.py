@@ -75,12 +75,6 @@ def test_tests_read_files_at_or_below_the_folder_of_the_rule(key: str, name: str
     ]
 
 
-def test_word_lists_are_at_or_below_the_folder_of_the_rule() -> None:
-    assert problems(HEAD + "entities: {host: {words_file: /etc/passwd}}\npreserve: [host]\nmax_chars: 9\n") == [
-        ("3:31", "expected a file in the folder of the rule file or below", "write a relative path without `..`")
-    ]
-
-
 @pytest.mark.parametrize("verb", ["check", "test", "schema"])
 def test_the_command_line_refuses_what_is_no_file(
     verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -93,16 +87,17 @@ def test_the_command_line_refuses_what_is_no_file(
 
 
 @pytest.mark.parametrize(
-    ("text", "code"),
+    ("text", "codes"),
     [
-        ("- *a\n" * 50_000, "E030"),
-        ("- !a b\n" * 35_000, "E030"),
-        ("[" + "{a, }," * 35_000 + "]", "E035"),
-        ("- [\t\t1]\n" * 25_000 + "- @", "E036"),
-        ("{" * 60 + "a: 1, " * 30_000, "E049"),
-        ("a:\n" + " \n" * 120_000 + "a: 1\n", "E012"),
+        ("- *a\n" * 50_000, {"E030"}),
+        ("[" + "*a, " * 50_000 + "]", {"E030"}),
+        ("- !a b\n" * 35_000, {"E030"}),
+        ("[" + "{a, }," * 35_000 + "]", set()),
+        ("- [\t\t1]\n" * 25_000 + "- @", {"E036"}),
+        ("{" * 60 + "a: 1, " * 30_000, {"E049"}),
+        ("a:\n" + " \n" * 120_000 + "a: 1\n", {"E012"}),
     ],
-    ids=["aliases", "tags", "empty values", "tabs", "brackets", "blank lines"],
+    ids=["aliases", "aliases in one line", "tags", "empty values", "tabs", "brackets", "blank lines"],
 )
-def test_hostile_texts_of_full_size_are_read_in_linear_time(text: str, code: str) -> None:
-    assert {one.code for one in parse(text, "r.yaml")[1].found} == {code}
+def test_hostile_texts_of_full_size_are_read_in_linear_time(text: str, codes: set[str]) -> None:
+    assert {one.code for one in parse(text, "r.yaml")[1].found} == codes

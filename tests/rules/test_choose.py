@@ -5,11 +5,11 @@ from __future__ import annotations
 import fnmatch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reducer.rules import compile_rules
-from reducer.rules.choose import overlap
+from reducer.rules.choose import matches, rule_chooser, shadows
 
 
 def chosen(names: list[str], tool: str) -> str | None:
@@ -39,30 +39,25 @@ def test_the_exact_name_then_the_most_literal_glob(names: list[str], tool: str, 
     assert chosen(names[::-1], tool) == expected, "the order of files does not matter"
 
 
-globs = st.text(alphabet="ab*?", min_size=1, max_size=5)
-
-
-@given(globs, globs, st.text(alphabet="ab", max_size=5))
-def test_globs_that_match_one_name_overlap(a: str, b: str, name: str) -> None:
-    if fnmatch.fnmatchcase(name, a) and fnmatch.fnmatchcase(name, b):
-        assert overlap(a, b)
-        assert overlap(b, a)
-
-
-@given(globs, globs)
-def test_globs_that_overlap_match_one_name(a: str, b: str) -> None:
-    from itertools import product
-
-    names = ("".join(letters) for size in range(9) for letters in product("ab", repeat=size))
-    both = any(fnmatch.fnmatchcase(name, a) and fnmatch.fnmatchcase(name, b) for name in names)
-    assert overlap(a, b) == both
-
-
-def test_two_globs_that_overlap_are_a_warning() -> None:
-    names = ("vt_*", "*_file", "misp_*", "*")
-    ruleset, found = compile_rules((f"{name[0]}.yaml", f"version: 1\ntool: '{name}'\nmax_chars: 9\n") for name in names)
+def test_the_first_match_is_the_rule_that_applies() -> None:
+    names = ["get_host", "get_*", "*_host", "*", "get_h*", "g?t_host", "[g]et_host"]
+    ruleset, _ = compile_rules((f"{name}.yaml", f"version: 1\ntool: '{name}'\nmax_chars: 9\n") for name in names)
     assert ruleset is not None
-    assert [(one.severity, one.message) for one in found] == [
-        ("warning", "the globs `*_file` and `vt_*` at v.yaml:2:7 can match the same name"),
-        ("warning", "the globs `misp_*` and `*_file` at *.yaml:2:7 can match the same name"),
-    ]
+    left, order = list(ruleset.rules), []
+    while left:
+        chosen = rule_chooser(left)("get_host")
+        assert chosen is matches(left, "get_host")[0].rule
+        order.append(chosen.name)
+        left.remove(chosen)
+    assert [match.name for match in matches(ruleset.rules, "get_host")] == order
+    assert [match.name for match in matches(ruleset.rules, "xyz")] == ["*"]
+
+
+_globs = st.text("ab*?", min_size=1, max_size=4).filter(lambda glob: set(glob) & set("*?"))
+
+
+@given(_globs, _globs, st.text("ab", max_size=5))
+@example("a*", "a?", "ab")
+def test_a_shadowed_glob_is_never_used(first: str, second: str, name: str) -> None:
+    if shadows(first, second) and fnmatch.fnmatchcase(name, second):
+        assert chosen([second, first], name) == first

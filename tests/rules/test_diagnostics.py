@@ -12,7 +12,8 @@ import pytest
 import reducer
 from reducer.cli.check import problems_of
 from reducer.errors import Diagnostic, Location
-from reducer.rules.diagnostics import catalogue, example_files
+from reducer.rules.diagnostics import catalogue
+from tests.rules.examples import example_files
 
 _CODE = re.compile(r"[EW]\d{3}")
 _WITHOUT_EXAMPLE = {"E006", "E007", "E049"}

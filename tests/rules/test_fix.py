@@ -9,9 +9,10 @@ from hypothesis import event, example, given, target
 from hypothesis import strategies as st
 
 from reducer.rules import compile_rules
-from reducer.rules.diagnostics import Entry, catalogue, example_files
+from reducer.rules.diagnostics import Entry, catalogue
 from reducer.rules.fix import fixed
 from reducer.rules.parser import parse
+from tests.rules.examples import CASES, example_files
 
 RULES = Path(__file__).parents[2] / "rules"
 HEAD = "version: 1\ntool: t\n"
@@ -25,19 +26,7 @@ def errors(text: bytes) -> int:
     return sum(problem.severity == "error" for problem in compile_rules([("r.yaml", text)])[1])
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right"),
-    [
-        ("- path: items # the list\n  limt: 3   # few", "- path: items # the list\n  limit: 3   # few"),
-        ("- limitt: 3", "- limit: 3"),
-        ("- {limit: 3, sort_yb: seen}", "- {limit: 3, sort_by: seen}"),
-        ("- path: @\n  truncate: 5", '- path: "@"\n  truncate: 5'),
-        ("- path: [?risk=='high'].tags\n  limit: 3", "- path: \"[?risk=='high'].tags\"\n  limit: 3"),
-        ("- extract: [domian, threat_actr]", "- extract: [domain, threat_actor]"),
-        ("- keep: [a, 2024-01-01]", '- keep: [a, "2024-01-01"]'),
-        ("- path: a[?b == 'x #1']\n  drop: c", "- path: \"a[?b == 'x #1']\"\n  drop: c"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "right"), CASES["fixed"].items())
 def test_corrects_at_the_place_of_the_mistake(wrong: str, right: str) -> None:
     def whole(steps: str) -> str:
         return HEAD + "# above\nsteps:\n" + "".join(f"  {line}\n" for line in steps.splitlines()) + "# below\n"
@@ -45,37 +34,7 @@ def test_corrects_at_the_place_of_the_mistake(wrong: str, right: str) -> None:
     assert fix(whole(wrong)) == whole(right)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        HEAD + "steps:\n  - path: a\n    keep: [x]\n    sort_by: y\n",
-        HEAD + "steps:\n  - path: a\n    frobnicate: 3\n",
-        HEAD + 'steps:\n  - {path: a, limit: 3, always_keep: risk == "high"}\n',
-        HEAD + "max_chars: no\n",
-        *(
-            f"{HEAD}steps:\n  - {step}\n"
-            for step in (
-                "{path: a, top: 3}",
-                "{path: a, crop: 100}",
-                "{path: a, omit: [x]}",
-                "{path: a, limit: 3, sort_by: -score}",
-                "{path: a, limit: 3, order: newest}",
-                "{path: a, limit: 3, order: dsc}",
-                "{path: a, limit: 3, always_keep: is_null(x)}",
-                "{path: a, limit: 3, always_keep: floor(x) == 'a'}",
-                "{path: a, limit: 3, always_keep: score > 5 and x}",
-                "{path: a, tail: 5}",
-                "{path: $.a, limit: 3}",
-                "{extract: md4}",
-                "{extract: ipv5}",
-                "{extract: ip-src}",
-            )
-        ),
-        HEAD + "steps:\n\t- limit: 3\n",
-        HEAD + "steps:\n  - path: a\n     limit: 3\n",
-        HEAD + 'steps:\n  - path: "a\n    limit: 3\n',
-    ],
-)
+@pytest.mark.parametrize("text", CASES["not fixed"])
 def test_leaves_alone_what_is_not_clear(text: str) -> None:
     assert fix(text) == text
 

@@ -1,108 +1,145 @@
-"""What the model is told of the rules: exact words, short ones, the same whenever they are asked for."""
+"""What rules do in words: for analysts as sentences, for the model in short and the same in every request."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
 
 from reducer import Reducer
 from reducer.operations import operations
-from reducer.rules import compile_rules, instructions
+from reducer.rules import Rule, compile_rules, descriptions, instructions
+from reducer.rules.instructions import grouped
+from tests.helpers import BY_FILE, RULES, rules
+from tests.laws.strategies import cases
 
-OPENING = (
-    "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out."
+INTRODUCTION = (
+    "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
 )
+LIMIT = {"path": "resolutions", "limit": 20, "sort_by": "last_seen"}
+KEEP = {"path": "resolutions", "keep": ["hostname", "last_seen"]}
 
 
-def told(*steps: dict[str, Any], tools: list[str] | None = None, **more: Any) -> str:
-    ruleset, problems = compile_rules(
-        [("r.yaml", json.dumps({"version": 1, "tool": "t", "steps": list(steps), **more}))]
-    )
-    assert ruleset is not None, problems
-    text = instructions(ruleset, ["t"] if tools is None else tools)
-    assert text.startswith(f"{OPENING}\n- `t`: ")
-    return text.removeprefix(f"{OPENING}\n- `t`: ")
+def rule(*steps: dict[str, Any], **more: Any) -> Rule:
+    return rules(steps=list(steps), **more).rules[0]
+
+
+def described(*steps: dict[str, Any], **more: Any) -> list[str]:
+    return [one.text for one in descriptions(rule(*steps, **more))]
+
+
+def in_short(*steps: dict[str, Any], **more: Any) -> str:
+    text = instructions(rules(steps=list(steps), **more), ["t"])
+    assert text.startswith(f"{INTRODUCTION}- `t`: ")
+    return text.removeprefix(f"{INTRODUCTION}- `t`: ")
 
 
 @pytest.mark.parametrize(
     ("step", "text"),
     [
+        (LIMIT, "keeps the 20 newest `resolutions` by `last_seen`"),
+        ({**LIMIT, "order": "asc"}, "keeps the 20 oldest `resolutions` by `last_seen`"),
+        ({"path": "a.list", "limit": 1500}, "keeps the first 1,500 items of `a.list`"),
+        ({"limit": {"head": 3, "tail": 2}}, "keeps the first 3 and last 2 items of the answer"),
         (
-            {"path": "resolutions", "limit": 20, "sort_by": "last_seen"},
-            "`resolutions` lists at most the 20 newest by `last_seen`.",
+            {"path": "r", "limit": {"head": 1, "tail": 2}, "sort_by": "score", "order": "asc"},
+            "keeps the 1 lowest and 2 highest items of `r` by `score`",
         ),
         (
-            {"path": "r", "limit": 3, "sort_by": "first_seen", "order": "asc"},
-            "`r` lists at most the 3 oldest by `first_seen`.",
+            {"path": "r", "limit": 2, "always_keep": f"risk == '{'x' * 60}'"},
+            f"keeps the first 2 items of `r`, and all that match `risk == '{'x' * 50}…`",
         ),
+        ({"path": "whois.raw", "truncate": 400}, "cuts texts in `whois.raw` to the first 400 characters"),
+        ({"path": "a", "keep": ["b", "c.d"]}, "keeps only `b` and `c.d` of `a`"),
+        ({"path": "a", "keep": list("bcdefghi")}, "keeps only `b`, `c`, `d`, `e`, `f`, `g` and 2 more of `a`"),
+        ({"path": "a", "drop": ["b", "c", "e[?f]"]}, "drops `b`, `c` and `e[?f]` from `a`"),
+        ({"path": "hosts", "dedupe": "ip"}, "keeps the first of the `hosts` for each `ip`"),
+        ({"path": "hosts", "dedupe": True}, "drops repeated `hosts`"),
+        ({"path": "edges", "drop_dangling": {"a": "n[*].id"}}, "drops `edges` whose `a` is not in `n[*].id`"),
+        ({"extract": ["ip", "cve"]}, "keeps only the parts of the answer that mention ip or cve"),
+        ({"compact": True}, "drops null and empty keys from the answer"),
+        ({"path": "a", "unwrap": True}, "replaces JSON texts in `a` with their values"),
         (
-            {"path": "r", "limit": 1500, "sort_by": "rank", "order": "asc"},
-            "`r` lists at most the 1,500 lowest by `rank`.",
+            {"path": "a", "drop": "b", "when": {"min_chars": 3000, "where": "c"}},
+            "drops `b` from `a`, if the answer has at least 3,000 characters and `c` holds",
         ),
-        ({"limit": {"head": 3, "tail": 2}}, "the answer lists at most its first 3 and last 2 items."),
-        (
-            {"limit": {"head": 1, "tail": 2}, "sort_by": "score"},
-            "the answer lists at most the 1 highest and 2 lowest by `score`.",
-        ),
-        (
-            {"path": "r", "limit": 2, "always_keep": "risk == 'high'"},
-            "`r` lists at most its first 2 items, and all with `risk == 'high'`.",
-        ),
-        (
-            {"path": "r", "limit": 2, "always_keep": f"risk == '{'x' * 50}'"},
-            "`r` lists at most its first 2 items, and all with certain values.",
-        ),
-        ({"path": "whois.raw", "truncate": 400}, "`whois.raw` is cut at 400 characters."),
-        ({"truncate": 4000}, "texts in the answer are cut at 4,000 characters."),
-        ({"path": "a", "keep": ["b", "c"]}, "`a` shows only `b`, `c`."),
-        ({"path": "a", "keep": list("bcdefgh")}, "`a` shows only `b`, `c`, `d`, `e` and 3 more."),
-        ({"path": "a", "drop": "raw"}, "`a` leaves out `raw`."),
-        ({"drop": f"a[?risk == '{'x' * 50}']"}, "the answer leaves out some of its parts."),
-        ({"path": "a", "dedupe": "b"}, "`a` lists one item for each `b`."),
-        ({"compact": True}, "the answer leaves out keys without a value."),
     ],
 )
-def test_what_a_step_leaves_out(step: dict[str, Any], text: str) -> None:
-    assert told(step) == text
+def test_what_a_step_does(step: dict[str, Any], text: str) -> None:
+    assert described(step) == [text] or described(step)[1:] == ["preserves ioc, cve, mitre_attack and threat_actor"]
+    assert described(step)[0] == text
+    assert in_short(step) == f"{text}."
 
 
-def test_each_operation_tells_something_else_of_a_place() -> None:
-    sayings = [
-        told({"path": "a", **{k: v for k, v in op.examples[0].step.items() if k != "path"}})
-        for op in operations().values()
+def test_a_list_and_its_keys_are_one_sentence() -> None:
+    text = "keeps the 20 newest `resolutions` by `last_seen`, each with `hostname` and `last_seen`"
+    assert described(LIMIT, KEEP) == [text]
+    assert in_short(LIMIT, KEEP) == f"{text}."
+    for steps in ([KEEP, LIMIT], [LIMIT, {**KEEP, "path": "others"}], [LIMIT, {**KEEP, "when": {"min_chars": 9}}]):
+        assert len(described(*steps)) == 2
+
+
+def test_what_goes_for_the_whole_rule() -> None:
+    more: dict[str, Any] = {"max_chars": 12000, "keys": "all", "preserve": {"cve": 9, "ip": 50}}
+    assert described({"path": "note", "truncate": 400}, when={"min_chars": 2000}, **more) == [
+        "applies only if the answer has at least 2,000 characters",
+        "cuts texts in `note` to the first 400 characters",
+        "shortens lists and texts further if more than 12,000 characters are left",
+        "keeps every key of every object; removed values become empty",
+        "preserves ip and cve",
+        "preserves at most 9 values of cve",
+        "preserves at most 50 values of ip",
     ]
-    assert len(set(sayings)) == len(sayings)
-    assert all(text.startswith("`a` ") for text in sayings)
+    assert described({"drop": "a"}, {"drop": "c", "preserve": ["ip"]})[-1] == "preserves ip in line 1"
 
 
-def test_steps_follow_each_other_and_the_target_comes_last() -> None:
-    steps = [{"path": name, "limit": 2} for name in "abc"]
-    assert told(*steps, max_chars=12000).count(" lists at most its first 2 items; ") == 3
-    assert told(*steps, max_chars=12000).endswith("; the answer is cut down to about 12,000 characters.")
+@pytest.mark.parametrize("verb", operations())
+def test_an_operation_names_its_place(verb: str) -> None:
+    for example in operations()[verb].examples:
+        text = described(example.step)[0]
+        assert (f"`{example.step['path']}`" if "path" in example.step else "the answer") in text
+        assert text[0].islower()
+        assert not text.endswith(".")
 
 
-def test_of_many_steps_the_first_are_told_and_of_equal_ones_one() -> None:
-    many = told(*({"path": f"a{number}", "limit": 2} for number in range(20)), {"compact": True})
+@given(cases)
+def test_any_rule_has_words(case: Any) -> None:
+    for one in case[1].rules:
+        assert all(description.text for description in descriptions(one))
+        assert descriptions(one)
+
+
+def test_shipped_rules_have_words() -> None:
+    reducer = Reducer.load(RULES)
+    for one in BY_FILE.values():
+        lines = [description.line for description in descriptions(one) if description.line]
+        assert lines == sorted(lines)
+        assert lines[0] == one.steps[0].location.line
+        assert len(reducer.instructions([next(name for name in one.tools if "*" not in name)])) < 1000
+    assert reducer.instructions(["explore", "deep_research"]) == reducer.instructions(["deep_research", "explore"])
+
+
+def test_types_of_a_whole_group_are_named_by_it() -> None:
+    assert grouped({"ipv4", "ipv6", "cve", "ticket"}) == ["ip", "cve", "ticket"]
+    assert grouped({"ipv4"}) == ["ipv4"]
+
+
+def test_of_many_steps_the_first_are_named_and_of_equal_ones_one() -> None:
+    many = in_short(*({"path": f"a{number}", "limit": 2} for number in range(20)), {"compact": True}, max_chars=9000)
     assert many.count(";") == 7
-    assert many.endswith("; other parts are shortened too; the answer leaves out keys without a value.")
-    assert told(*({"path": "a", "limit": 2} for _ in range(20))) == "`a` lists at most its first 2 items."
+    assert many.endswith(
+        "; shortens other parts too; shortens lists and texts further if more than 9,000 characters are left."
+    )
+    assert in_short(*({"path": "a", "limit": 2} for _ in range(20))) == "keeps the first 2 items of `a`."
 
 
 def test_tools_of_one_rule_share_a_line_and_tools_without_one_have_none() -> None:
-    ruleset, _ = compile_rules([("r.yaml", '{"version": 1, "tool": ["a*", "b"], "steps": [{"limit": 2}]}')])
+    text = json.dumps({"version": 1, "tool": ["a*", "b"], "steps": [{"limit": 2}]})
+    ruleset, _ = compile_rules([("r.yaml", text)])
     assert ruleset is not None
-    line = "the answer lists at most its first 2 items."
-    assert instructions(ruleset, ["a2", "b", "a1", "c", "a1"]) == f"{OPENING}\n- `a1`, `a2`, `b`: {line}"
-    assert instructions(ruleset) == f"{OPENING}\n- `a*`, `b`: {line}"
+    line = "keeps the first 2 items of the answer."
+    assert instructions(ruleset, ["a2", "b", "a1", "c", "a1"]) == f"{INTRODUCTION}- `a1`, `a2`, `b`: {line}"
+    assert instructions(ruleset) == f"{INTRODUCTION}- `a*`, `b`: {line}"
     assert instructions(ruleset, ["c"]) == instructions(ruleset, []) == ""
-
-
-def test_the_rules_of_the_project_are_told_shortly() -> None:
-    reducer = Reducer.load(Path(__file__).parents[2] / "rules")
-    for rule in reducer.ruleset.rules:
-        tool = next(name for name in rule.tools if "*" not in name)
-        assert len(reducer.instructions([tool])) < 900
-    assert reducer.instructions(["explore", "deep_research"]) == reducer.instructions(["deep_research", "explore"])

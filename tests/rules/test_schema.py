@@ -20,52 +20,11 @@ from reducer.rules.schema import rule_schema
 from reducer.rules.tree import plain
 from tests.helpers import RULES
 from tests.laws.strategies import KINDS, rule_files
+from tests.rules.examples import CASES
 
 MODELINE = "# yaml-language-server: $schema=.schema.json\n"
 SCHEMA = rule_schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
-
-HEAD = "version: 1\ntool: t\n"
-STEPS = HEAD + "steps:\n"
-TESTS = HEAD + "max_chars: 3\ntests:\n"
-WRONG = {
-    "an action misspelt": STEPS + "  - {path: a, limt: 5}\n",
-    "no action": STEPS + "  - {path: a}\n",
-    "two actions": STEPS + "  - {keep: a, drop: b}\n",
-    "a key of another action": STEPS + "  - {keep: a, sort_by: b}\n",
-    "a text for a number": STEPS + "  - {limit: '5'}\n",
-    "nothing stays": STEPS + "  - {limit: 0}\n",
-    "an unknown order": STEPS + "  - {limit: 5, order: up}\n",
-    "an unknown type": STEPS + "  - {extract: ipv5}\n",
-    "an unknown type with a bound": HEAD + "max_chars: 3\npreserve: {ipv5: 3}\n",
-    "an empty gate": HEAD + "max_chars: 3\nwhen: {}\n",
-    "a key without a value": HEAD + "max_chars:\n",
-    "no tool": "version: 1\nmax_chars: 3\n",
-    "no version": "tool: t\nmax_chars: 3\n",
-    "another version": "version: 2\ntool: t\nmax_chars: 3\n",
-    "nothing to do": HEAD,
-    "no steps": HEAD + "steps: []\n",
-    "a step at the place of steps": HEAD + "steps: {keep: a}\n",
-    "a key of a type misspelt": "version: 1\nentities: {a: {patern: x}}\n",
-    "a test without a name": TESTS + "  - {given: {json: 1}, expect: {unchanged: true}}\n",
-    "two things given": TESTS + "  - {name: x, given: {json: 1, text: a}, expect: {unchanged: true}}\n",
-    "a call without a history": TESTS + "  - {name: x, given: {text: a, call: b}, expect: {unchanged: true}}\n",
-    "an expectation misspelt": TESTS + "  - {name: x, given: {json: 1}, expect: {contians: a}}\n",
-    "a share without its sign": TESTS + "  - {name: x, given: {json: 1}, expect: {min_reduction: '80'}}\n",
-}
-RIGHT = {
-    "an action with its other keys": STEPS + "  - {limit: 5, sort_by: x, order: asc, always_keep: y}\n",
-    "a number and both ends": STEPS + "  - {truncate: 3}\n  - {limit: {head: 1, tail: 2}}\n",
-    "compact and dedupe": STEPS + "  - {path: b, dedupe: true}\n  - {path: a, dedupe: x.y}\n  - compact: true\n",
-    "entity types": STEPS + "  - {keep: a, preserve: ioc}\n  - {extract: [ipv4, cve]}\npreserve: {ipv4: 3}\n",
-    "no entity types": STEPS + "  - {keep: a, preserve: []}\n",
-    "gates": STEPS + "  - {keep: a, when: {min_chars: 3, where: a}}\nwhen: {where: a}\n",
-    "several tools": "version: 1\ntool: [a, 'b_*']\nmax_chars: 4\nkeys: all\n",
-    "own types": "version: 1\nentities: {a: {words: [xyzzy], ignore: xyzzy}, domain: {ignore: [a.com]}}\n",
-    "conditions": "version: 1\nconditions: {a: x == 'y'}\n",
-    "conditions beside a rule": STEPS + "  - {limit: 3, always_keep: a}\nconditions: {a: x == 'y'}\n",
-    "a test": TESTS + "  - {name: x, given: {history: a.json, call: b}, expect: {min_reduction: 12.5%, contains: a}}\n",
-}
 
 
 def refusals(data: Any, validator: Draft202012Validator = VALIDATOR) -> list[str]:
@@ -121,13 +80,13 @@ def test_examples_of_actions_are_valid_steps(action: str, step: dict[str, Any]) 
     assert refusals({**rule, "steps": [{**step, "drop" if action == "keep" else "keep": "a"}]}) != []
 
 
-@pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("text", CASES["invalid"].values(), ids=CASES["invalid"])
 def test_wrong_rules_are_refused_by_both(text: str) -> None:
     assert errors(text) != []
     assert refusals(read(text)) != []
 
 
-@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
+@pytest.mark.parametrize("text", CASES["valid"].values(), ids=CASES["valid"])
 def test_right_rules_are_accepted_by_both(text: str) -> None:
     assert errors(text) == []
     assert refusals(read(text), Draft202012Validator(rule_schema(entities=["a"]))) == []

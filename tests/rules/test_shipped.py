@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from reducer.analysis.rule_tests import run_test
-from reducer.analysis.samples import sample
 from reducer.engine import attempt, reduce_content
 from reducer.entities import expand
 from reducer.rules import compile_rules
-from reducer.values import chars, dump
+from reducer.values import chars
 from tests.helpers import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, entities, forced, is_bounded, texts
 
 PRESERVED = expand(("ioc", "cve", "threat_actor"))
@@ -78,15 +77,6 @@ def test_which_rule_a_tool_gets(tool: str, name: str | None) -> None:
     assert RULESET is not None
     rule = RULESET.rule_for(tool)
     assert (rule and Path(rule.file).stem) == name
-
-
-@pytest.mark.parametrize("name", BY_FILE)
-def test_samples_are_not_changed_in_place(name: str) -> None:
-    for test in BY_FILE[name].tests:
-        content = sample(BY_FILE[name], test)
-        before = dump(content)
-        reduce_content(forced(BY_FILE[name]), "any", content)
-        assert dump(content) == before
 
 
 # --- they save what they promise

@@ -1,0 +1,202 @@
+"""Reads the names that rule files define for all files of a folder: `entities:` and `conditions:`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pydantic import Field
+
+from reducer.entities.aliases import types_for
+from reducer.entities.entity import GROUPS, TYPES
+from reducer.entities.patterns import Pattern, PatternError, compile_pattern
+from reducer.entities.vocabulary import CustomType, Vocabulary, ignore_key
+from reducer.entities.words import MAX_WORDS, WordsError, finder, read_words, word_error
+from reducer.errors import Location
+from reducer.operations.fields import Names
+from reducer.paths import PathError, compile_expression
+from reducer.rules.diagnostics import Report
+from reducer.rules.model import FileNames, Model
+from reducer.rules.tree import Mapping as MappingNode
+from reducer.rules.tree import Scalar, Tree, locate, plain
+from reducer.rules.validation import listed, nearest, validated
+
+_HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+class Definition(NamedTuple):
+    """A name that a rule file defines: its key and value, and the report of the file."""
+
+    name: str
+    key: Scalar
+    node: Tree
+    report: Report
+    is_valid: bool = True
+
+
+def definitions(files: Iterable[tuple[Tree, Report]], section: str) -> Iterator[Definition]:
+    """Yield what the mappings `section` of rule files define. Report names that are not valid or defined twice."""
+    first: dict[str, Location] = {}
+    for tree, report in files:
+        node = locate(tree, (section,))
+        for key, value in node.entries if isinstance(node, MappingNode) and node is not tree else ():
+            definition = Definition(str(key.value), key, value, report)
+            if definition.name in first:
+                report.add(key, "E092", f"`{definition.name}` is already defined at {first[definition.name]}")
+                continue
+            first[definition.name] = Location(report.file, key.line, key.column)
+            if not _NAME.fullmatch(definition.name):
+                report.add(key, "E091", f"`{definition.name}` is not a valid name")
+                definition = definition._replace(is_valid=False)
+            yield definition
+
+
+def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
+    """Return the JMESPath expressions of rule files by their names. Report what is wrong with them.
+
+    A wrong expression is replaced with `@`, so that using it is no second problem.
+    """
+    return MappingProxyType({one.name: _expression(one) for one in definitions(files, "conditions")})
+
+
+def _expression(definition: Definition) -> str:
+    node, report = definition.node, definition.report
+    if not isinstance(node, Scalar) or type(node.value) is not str:
+        report.add(node, "E020", "expected a JMESPath expression", "for example `severity == 'critical'`")
+        return "@"
+    try:
+        for warning in compile_expression(node.value).warnings:
+            report_path(report, node, warning)
+    except PathError as error:
+        report_path(report, node, error)
+        return "@"
+    return node.value
+
+
+def report_path(report: Report, node: Tree, error: PathError) -> None:
+    """Report an error or warning in a JMESPath expression."""
+    report.add(node, error.code, error.message, error.help, offset=error.column - 1, width=error.width)
+
+
+class EntityKeys(Model):
+    """The definition of one entity type in a rule file."""
+
+    pattern: Names | None = Field(
+        None, description="A regex, or several, for entities of this type (needs the extra `patterns`)."
+    )
+    words: Names | None = Field(None, description="The words that are entities of this type.")
+    words_file: FileNames | None = Field(None, description="A text file beside the rule file with a word on each line.")
+    case_sensitive: bool | None = Field(None, description="`true`: words match only as they are written here.")
+    ignore: Names | None = Field(None, description="Values that look like an entity of this type, but are not.")
+
+
+def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
+    """Read the entity types of rule files and report what is wrong with them.
+
+    A type whose definition is wrong is known nevertheless, so that using it is no second problem.
+    """
+    custom: dict[str, CustomType] = {}
+    ignoring: list[tuple[Definition, tuple[str, ...]]] = []
+    for definition in definitions(files, "entities"):
+        keys = _keys(definition)
+        if definition.name not in TYPES:
+            custom[definition.name] = CustomType() if keys is None else _custom(definition, keys)
+        if keys is not None and keys.ignore:
+            ignoring.append((definition, keys.ignore))
+    known = Vocabulary(MappingProxyType(custom))
+    ignored = {
+        definition.name: frozenset(_ignored(known, definition, number, value) for number, value in enumerate(values))
+        for definition, values in ignoring
+    }
+    return Vocabulary(known.custom, MappingProxyType(ignored))
+
+
+def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]) -> None:
+    """Warn about custom entity types that no rule uses."""
+    for definition in definitions(files, "entities"):
+        if definition.name not in {*used, *TYPES}:
+            definition.report.add(
+                definition.key, "W030", f"no rule preserves or extracts the entity type `{definition.name}`"
+            )
+
+
+def _keys(definition: Definition) -> EntityKeys | None:
+    """Return the keys of a definition, or None after reporting what is wrong with them."""
+    name, key, node, report, is_valid = definition
+    if name in GROUPS:
+        report.add(key, "E094", f"`{name}` is a group of types", f"name one of its types: {listed(GROUPS[name])}")
+        return None
+    if not isinstance(node, MappingNode):
+        example = "{ignore: [example.org]}" if name in TYPES else "{pattern: 'INC-\\d{6}'}"
+        report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
+        return None
+    keys: EntityKeys | None = validated(EntityKeys, plain(node), report, (node, ()))
+    if keys is None or not is_valid:
+        return None
+    given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]
+    wrong = next((field for field in given if field != "ignore"), None) if name in TYPES else None
+    if wrong is not None:
+        message = f"`{name}` is a built-in type and cannot have `{wrong}`"
+        report.add(locate(node, (wrong,), key=True), "E094", message, "choose another name for a custom type")
+    elif name in TYPES and not given:
+        report.add(key, "E093", f"the definition of `{name}` is empty", "add `ignore`")
+    elif name not in TYPES and not {"pattern", "words", "words_file"} & set(given):
+        near = next(iter(types_for(name, TYPES)), "") or nearest(name, TYPES)
+        help = f"did you mean `{near}`?" if near and keys.ignore else ""
+        report.add(key, "E093", f"`{name}` needs `pattern`, `words` or `words_file`", help)
+    elif keys.case_sensitive is not None and not {"words", "words_file"} & set(given):
+        message, help = "`case_sensitive` applies to words only", "start the pattern with `(?i)` to ignore case"
+        report.add(locate(node, ("case_sensitive",), key=True), "E094", message, help)
+    else:
+        return keys
+    return None
+
+
+def _custom(definition: Definition, keys: EntityKeys) -> CustomType:
+    """Compile the patterns and word lists of a custom type."""
+    node, report = definition.node, definition.report
+    patterns: list[Pattern] = []
+    for number, text in enumerate(keys.pattern or ()):
+        try:
+            patterns.append(compile_pattern(text))
+        except PatternError as error:
+            at, offset = locate(node, ("pattern", number)), error.column - 1
+            report.add(at, "E095", error.message, error.help, offset=offset, width=error.width)
+    words: dict[str, None] = {}
+    for number, word in enumerate(keys.words or ()):
+        if wrong := word_error(word):
+            report.add(locate(node, ("words", number)), "E096", wrong)
+        else:
+            words[word] = None
+    for number, file in enumerate(keys.words_file or ()):
+        try:
+            words.update(dict.fromkeys(read_words(Path(report.file).parent / file)))
+        except WordsError as error:
+            report.add(locate(node, ("words_file", number)), "E096", error.message, error.help)
+    if len(words) > MAX_WORDS:
+        message = f"`{definition.name}` has {len(words):,} words; at most {MAX_WORDS:,} are allowed"
+        report.add(definition.key, "E096", message)
+        words.clear()
+    found = finder(definition.name, tuple(words), bool(keys.case_sensitive)) if words else None
+    return CustomType(tuple(patterns), found)
+
+
+def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:
+    """Return what an entity is compared with to be ignored."""
+    name = definition.name
+    entities = vocabulary.scanner(frozenset({name}))(value)
+    entity = next((entity for entity in entities if entity.start == 0 and entity.end == len(value)), None)
+    if entity is not None:
+        return ignore_key(entity)
+    host = value.lower().removeprefix("*.").rstrip(".")
+    if name == "domain" and _HOST.fullmatch(host):
+        return host
+    # The definition of a custom type without any source is wrong and already reported.
+    if vocabulary.custom.get(name) != CustomType():
+        message = f"`{value}` is not an entity of the type `{name}`"
+        definition.report.add(locate(definition.node, ("ignore", number)), "E097", message)
+    return value

@@ -1,0 +1,31 @@
+"""Rule files for tests: the cases in `cases.yaml`, and the examples in `reducer/rules/diagnostics.toml`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+CASES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("cases.yaml").read_text(encoding="utf-8"))
+
+
+def example_files(example: str) -> dict[str, bytes]:
+    """Return the rule files of an example by their names.
+
+    A line such as `# b.yaml` starts another file. Missing keys are added unless the first line is `#!`. `\\xfc` stands
+    for that byte, which is not UTF-8.
+    """
+    parts = re.split(r"^# (\w+\.yaml)\n", example, flags=re.MULTILINE)
+    named = zip(["a.yaml", *parts[1::2]], parts[::2], strict=True)
+    return {name: _completed(text).encode().replace(b"\\xfc", b"\xfc") for name, text in named}
+
+
+def _completed(text: str) -> str:
+    if text.startswith("#!\n"):
+        return text.removeprefix("#!\n")
+    if text.startswith("- "):
+        text = "steps:\n" + "".join(f"  {line}\n" for line in text.splitlines())
+    head = "" if "version:" in text else "version: 1\n" if "tool:" in text else "version: 1\ntool: lookup\n"
+    return head + text
