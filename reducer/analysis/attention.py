@@ -65,8 +65,14 @@ def _of_returns(need: Need) -> Attention:
         "fault": f"{need.first}{more} unchanged, {size} characters: {about}",
         "too long": f"{need.first}{more} {'are' if more else 'is'} {size} characters above `max_chars` {about}",
     }
-    characters = 0 if need.kind == "lost" else need.size
-    return Attention(need.kind, need.where, messages[need.kind], need.calls, characters, need.nearest)
+    return Attention(
+        need.kind,
+        need.where,
+        messages[need.kind],
+        calls=need.calls,
+        characters=0 if need.kind == "lost" else need.size,
+        nearest=need.nearest,
+    )
 
 
 def _of_lines(total: LineSum) -> Iterator[Attention]:

@@ -94,7 +94,7 @@ class Score(NamedTuple):
 def add_scores(one: Score, other: Score) -> Score:
     """Add the scores of one contender on different histories."""
     numbers = (one.characters + other.characters, one.references + other.references, one.entities + other.entities)
-    return Score(*numbers, add_costs((one.cost, other.cost)))
+    return Score(*numbers, add_costs(one.cost, other.cost))
 
 
 @dataclass(frozen=True, slots=True)

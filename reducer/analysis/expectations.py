@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from reducer.analysis.missing import explain
@@ -50,7 +50,7 @@ def unmet(expect: Expect, content: Any, outcome: Outcome) -> Iterator[Failure]:
     for name, check in _CHECKS.items():
         wanted = getattr(expect, name)
         if name in expect.model_fields_set and (wanted is not None or name == "equals"):
-            yield from (replace(failure, what=name) for failure in check(wanted, case))
+            yield from check(wanted, case)
 
 
 def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, Any] | None:
@@ -72,7 +72,7 @@ def differs(place: Place, message: str, expected: Any, seen: Any, help: str = ""
     """Return the failure of an expectation that names a value, with the first difference."""
     path, one, other = difference(expected, seen) or ((), expected, seen)
     at = f"at `{path_text(path)}` " if path else ""
-    return Failure(place, message, at + excerpt(dump(one)), at + excerpt(dump(other)), help)
+    return Failure(place, message, at + excerpt(dump(one)), at + excerpt(dump(other)), help=help)
 
 
 def _unchanged(wanted: bool, case: _Case) -> Iterator[Failure]:
@@ -95,7 +95,7 @@ def _contains(wanted: tuple[str, ...], case: _Case) -> Iterator[Failure]:
         if not _has(case.result, part):
             help = _removed_by(lambda value, part=part: _has(value, part), case)  # type: ignore[misc]
             quoted, seen = _quoted(part), excerpt(case.outcome.content)
-            yield Failure(("contains", number), f"{quoted} is not in the result", quoted, seen, help)
+            yield Failure(("contains", number), f"{quoted} is not in the result", quoted, seen, help=help)
 
 
 def _not_contains(unwanted: tuple[str, ...], case: _Case) -> Iterator[Failure]:
@@ -130,11 +130,11 @@ def _values(wanted: dict[str, Any], case: _Case) -> Iterator[Failure]:
             found = compile_expression(text).evaluate(case.result)
         except PathError as error:
             message = f"`{text}`, column {error.column}: {error.message}"
-            yield Failure(place, message, f"a JMESPath expression for {excerpt(value)}", "", error.help)
+            yield Failure(place, message, f"a JMESPath expression for {excerpt(value)}", help=error.help)
             continue
         if difference(value, found):
             help = _why_null(text, case) if found is None else ""
-            yield differs(place, f"`{text}` is not as expected", value, found, help)
+            yield differs(place, f"`{text}` is not as expected", value, found, help=help)
 
 
 def _why_null(text: str, case: _Case) -> str:
@@ -163,7 +163,7 @@ def _preserves(types: tuple[str, ...], case: _Case) -> Iterator[Failure]:
             f"{len(lost):,} of {all} entities are lost",
             f"all {all} of {', '.join(types)}",
             f"{kept} of {all}; lost: {named}",
-            _removed_by(lambda value: _has(value, first), case, first),
+            help=_removed_by(lambda value: _has(value, first), case, first),
         )
 
 

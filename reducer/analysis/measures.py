@@ -2,29 +2,100 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
-from reducer.analysis.losses import (
-    LostEntity,
-    LostReference,
-    Recall,
-    Reduced,
-    Repeat,
-    Timeline,
-    lost_entities,
-    lost_references,
-    repeats,
-)
+from reducer import markers
 from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
 from reducer.analysis.steps import characters
+from reducer.analysis.texts import entities, opened
+from reducer.engine import Outcome, StepRun
 from reducer.histories.stored import InputFormat, Key, events
-from reducer.references import Event, Prompt, Response, Returned
+from reducer.paths.written import path_text
+from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
+from reducer.strict_json import loads
 
 MAX_LISTED = 1000
 """Lost references, lost entities and repeated calls that are listed; all are counted."""
+
+
+class Reduced(NamedTuple):
+    """One tool return and what its rule made of it: `name` is its call id."""
+
+    name: str
+    tool: str
+    content: Any
+    outcome: Outcome
+
+    @property
+    def left(self) -> Any:
+        """The content as the rule leaves it."""
+        return self.outcome.content
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether the rule changed it."""
+        return self.left is not self.content
+
+
+class LostReference(NamedTuple):
+    """A value that the agent used and would not have seen.
+
+    It was in the return `found` (a call id) of `tool`, at `path`. `used` is the message that used it, counted from 0,
+    and `kind` whether in a text or in the arguments of a call. `step` removed it: `file:line` and the name of the step.
+    """
+
+    history: str
+    value: str
+    tool: str
+    found: str
+    path: str
+    used: int
+    kind: str
+    step: str
+
+
+class LostEntity(NamedTuple):
+    """An entity that a return no longer contains; `step` removed it: `file:line` and the name of the step."""
+
+    history: str
+    type: str
+    value: str
+    tool: str
+    found: str
+    step: str
+
+
+class Recall(NamedTuple):
+    """How many entities of a type were in returns, each counted once per return, and how many still are."""
+
+    total: int
+    kept: int
+
+
+class Repeat(NamedTuple):
+    """A call with the tool and arguments of an earlier one; `first` and `again` are their messages, counted from 0.
+
+    `recorded`: the first answer was already cut when it was recorded; otherwise the rules would cut it.
+    """
+
+    history: str
+    tool: str
+    first: int
+    again: int
+    recorded: bool
+
+
+class _Timeline(NamedTuple):
+    """A history in order: its events, their messages, counted from 0, and the returns, None for those not chosen."""
+
+    history: str
+    events: Sequence[Event]
+    messages: Sequence[int]
+    returns: Sequence[Reduced | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +128,15 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     placed = events(data, input_format)
     happened = [place.event for place in placed]
     returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
-    timeline = Timeline(history, happened, [place.key[0] for place in placed], returns)
-    count, lost = lost_references(timeline)
-    entities, gone = lost_entities(timeline)
-    again = repeats(timeline)
+    timeline = _Timeline(history, happened, [place.key[0] for place in placed], returns)
+    count, lost = _lost_references(timeline)
+    recalls, gone = _lost_entities(timeline)
+    again = _repeats(timeline)
     return Measures(
         references=count,
         kept=count - len(lost),
         lost_references=lost[:MAX_LISTED],
-        entities=entities,
+        entities=recalls,
         lost_entities=gone[:MAX_LISTED],
         recorded=cost(requests(happened, [entry and entry.content for entry in returns])),
         reduced=cost(requests(happened, [entry and entry.left for entry in returns])),
@@ -74,22 +145,139 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     )
 
 
-def add(measures: Iterable[Measures]) -> Measures:
-    """Sum up the measures of several histories."""
-    every = tuple(measures)
-    kinds = sorted({kind for one in every for kind in one.entities})
-    found = {kind: [one.entities[kind] for one in every if kind in one.entities] for kind in kinds}
+def add(one: Measures, other: Measures) -> Measures:
+    """Add the measures of different histories."""
+    entities = dict(one.entities)
+    for kind, (total, kept) in other.entities.items():
+        known = entities.get(kind, Recall(0, 0))
+        entities[kind] = Recall(known.total + total, known.kept + kept)
     return Measures(
-        references=sum(one.references for one in every),
-        kept=sum(one.kept for one in every),
-        lost_references=tuple(chain.from_iterable(one.lost_references for one in every))[:MAX_LISTED],
-        entities={kind: Recall(*map(sum, zip(*recalls, strict=True))) for kind, recalls in found.items()},
-        lost_entities=tuple(chain.from_iterable(one.lost_entities for one in every))[:MAX_LISTED],
-        recorded=add_costs(one.recorded for one in every),
-        reduced=add_costs(one.reduced for one in every),
-        repeats=sum(one.repeats for one in every),
-        again=tuple(chain.from_iterable(one.again for one in every))[:MAX_LISTED],
+        references=one.references + other.references,
+        kept=one.kept + other.kept,
+        lost_references=(one.lost_references + other.lost_references)[:MAX_LISTED],
+        entities=dict(sorted(entities.items())),
+        lost_entities=(one.lost_entities + other.lost_entities)[:MAX_LISTED],
+        recorded=add_costs(one.recorded, other.recorded),
+        reduced=add_costs(one.reduced, other.reduced),
+        repeats=one.repeats + other.repeats,
+        again=(one.again + other.again)[:MAX_LISTED],
     )
+
+
+# --- what was lost
+
+
+def _lost_references(timeline: _Timeline) -> tuple[int, tuple[LostReference, ...]]:
+    """Return the number of novel references, and those of which no source would have shown the value to the agent."""
+    novel = [reference for reference in references(timeline.events) if reference.novel]
+    search = searcher({reference.value for reference in novel})
+    kept = {
+        source: search(searched(entry.left))
+        for source in {source for reference in novel for source in reference.sources}
+        if (entry := timeline.returns[source]) is not None and entry.is_reduced
+    }
+    by_source: dict[int, list[Reference]] = {}
+    for reference in novel:
+        if all(source in kept and reference.value not in kept[source] for source in reference.sources):
+            by_source.setdefault(reference.sources[0], []).append(reference)
+    lost = []
+    for source, gone in by_source.items():
+        entry = timeline.returns[source]
+        assert entry is not None  # it was reduced
+        steps = _removed_by(entry.outcome, [reference.value for reference in gone])
+        for one in gone:
+            path, used = _path(one.value, entry.content), timeline.messages[one.event]
+            of_return = (timeline.history, one.shown, entry.tool, entry.name)
+            lost.append(LostReference(*of_return, path, used, one.kind, steps[one.value]))
+    return len(novel), tuple(lost)
+
+
+def _removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
+    """Name for each value the step that removed its last occurrence: file, line and name; "" if no step did."""
+    steps = dict.fromkeys(values, "")
+    waiting, search = set(steps), searcher(steps)
+    for run in outcome.steps:
+        if waiting and run.changed:
+            gone = waiting - search(searched(outcome.left_after(run.number)))
+            steps.update(dict.fromkeys(gone, _step_name(outcome, run)))
+            waiting -= gone
+    return steps
+
+
+def _step_name(outcome: Outcome, run: StepRun) -> str:
+    file = PurePath(outcome.rule.file).name if outcome.rule else ""
+    return f"{file}:{run.step.location.line} {run.step.name}" if run.step else f"{file} max_chars"
+
+
+def _path(value: str, content: Any) -> str:
+    """Return the path of the first place in a content whose key or text contains a value; `@` for a text."""
+    search = searcher([value])
+    return next((path_text(path) for path, leaf in _leaves(opened(content)) if search(searched(leaf))), "@")
+
+
+def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield every key and every leaf with its path, in order."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*path, key), key
+            yield from _leaves(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, (*path, index))
+    else:
+        yield path, value
+
+
+def _lost_entities(timeline: _Timeline) -> tuple[dict[str, Recall], tuple[LostEntity, ...]]:
+    """Compare the entities of returns before and after they were reduced, by type and canonical value."""
+    found: dict[str, Recall] = {}
+    lost: list[LostEntity] = []
+    for entry in timeline.returns:
+        if entry is None or entry.outcome.rule is None or not entry.is_reduced:
+            continue
+        scan = entry.outcome.rule.vocabulary.everything()
+        before, after = (entities(opened(content), scan) for content in (entry.content, entry.left))
+        gone = [entity for key, entity in before.items() if key not in after]
+        steps = _removed_by(entry.outcome, [entity.value for entity in gone])
+        for key in before:
+            total, kept = found.get(key[0], (0, 0))
+            found[key[0]] = Recall(total + 1, kept + (key in after))
+        source = (entry.tool, entry.name)
+        lost += (LostEntity(timeline.history, one.type, one.value, *source, steps[one.value]) for one in gone)
+    return dict(sorted(found.items())), tuple(lost)
+
+
+def _repeats(timeline: _Timeline) -> tuple[Repeat, ...]:
+    """List the calls that repeat an earlier one whose answer is cut, as recorded or by the rules."""
+    found = []
+    asked: dict[str, tuple[str, int]] = {}
+    answered: dict[str, tuple[int, Reduced]] = {}
+    answers = iter(timeline.returns)
+    for message, event in zip(timeline.messages, timeline.events, strict=True):
+        if isinstance(event, Response):
+            for call in event.calls:
+                key = f"{call.tool} {_arguments(call.arguments)}"
+                first, entry = answered.pop(key, (0, None))
+                recorded = entry is not None and markers.PREFIX in searched(entry.content)
+                if entry is not None and (recorded or entry.is_reduced):
+                    found.append(Repeat(timeline.history, call.tool, first, message, recorded))
+                asked[call.id] = (key, message)
+        elif isinstance(event, Returned):
+            entry = next(answers)
+            key, first = asked.pop(event.call_id, ("", 0))
+            if key and entry is not None:
+                answered[key] = (first, entry)
+    return tuple(found)
+
+
+def _arguments(arguments: Any) -> str:
+    try:
+        return json.dumps(loads(arguments) if isinstance(arguments, str) else arguments, sort_keys=True)
+    except (ValueError, RecursionError):
+        return str(arguments) if isinstance(arguments, str) else "?"
+
+
+# --- what is sent
 
 
 def requests(happened: Sequence[Event], contents: Iterable[Any]) -> Iterator[tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import add
 from typing import NamedTuple
 
 
@@ -52,6 +53,6 @@ def cost(requests: Iterable[tuple[int, int]]) -> Cost:
     return Cost(count, new, again, changes)
 
 
-def add_costs(costs: Iterable[Cost]) -> Cost:
-    """Sum up the costs of several histories."""
-    return Cost(*map(sum, zip(NOTHING, *costs, strict=True)))
+def add_costs(one: Cost, other: Cost) -> Cost:
+    """Add the costs of different histories."""
+    return Cost(*map(add, one, other))

@@ -42,8 +42,9 @@ def query(expression: Path | Expression, content: Any) -> Found:
     """Return what an expression finds in the content of a return. Raises `Unreducible` if it is too deep."""
     if isinstance(expression, Path):
         # `truncate` does not look into texts at its place, which are shown as they are.
-        truncate, nowhere = Truncate.model_validate({"truncate": 1}), Location("", 1, 1)
-        opening = text_paths((Step(1, expression, truncate, None, frozenset(), nowhere),), None)
+        op, nowhere = Truncate.model_validate({"truncate": 1}), Location("", 1, 1)
+        step = Step(1, expression, op, when=None, preserves=frozenset(), location=nowhere)
+        opening = text_paths((step,), None)
     else:
         opening = text_paths((), When.model_construct(where=expression))
     try:

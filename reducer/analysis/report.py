@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from reducer.analysis.losses import Reduced
-from reducer.analysis.measures import measure
+from reducer.analysis.measures import Reduced, measure
 from reducer.analysis.steps import Change, StepReport, changes, characters, step_reports
 from reducer.analysis.tally import LineSum, Tally
 from reducer.engine import Outcome, attempt, reduce_content

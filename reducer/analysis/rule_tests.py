@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from reducer.analysis.expectations import Failure, Place, unmet
-from reducer.analysis.laws import LAWS, alone, broken_laws
+from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
 from reducer.analysis.samples import SampleError, Snapshots, compare_snapshot, sample
 from reducer.analysis.steps import StepReport, characters, step_reports
-from reducer.engine import Outcome, StepRun, attempt
+from reducer.engine import StepRun, attempt
 from reducer.rules import Rule, Ruleset, Test
 from reducer.values import Unreducible, dump
 
@@ -28,13 +28,17 @@ class TestResult:
 
     rule: Rule
     number: int
-    test: Test
     failures: tuple[Failure, ...]
     before: int = 0
     after: int = 0
     gated: bool = False
     steps: tuple[StepReport, ...] = ()
     runs: tuple[StepRun, ...] = ()
+
+    @property
+    def test(self) -> Test:
+        """The test as the rule has it."""
+        return self.rule.tests[self.number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,36 +62,38 @@ class Coverage:
     gaps: tuple[Gap, ...]
 
 
-def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] | None = None) -> Iterator[tuple[Rule, int, Test]]:
-    """Yield the inline tests of all rules with their numbers.
+def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] = lambda line: True) -> Iterator[tuple[Rule, int]]:
+    """Yield each rule with the number of each of its inline tests.
 
     `chosen` gets one line with the file, the tools and the name of a test.
     """
     for rule in ruleset.rules:
         for number, test in enumerate(rule.tests):
-            if chosen is None or chosen(" ".join((Path(rule.file).name, *rule.tools, test.name))):
-                yield rule, number, test
+            if chosen(" ".join((Path(rule.file).name, *rule.tools, test.name))):
+                yield rule, number
 
 
-def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snapshots | None = None) -> TestResult:
+def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None = None) -> TestResult:
     """Run one inline test of `rule`, one of `ruleset`, and check the laws on it.
 
-    Never raises because of what rules, tests and samples contain.
+    `update` collects the snapshots to write. Never raises because of what rules, tests and samples contain.
     """
+    test, ruleset = rule.tests[number], alone(rule, ruleset)
     here: Place = ("tests", number)
-    ruleset = alone(rule, ruleset)
     try:
         content = sample(rule, test)
         before = dump(content)
     except SampleError as error:
-        return TestResult(rule, number, test, (Failure((*here, "given"), str(error), what="given"),))
+        return TestResult(rule, number, (Failure((*here, "given"), str(error), what="given"),))
     try:
         outcome = attempt(ruleset, rule.name, content)
-        failures = [*_broken(ruleset, here, content, before, outcome)]
-        failures += _unmet(here, test, content, outcome, None if failures else update)
+        failures = [_of_law(one, here) for one in broken_laws(ruleset, content, before, outcome)]
+        found = [*unmet(test.expect, content, outcome)]
+        if test.expect.snapshot is not None:
+            found += compare_snapshot(rule, test.expect.snapshot, outcome.content, None if failures else update)
+        failures += (replace(one, place=(*here, "expect", *one.place), what=str(one.place[0])) for one in found)
     except Exception as error:  # law 9: a rule never raises, so the test shows what did
-        message = f"{type(error).__name__}: {error}"
-        return TestResult(rule, number, test, (Failure((*here, "name"), message, LAWS[9], message, what="law 9"),))
+        return TestResult(rule, number, (_of_law(Broken(9, f"{type(error).__name__}: {error}"), here),))
     size = characters(content)
     try:
         steps = step_reports(outcome, size, False) if outcome.steps else ()
@@ -96,7 +102,6 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snap
     return TestResult(
         rule,
         number,
-        test,
         tuple(failures),
         before=size,
         after=size if outcome.content is content else characters(outcome.content),
@@ -106,18 +111,10 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snap
     )
 
 
-def _broken(ruleset: Ruleset, here: Place, content: Any, before: str, outcome: Outcome) -> Iterator[Failure]:
-    for law, message, step in broken_laws(ruleset, content, before, outcome):
-        place = ("steps", step - 1) if step else (*here, "name")
-        yield Failure(place, f"law {law}, {LAWS[law]}: {message}", LAWS[law], message, what=f"law {law}")
-
-
-def _unmet(here: Place, test: Test, content: Any, outcome: Outcome, update: Snapshots | None) -> Iterator[Failure]:
-    found = [*unmet(test.expect, content, outcome)]
-    if test.expect.snapshot is not None and outcome.rule is not None:
-        differences = compare_snapshot(outcome.rule, test.expect.snapshot, outcome.content, update)
-        found += (replace(each, what="snapshot") for each in differences)
-    yield from (replace(each, place=(*here, "expect", *each.place)) for each in found)
+def _of_law(broken: Broken, here: Place) -> Failure:
+    law, message = f"law {broken.law}", LAWS[broken.law]
+    place = ("steps", broken.step - 1) if broken.step else (*here, "name")
+    return Failure(place, f"{law}, {message}: {broken.message}", message, broken.message, what=law)
 
 
 def untested(rules: Iterable[Rule]) -> list[Gap]:

@@ -148,11 +148,11 @@ def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | Non
     if fault:
         yield _wrong(fault, f"a snapshot in {file}", result, help)
     elif not is_same:
-        yield differs(("snapshot",), f"the result differs from {file}", known, seen, help)
+        yield differs(("snapshot",), f"the result differs from {file}", known, seen, help=help)
 
 
 def _wrong(message: str, expected: str, seen: Any, help: str = "") -> Failure:
-    return Failure(("snapshot",), message, expected, excerpt(seen), help)
+    return Failure(("snapshot",), message, expected, excerpt(seen), help=help)
 
 
 def _written(value: Any) -> bytes:

@@ -112,7 +112,7 @@ class Tally:
         self.referenced += other.referenced
         self.referencing += other.referencing
         if other.measures is not None:
-            self.measures = other.measures if self.measures is None else add_measures((self.measures, other.measures))
+            self.measures = other.measures if self.measures is None else add_measures(self.measures, other.measures)
 
     def _add_tool(self, tool: str, counts: Counter[str], rule: str | None) -> None:
         if tool not in self.tools and len(self.tools) >= _MAX_TOOLS:
@@ -135,13 +135,13 @@ def _needs(entry: ReturnReport) -> Iterator[tuple[str, Need]]:
     if entry.status == "no rule":
         yield "", Need("no rule", tool, size=entry.before)
     if entry.status == "fault":
-        yield _short(entry.why), Need("fault", tool, _short(entry.why), 1, entry.before, name)
+        yield _short(entry.why), Need("fault", tool, _short(entry.why), size=entry.before, first=name)
     if rule is None:
         return
     if entry.lost:
         yield "", Need("lost", rule.file, size=entry.lost)
     if entry.over:
-        yield "", Need("too long", rule.file, f"{rule.max_chars:,}", 1, entry.over, name)
+        yield "", Need("too long", rule.file, f"{rule.max_chars:,}", size=entry.over, first=name)
     for step in entry.steps:
         where = _where(step, rule)
         for item in step.missing:

@@ -101,7 +101,7 @@ def _run(options: Options, receive: Callable[[Tested], None] | None = None) -> i
     snapshots = snapshots_for(ruleset.rules) if options.update else None
     read = reader()
     show = _printer(options.verbose, read) if options.format == "text" else None
-    results = tuple(_shown((run_test(ruleset, *test, snapshots) for test in tests), show))
+    results = tuple(_shown((run_test(ruleset, rule, number, snapshots) for rule, number in tests), show))
     tested = Tested(
         results,
         coverage(ruleset.rules, results) if options.coverage else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -113,11 +114,11 @@ def test_what_rules_save_is_saved_in_every_request() -> None:
 
 def test_measures_add_up() -> None:
     one = _measured(_history(CONTENT, USED))
-    two = add([one, one])
+    two = add(one, one)
     assert (two.references, two.kept, len(two.lost_references)) == (4, 2, 2)
     assert two.recorded == tuple(2 * number for number in one.recorded)
     assert two.reduced == tuple(2 * number for number in one.reduced)
-    assert add([]) == Measures()
+    assert add(one, Measures()) == add(Measures(), one) == one
 
 
 DEEP = b"[" * 5_000 + b"]" * 5_000
@@ -138,7 +139,8 @@ def test_histories_with_little_in_them(message: bytes) -> None:
 
 def test_real_histories_are_measured(data: Path) -> None:
     rules = _rules('version: 1\ntool: "*"\nsteps:\n  - limit: 2\n    preserve: []\n')
-    total = add(_measured(file.read_bytes(), rules) for file in sorted(data.glob("histories/secrl/*.json")))
+    files = sorted(data.glob("histories/secrl/*.json"))
+    total = reduce(add, (_measured(file.read_bytes(), rules) for file in files))
     assert 0 < total.kept < total.references
     assert len(total.lost_references) == total.references - total.kept
     assert all(lost.step.endswith("limit @") for lost in total.lost_references)

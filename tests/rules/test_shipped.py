@@ -49,7 +49,7 @@ def test_every_sample_has_a_source_and_a_rule() -> None:
 def test_inline_tests(name: str, number: int) -> None:
     assert RULESET is not None
     rule = BY_FILE[name]
-    assert run_test(RULESET, rule, number, rule.tests[number]).failures == ()
+    assert run_test(RULESET, rule, number).failures == ()
 
 
 @pytest.mark.parametrize(
