@@ -10,10 +10,12 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
-from typing import TextIO
+from typing import Any
 
-from reducer.cli.messages import CommandError, say
+from reducer.cli.messages import CommandError, reason, say
+from reducer.errors import ArchiveError
 
 __all__ = ["VERBS", "main"]
 
@@ -38,52 +40,37 @@ VERBS: Mapping[str, str] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line with `argv`, by default the arguments of the process, and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    verb = arguments.pop(0) if arguments and arguments[0] in VERBS else "run"
     _prepare_streams()
     thresholds = gc.get_threshold()
     # Imports create no garbage; looking for it takes a seventh of the start-up time.
     gc.set_threshold(50_000, *thresholds[1:])
+    code = 2
     try:
-        code = _run(arguments)
+        code = import_module(f"reducer.cli.{verb}").main(arguments)
         sys.stdout.flush()
-    except CommandError as error:
+    except (CommandError, ArchiveError) as error:
         say(f"error: {error}")
-        code = 2
     except SystemExit as exit:
         code = exit.code if isinstance(exit.code, int) else 2
     except KeyboardInterrupt:
         code = 130
-    except BrokenPipeError:
-        # The reader of the output has closed it. What is left in the buffer must not raise again at exit.
-        _silence(sys.stdout)
-        code = 0
     except OSError as error:
-        _silence(sys.stdout)
-        say(f"error: cannot write: {error.strerror or error}")
-        code = 2
+        if isinstance(error, BrokenPipeError):
+            code = 0  # the reader of the output has closed it
+        else:
+            say(f"error: {error.filename or 'cannot write'}: {reason(error)}")
+        if error.filename is None:
+            with suppress(OSError, ValueError):  # what is left in the buffer must not raise again at exit
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:
         gc.set_threshold(*thresholds)
     return code
 
 
-def _run(arguments: list[str]) -> int:
-    verb = arguments[0] if arguments and arguments[0] in VERBS else None
-    module = import_module(f"reducer.cli.{verb or 'run'}")
-    code: int = module.main(arguments[1:] if verb else arguments)
-    return code
-
-
 def _prepare_streams() -> None:
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # the parent process closed it
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
-        reconfigure = getattr(getattr(sys, name), "reconfigure", None)
-        if reconfigure is not None:
-            # A terminal without arrows or accents is no reason to fail.
-            reconfigure(errors="backslashreplace")
-
-
-def _silence(stream: TextIO) -> None:
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError):
-        return
+        stream: Any = getattr(sys, name) or open(os.devnull, "w")  # noqa: SIM115  # the parent process closed it
+        setattr(sys, name, stream)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without arrows or accents is no reason to fail

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from reducer.analysis.steps import characters
-from reducer.cli.inputs import Selection, Source, all_sources
-from reducer.cli.messages import CommandError, suggestion
+from reducer.cli.inputs import STANDARD_INPUT, Selection, find_sources
+from reducer.cli.messages import CommandError
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json, read_string
 from reducer.histories.lines import ENDINGS
@@ -17,12 +19,12 @@ from reducer.strict_json import loads
 
 _MAX_ANSWERS = 40
 """Answers of one tool that are kept, the longest ones: more add nothing new."""
-_TEXT_ENDINGS = (".json", ".txt", ".jsonl", ".ndjson", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
+_TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer: its file, its tool and its call as `--call` names it; both are empty if unknown, as for a sample."""
+    """One answer: its file, its tool, and its call as `--call` names it; a sample has neither tool nor call."""
 
     file: str
     tool: str
@@ -30,52 +32,33 @@ class Answer:
     content: Any
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of one tool: how many there are, and the longest of them as JSON values, each with its characters."""
+    """The answers of one tool: how many there are, the longest of them, and the characters of the longest."""
 
     tool: str
-    calls: int = 0
-    longest: list[tuple[int, Any]] = field(default_factory=list)
-
-    def add(self, content: Any) -> None:
-        """Count an answer, and keep it if it is one of the longest."""
-        self.calls += 1
-        self.longest.append((characters(content), content))
-        if len(self.longest) > _MAX_ANSWERS:
-            self.longest.sort(key=lambda entry: -entry[0])
-            del self.longest[_MAX_ANSWERS:]
-
-    @property
-    def max_characters(self) -> int:
-        """The characters of the longest answer."""
-        return max((size for size, _ in self.longest), default=0)
-
-    @property
-    def contents(self) -> list[Any]:
-        """The answers that are kept, the longest first."""
-        return [content for _, content in sorted(self.longest, key=lambda entry: -entry[0])]
+    calls: int
+    contents: Sequence[Any]
+    max_characters: int
 
 
-def each_answer(names: Sequence[str], tool: str | None, call: str | None) -> Iterator[Answer]:
+def each_answer(names: Sequence[str], tool: str | None, call: str | None = None) -> Iterator[Answer]:
     """Yield the answers in histories and samples that `--tool` and `--call` select.
 
     Raises `CommandError`, also if there are none.
     """
     selection = Selection(tool, call)
     is_found = False
-    for source in all_sources(names):
+    for source in find_sources(names):
         data = source.read()
-        is_history = False
-        for entry in _of_history(source.name, data):
-            is_history = True
-            if selection.matches(entry):
-                is_found = True
-                name = f"{entry.call_id}#{entry.nth}" if entry.nth > 1 else entry.call_id
-                yield Answer(source.name, entry.tool, name, entry.content)
-        if not is_history and call is None:
+        entries = _of_history(source.name, data)
+        if entries is None and call is None:
             is_found = True
             yield Answer(source.name, tool or "", "", _of_sample(source.name, data))
+        for entry in filter(selection.matches, entries or ()):
+            is_found = True
+            name = f"{entry.call_id}#{entry.nth}" if entry.nth > 1 else entry.call_id
+            yield Answer(source.name, entry.tool, name, entry.content)
     if not is_found:
         raise selection.nothing_found()
 
@@ -85,37 +68,31 @@ def answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, A
 
     A sample is an answer of `tool`, otherwise of the tool that its file is named after. Raises `CommandError`.
     """
-    found: dict[str, Answers] = {}
-    seen: dict[str, None] = {}
+    contents: defaultdict[str, list[Any]] = defaultdict(list)
     is_history = False
-    for source in all_sources(names):
-        data = source.read()
-        stored = [(entry.tool, entry.content) for entry in _of_history(source.name, data)]
-        is_history = is_history or bool(stored)
-        for name, content in stored or [(tool or _tool_name(source), _of_sample(source.name, data))]:
-            seen[name] = None
-            if tool is None or name == tool:
-                found.setdefault(name, Answers(name)).add(content)
-    if tool is not None and not found:
-        raise CommandError(f"--tool {tool}: no such tool; {suggestion(tool, seen)}")
+    for answer in each_answer(names, tool):
+        is_history = is_history or bool(answer.call)
+        contents[answer.tool or _tool_name(answer.file)].append(answer.content)
+    found: dict[str, Answers] = {}
+    for name, answers in contents.items():
+        answers.sort(key=characters, reverse=True)
+        found[name] = Answers(name, len(answers), answers[:_MAX_ANSWERS], characters(answers[0]))
     return found, is_history
 
 
-def _of_history(name: str, data: bytes) -> Iterator[Return]:
-    """Yield the reducible returns of a history; nothing if the file is not one. Raises `CommandError`."""
-    try:
-        yield from _reducible(data)
-        return
-    except HistoryError as error:
-        if _looks_like_history(data):
-            raise CommandError(f"{name}: {error}") from None
+def _of_history(name: str, data: bytes) -> list[Return] | None:
+    """Return the reducible returns of a history or of JSON lines, None for a sample. Raises `CommandError`."""
     lines = [line for line in data.split(b"\n") if line.strip()]
-    if len(lines) > 1 and _looks_like_history(lines[0]):
-        for number, line in enumerate(lines, 1):
-            try:
-                yield from _reducible(line)
-            except HistoryError as error:
-                raise CommandError(f"{name}:{number}: {error}") from None
+    in_lines = len(lines) > 1 and _looks_like_history(lines[0])
+    found: list[Return] = []
+    for number, text in enumerate(lines if in_lines else [data], 1):
+        try:
+            found += (entry for entry in returns(text) if not entry.untouched)
+        except HistoryError as error:
+            if in_lines or _looks_like_history(data):
+                raise CommandError(f"{name}:{number}: {error}" if in_lines else f"{name}: {error}") from None
+            return None
+    return found
 
 
 def _looks_like_history(data: bytes) -> bool:
@@ -126,10 +103,6 @@ def _looks_like_history(data: bytes) -> bool:
         return False
     first = value[0] if type(value) is list and value else None
     return type(first) is dict and type(first.get("parts")) is list and ("kind" in first or "role" in first)
-
-
-def _reducible(data: bytes) -> Iterator[Return]:
-    return (entry for entry in returns(data) if not entry.untouched)
 
 
 def _of_sample(name: str, data: bytes) -> Any:
@@ -147,11 +120,9 @@ def _of_sample(name: str, data: bytes) -> Any:
     return text if value is None else value
 
 
-def _tool_name(source: Source) -> str:
-    if source.path is None:
+def _tool_name(file: str) -> str:
+    if file == STANDARD_INPUT:
         raise CommandError("standard input has no file name; add --tool NAME, the tool that gave this answer")
-    name = source.path.name
-    lowered = name.lower()
-    endings = (*ENDINGS, *_TEXT_ENDINGS)
-    ending = next((end for end in endings if lowered.endswith(end) and len(name) > len(end)), "")
-    return name[: len(name) - len(ending)]
+    name = Path(file).name
+    ending = next((end for end in (*ENDINGS, *_TEXT_ENDINGS) if name.lower().endswith(end)), "")
+    return name.removesuffix(name[len(name) - len(ending) :]) or name

@@ -8,6 +8,10 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reducer.analysis.prices import Prices
 
 
 def parser(verb: str, description: str, examples: str) -> argparse.ArgumentParser:
@@ -44,18 +48,43 @@ def add_cache_prices(reader: argparse.ArgumentParser) -> None:
     """Add `--cache-prices`."""
     reader.add_argument(
         "--cache-prices",
+        type=_prices,
+        default="0.1,1.25,1",
         metavar="READ,WRITE,PLAIN",
-        help="price of input tokens read from the prompt cache, written to it, and uncached (default: 0.1,1.25,1)",
+        help="price of input tokens read from the prompt cache, written to it, and uncached (default: %(default)s)",
     )
 
 
-def integer(what: str, least: int, most: int = 10**9 - 1) -> Callable[[str], int]:
+def _prices(text: str) -> Prices:
+    from reducer.analysis.prices import Prices
+
+    try:
+        read, write, plain = map(float, text.split(","))
+    except ValueError:
+        read = write = plain = -1.0
+    if not all(0 <= price < float("inf") for price in (read, write, plain)):
+        raise ArgumentTypeError(f"expected three numbers such as 0.1,1.25,1 (read, write, uncached), not {text}")
+    return Prices(read, write, plain)
+
+
+def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return an argument type that reports the message of the `ValueError` that `read` raises."""
+
+    def checked(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from None
+
+    return checked
+
+
+def integer(what: str, least: int, most: int = 10**9) -> Callable[[str], int]:
     """Return an argument type for an integer from `least` to `most`; `what` names it in messages."""
-    limits = f"from {least:,}" if most == 10**9 - 1 else f"from {least:,} to {most:,}"
 
     def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and len(text) <= 9 and least <= int(text) <= most):
-            raise ArgumentTypeError(f"expected {what} {limits}, not {text}")
+        if not (text.isdecimal() and len(text) <= 10 and least <= int(text) <= most):
+            raise ArgumentTypeError(f"expected {what} from {least:,} to {most:,}, not {text}")
         return int(text)
 
     return read

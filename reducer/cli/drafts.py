@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reducer.analysis.drafting import Draft
 from reducer.cli.messages import CommandError
-from reducer.cli.outputs import make_folder, write
+from reducer.cli.outputs import write
 from reducer.cli.rules import rule_files
 from reducer.rules import compile_rules
 
@@ -28,5 +28,4 @@ def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
         if problem.severity == "error" or Path(problem.location.file) in drafted:
             raise CommandError(f"{folder}: {problem}\nnothing was written")
     for file, content in files.items():
-        make_folder(file.parent)
         write(file, content)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.messages import CommandError, reason
+from reducer.cli.inputs import Source, find_sources
+from reducer.cli.messages import CommandError, suggestion
 from reducer.cli.rules import choose_rules, load
 from reducer.entities import Entity
 from reducer.entities.aliases import types_for
@@ -21,15 +20,15 @@ from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.formats import decode
 from reducer.screen import console, visible
 
+_Spot = tuple[Entity, str, str]
+"""An entity, its file and its position."""
 _EXAMPLES = """\
 examples:
-  python -m reducer entities report.txt              a table: each entity once, with its count and first position
+  python -m reducer entities report.txt              each entity once, with its count and first position
   python -m reducer entities a.json --type ioc --type cve
                                                      only these types and groups, with JSON paths
   curl … | python -m reducer entities - --refang     read standard input; show evil[.]com as evil.com
   python -m reducer entities *.txt --format jsonl    every occurrence as a line of JSON
-  python -m reducer entities log.jsonl --rules rules --type ticket
-                                                     a type that rule files define under `entities:`
 
 Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware; groups: ip hash ioc.
 Exit codes: 0 done, 2 cannot run.
@@ -42,79 +41,52 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; can be repeated")
-    add("--rules", action="append", metavar="DIR|FILE", help="also use the types that these rule files define")
+    add("--rules", action="append", default=[], metavar="DIR|FILE", help="also use the types that rules define")
     add("--refang", action="store_true", help="show refanged values in the table (JSON lines have both)")
     add("--format", choices=("table", "jsonl"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
     scan = _scanner(vocabulary, options.type)
-    spots = (spot for name in options.files for spot in _spots(name, _read(name), scan))
+    sources = find_sources(options.files)
+    spots = (spot for source in sources for spot in _spots(source, scan))
     if options.format == "jsonl":
         _print_lines(spots)
     else:
-        _print_table(spots, options.refang, len(options.files) > 1)
+        _print_table(spots, options.refang, len(sources) > 1)
     return 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    """One entity and its position: `line:column` in a text, a path in JSON, `line:path` in JSON lines."""
-
-    entity: Entity
-    file: str
-    position: str
 
 
 def _scanner(vocabulary: Vocabulary, types: Sequence[str]) -> Scan:
     for name in types:
         if name not in vocabulary.names:
-            near = types_for(name, vocabulary.names) or get_close_matches(name, vocabulary.names, 1)
-            hint = f"did you mean {near[0]}?" if near else f"available: {', '.join(vocabulary.names)}"
-            raise CommandError(f"unknown entity type {name}; {hint}")
+            near = types_for(name, vocabulary.names) or vocabulary.names
+            raise CommandError(f"unknown entity type {name}; {suggestion(name, near)}")
     return vocabulary.scanner(vocabulary.expand(types)) if types else vocabulary.everything()
 
 
-def _read(name: str) -> str:
-    try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise CommandError(f"{name}: {reason(error)}") from None
+def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
+    """Yield the entities of a file with their positions: `line:column` in a text, a path in JSON, or `line:path`."""
+    data = source.read()
     # Bytes that are not UTF-8 contain no entities, but may be next to some.
-    return data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
-
-
-def _spots(name: str, text: str, scan: Scan) -> Iterator[_Spot]:
-    file = "standard input" if name == "-" else name
-    value = decode(text)
-    if type(value) is not str:
-        yield from (_Spot(entity, file, place) for place, leaf in _texts(value) for entity in scan(leaf))
-        return
-    values = _lines(text)
-    if values:
-        yield from (
-            _Spot(entity, file, f"{number}:{place}")
-            for number, value in values
-            for place, leaf in _texts(value)
-            for entity in scan(leaf)
-        )
-        return
+    text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
+    values = _values(text)
+    for number, value in values:
+        for place, leaf in _texts(value):
+            yield from ((entity, source.name, f"{number}{place}") for entity in scan(leaf))
     line, begin = 1, 0
-    for entity in scan(text):
+    for entity in () if values else scan(text):
         line += text.count("\n", begin, entity.start)
         begin = entity.start
-        yield _Spot(entity, file, f"{line}:{entity.start - text.rfind(chr(10), 0, entity.start)}")
+        yield entity, source.name, f"{line}:{begin - text.rfind(chr(10), 0, begin)}"
 
 
-def _lines(text: str) -> list[tuple[int, Any]]:
-    """Return the JSON objects and lists of JSON lines with their line numbers; nothing for any other text."""
-    values = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            value = decode(line)
-            if type(value) is str:
-                return []
-            values.append((number, value))
-    return values
+def _values(text: str) -> list[tuple[str, Any]]:
+    """Return the value of JSON, or those of JSON lines with `line:`; nothing for any other text."""
+    value = decode(text)
+    if type(value) is not str:
+        return [("", value)]
+    values = [(f"{number}:", decode(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [] if any(type(value) is str for _, value in values) else values
 
 
 def _texts(value: Any) -> Iterator[tuple[str, str]]:
@@ -134,18 +106,8 @@ def _texts(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _print_lines(spots: Iterator[_Spot]) -> None:
-    for spot in spots:
-        found = spot.entity
-        written = {
-            "type": found.type,
-            "value": found.value,
-            "canonical": found.canonical,
-            "file": spot.file,
-            "place": spot.position,
-            "start": found.start,
-            "end": found.end,
-        }
-        print(json.dumps(written))
+    for entity, file, position in spots:
+        print(json.dumps({**entity._asdict(), "file": file, "place": position}))
 
 
 def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
@@ -153,25 +115,21 @@ def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    seen: dict[tuple[str, str], tuple[_Spot, int]] = {}
+    first: dict[tuple[str, str], _Spot] = {}
+    counts: Counter[tuple[str, str]] = Counter()
     for spot in spots:
-        key = (spot.entity.type, spot.entity.canonical)
-        first, count = seen.get(key, (spot, 0))
-        seen[key] = (first, count + 1)
+        key = (spot[0].type, spot[0].canonical)
+        first.setdefault(key, spot)
+        counts[key] += 1
     screen = console(sys.stdout, 200)
-    if not seen:
+    if not first:
         screen.print("no entities")
         return
     table = Table(box=None, pad_edge=False)
     for title in ("Type", "Entity", "Count", "First at"):
         table.add_column(title, justify="right" if title == "Count" else "left", overflow="fold")
-    for (kind, canonical), (spot, count) in seen.items():
-        shown = canonical if refang else spot.entity.value
-        table.add_row(
-            kind,
-            Text(visible(shown)),
-            f"{count:,}",
-            Text(visible(f"{spot.file} {spot.position}" if is_named else spot.position)),
-        )
+    for key, (entity, file, position) in first.items():
+        shown, place = entity.canonical if refang else entity.value, f"{file} {position}" if is_named else position
+        table.add_row(entity.type, Text(visible(shown)), f"{counts[key]:,}", Text(visible(place)))
     screen.print(table)
-    screen.print(f"{len(seen):,} entities, {sum(count for _, count in seen.values()):,} occurrences")
+    screen.print(f"{len(first):,} entities, {counts.total():,} occurrences")

@@ -10,7 +10,7 @@ from textwrap import indent
 
 from reducer.analysis.report import LookOptions, ReturnReport, look
 from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Selection, all_sources
+from reducer.cli.inputs import Selection, find_sources
 from reducer.cli.messages import CommandError, suggestion
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.views.diff import print_returns
@@ -95,7 +95,7 @@ def _explain_rules(given: Sequence[str]) -> None:
 
 def _explain_call(history: str, call: str, rules: Sequence[str]) -> None:
     ruleset = load(choose_rules(rules), "explained")
-    source, *others = all_sources([history])
+    source, *others = find_sources([history])
     if others:
         raise CommandError(f"{history}: {len(others) + 1:,} histories; name the one that contains the return")
     selection = Selection(call=call)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from reducer.cli import VERBS
 from reducer.cli.messages import CommandError, reason, say, suggestion
 from reducer.histories.compressed import CompressedError, decompressed
-from reducer.histories.lines import ENDINGS, Stream, are_lines, is_lines_name, lines_of, pieces
+from reducer.histories.lines import ENDINGS, Piece, Stream, are_lines, is_lines_name, lines_of, pieces
 from reducer.histories.stored import Return
 
+STANDARD_INPUT = "standard input"
+"""The name of the source that `-` refers to."""
 _MAX_NAMES = 2000
 
 
@@ -31,136 +35,96 @@ class Source:
     path: Path | None
     folder: str = ""
 
-    @contextmanager
-    def open(self) -> Iterator[Stream]:
-        """Open the stored bytes. Raises `CommandError`; reading the stream raises OSError."""
-        if self.path is None:
-            if sys.stdin is None:
-                raise CommandError("standard input is closed")
-            if sys.stdin.isatty():
-                say("reading a history from the terminal; end it with Ctrl-D")
-            given = sys.stdin.buffer
-            yield Stream(getattr(given, "read1", given.read))  # what is available, without waiting for more
-            return
-        try:
-            file = self.path.open("rb", buffering=0)
-        except OSError as error:
-            raise CommandError(f"{self.name}: {reason(error)}") from None
-        with file:
-            yield Stream(lambda most: file.read(most) or b"")
-
-    def read(self) -> bytes:
-        """Read the whole file, decompressed. Raises `CommandError`."""
-        try:
-            with self.open() as stream:
-                return decompressed(stream).read()
-        except (OSError, CompressedError) as error:
-            raise CommandError(f"{self.name}: {reason(error)}") from None
-
     @property
     def size(self) -> int:
         """The size of the file in bytes; 0 if it is unknown before reading."""
-        try:
-            return self.path.stat().st_size if self.path else 0
-        except OSError:
-            return 0
+        return self.path.stat().st_size if self.path else 0
+
+    def read(self) -> bytes:
+        """Read the whole file, decompressed. Raises `CommandError`."""
+        return b"".join(chunk.content for chunk in read_chunks(self))
 
 
 SAMPLE = Source("the sample bundled with reducer", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
 """The stored history that comes with reducer: an invented investigation with the answers in `rules/samples`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """A part of a source: a whole `history`, complete `lines` of JSON lines, or a part of a `long line`.
 
-    A long line is too large to be read; `ends` tells whether the chunk is its last part. `position` counts the bytes
-    of the file that were read so far, compressed if the file is.
+    A long line is too large to be decoded; `ends` tells whether the chunk is its last part. `position` counts the bytes
+    of the file that were read so far, compressed if the file is. The content of an `unreadable` chunk is the reason.
     """
 
-    kind: Literal["history", "lines", "long line"]
+    kind: Literal["history", "lines", "long line", "unreadable"]
     content: bytes
     position: int
     ends: bool = True
 
 
+class Line(NamedTuple):
+    """A line of JSON lines by its number, or a whole history with the number 0.
+
+    `position` counts the bytes of the file that were read. A line that is too long to be decoded has no content.
+    """
+
+    number: int
+    content: bytes
+    position: int
+    is_long: bool = False
+
+
 def read_chunks(source: Source) -> Iterator[Chunk]:
     """Yield the chunks of a source, at least one. Raises `CommandError`."""
     try:
-        with source.open() as file:
-            stream = decompressed(file)
+        opened: Any = source.path.open("rb") if source.path else nullcontext(sys.stdin.buffer)
+        with opened as file:
+            stored = Stream(file.read1)  # what is available, without waiting for more
+            stream = decompressed(stored)
             if not (is_lines_name(source.name) or are_lines(stream)):
-                yield Chunk("history", stream.read(), file.at)
+                yield Chunk("history", stream.read(), stored.at)
                 return
-            is_empty = True
-            for piece in pieces(stream):
-                is_empty = False
-                yield Chunk("long line" if piece.long else "lines", piece.content, file.at, piece.ends)
-            if is_empty:
-                yield Chunk("lines", b"", file.at)
+            parts = pieces(stream)
+            for piece in chain([next(parts, Piece(b"", False, True))], parts):
+                yield Chunk("long line" if piece.long else "lines", piece.content, stored.at, piece.ends)
     except (CompressedError, OSError) as error:
         raise CommandError(f"{source.name}: {reason(error)}") from None
 
 
-def read_histories(source: Source, skipped: list[tuple[str, str]]) -> Iterator[tuple[str, bytes, int]]:
-    """Yield each history of a source: its name (with the line number), its content, and the bytes read so far.
+def read_lines(source: Source) -> Iterator[Line]:
+    """Yield the lines of a source, or its whole history. Raises `CommandError`."""
+    number = 0
+    for chunk in read_chunks(source):
+        if chunk.kind == "history":
+            yield Line(0, chunk.content, chunk.position)
+        elif chunk.kind == "lines":
+            for start, end in lines_of(chunk.content):
+                number += 1
+                yield Line(number, chunk.content[start:end], chunk.position)
+        elif chunk.ends:
+            number += 1
+            yield Line(number, b"", chunk.position, is_long=True)
 
-    Adds what cannot be read to `skipped`, as name and reason.
+
+def find_sources(names: Sequence[str]) -> list[Source]:
+    """Return the sources of files, folders and `-`, each once; without names, the sample.
+
+    Raises `CommandError` for a name that refers to none.
     """
-    line = 0
-    try:
-        for chunk in read_chunks(source):
-            if chunk.kind == "history":
-                yield source.name, chunk.content, chunk.position
-            elif chunk.kind == "long line":
-                line += chunk.ends
-                if chunk.ends:
-                    skipped.append((f"{source.name}:{line}", "longer than 16 MB"))
-            else:
-                for start, end in lines_of(chunk.content):
-                    line += 1
-                    if chunk.content[start:end].strip():
-                        yield f"{source.name}:{line}", chunk.content[start:end], chunk.position
-    except CommandError as error:
-        skipped.append((source.name, str(error).removeprefix(f"{source.name}: ")))
-
-
-def find_sources(names: Sequence[str]) -> tuple[list[Source], int]:
-    """Return every source that the arguments `names` refer to; report those that refer to none, and count them."""
-    found = list(_sources(names))
-    errors = [one for one in found if isinstance(one, CommandError)]
-    for error in errors:
-        say(f"error: {error}")
-    return [one for one in found if isinstance(one, Source)], len(errors)
-
-
-def all_sources(names: Sequence[str]) -> Iterator[Source]:
-    """Yield every source that the arguments `names` refer to. Raises `CommandError` at a name that refers to none."""
-    for one in _sources(names):
-        if isinstance(one, CommandError):
-            raise one
-        yield one
-
-
-def _sources(names: Sequence[str]) -> Iterator[Source | CommandError]:
-    """Yield the sources of files, folders and `-`, each once, and an error for a name that refers to none."""
-    seen: set[str] = set()
-    for name in names:
-        try:
-            sources = _of_name(name)
-        except CommandError as error:
-            yield error
-            continue
-        for source in sources:
-            key = os.path.realpath(source.path) if source.path else "-"
-            if key not in seen:
-                seen.add(key)
-                yield source
+    if not names:
+        say("this is the sample; give a HISTORY to see your own (--help shows how)")
+        return [SAMPLE]
+    found: dict[str, Source] = {}
+    for source in chain.from_iterable(map(_of_name, names)):
+        found.setdefault(os.path.realpath(source.path) if source.path else "-", source)
+    return list(found.values())
 
 
 def _of_name(name: str) -> list[Source]:
     if name == "-":
-        return [Source("standard input", None)]
+        if sys.stdin is None:
+            raise CommandError("standard input is closed")
+        return [Source(STANDARD_INPUT, None)]
     if not name:
         raise CommandError("an empty name is not a file")
     path = Path(name)
@@ -177,8 +141,6 @@ def _of_name(name: str) -> list[Source]:
             and not any(part.startswith(".") for part in file.relative_to(path).parts)
         )
     except (OSError, ValueError) as error:
-        from difflib import get_close_matches
-
         verb = get_close_matches(name, VERBS, 1) if isinstance(error, FileNotFoundError) else []
         hint = f"; did you mean the verb `{verb[0]}`?" if verb else ""
         raise CommandError(f"{name}: {reason(error)}{hint}") from None
@@ -191,7 +153,7 @@ def _of_name(name: str) -> list[Source]:
 class Selection:
     """The tool returns that `--tool` (a glob) and `--call` select; None selects all.
 
-    `tools` and `calls` collect the names that occur, for messages.
+    `tools` collects the names of other tools, `calls` the call ids of selected tools, for messages.
     """
 
     tool: str | None = None
@@ -205,33 +167,23 @@ class Selection:
         return self.tool is None and self.call is None
 
     def matches(self, found: Return) -> bool:
-        """Tell whether a tool return is selected, and remember its names."""
-        _add(self.tools, [found.tool])
+        """Tell whether a tool return is selected, and collect its name."""
         of_tool = self.tool is None or fnmatchcase(found.tool, self.tool)
-        if of_tool:
-            _add(self.calls, [found.call_id])
+        names, name = (self.calls, found.call_id) if of_tool else (self.tools, found.tool)
+        if len(names) < _MAX_NAMES:
+            names[name] = None
         return of_tool and (self.call is None or self.call in (found.call_id, f"{found.call_id}#{found.nth}"))
 
     def add(self, other: Selection) -> None:
-        """Remember the names that another selection has collected."""
-        _add(self.tools, other.tools)
-        _add(self.calls, other.calls)
+        """Add the names that another selection collected."""
+        for mine, theirs in ((self.tools, other.tools), (self.calls, other.calls)):
+            mine.update(islice(theirs.items(), max(0, _MAX_NAMES - len(mine))))
 
     def nothing_found(self) -> CommandError:
         """Return the error for a selection that no tool return matches."""
-        if not self.tools:
-            return CommandError("no tool returns")
-        if self.tool is not None and not self.calls:
+        if self.calls and self.call is not None:
+            help = suggestion(self.call, self.calls)
+            return CommandError(f"--call {self.call}: no tool return has this call id; {help}")
+        if self.tools and self.tool is not None:
             return CommandError(f"--tool {self.tool}: no such tool; {suggestion(self.tool, self.tools)}")
-        call = str(self.call)
-        same = call.rpartition("#")[0]
-        if same in self.calls:
-            return CommandError(f"--call {call}: `{same}` has fewer returns; `--call {same}` selects all of them")
-        return CommandError(f"--call {call}: no tool return has this call id; {suggestion(call, self.calls)}")
-
-
-def _add(names: dict[str, None], more: Sequence[str] | dict[str, None]) -> None:
-    for name in more:
-        if len(names) >= _MAX_NAMES:
-            return
-        names[name] = None
+        return CommandError("no tool returns")

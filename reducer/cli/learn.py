@@ -6,13 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducer.analysis.drafting import Learned, Recording, Score, drafts, is_writable, learn, recorded, total
+from reducer.analysis.drafting import Learned, Score, drafts, is_writable, learn, recorded, total
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.drafts import write_drafts
-from reducer.cli.inputs import Source, find_sources, read_histories
-from reducer.cli.messages import CommandError, counted, say, say_skipped
-from reducer.cli.progress import progress
-from reducer.errors import HistoryError
+from reducer.cli.inputs import Source
+from reducer.cli.messages import counted, say
+from reducer.cli.progress import read_histories
 from reducer.screen import console, make_table, print_indented
 
 _ABOUT = """\
@@ -47,38 +46,18 @@ def main(arguments: Sequence[str]) -> int:
         reader.error("argument --keep: expected a share above 0")
     if options.holdout == 1:
         reader.error("argument --holdout: expected a share below 100%")
-    sources, errors = find_sources(options.histories)
-    skipped: list[tuple[str, str]] = []
-    histories = _read(sources, skipped)
-    say_skipped(skipped)
-    if not histories:
-        raise CommandError(f"no history in {', '.join(options.histories)}")
+    histories, skipped = read_histories(options.histories, lambda source, content: recorded(_group(source), content))
     learned = learn(histories, options.keep, options.holdout)
     drafted = list(drafts(learned))
     is_written = options.output is not None and drafted
     if is_written:
         write_drafts(Path(options.output), drafted)
-    _print_learned(learned, len(skipped))
+    _print_learned(learned, skipped)
     if is_written:
         say(f"wrote {counted(len(drafted), 'rule')} to {options.output}")
     elif not drafted:
         say("nothing to draft: too little evidence, or nothing to save")
-    return 2 if errors else 0 if drafted else 1
-
-
-def _read(sources: Sequence[Source], skipped: list[tuple[str, str]]) -> list[Recording]:
-    """Read every history; add what is not one to `skipped`, with the reason."""
-    histories: list[Recording] = []
-    with progress(sources) as bar:
-        for source in sources:
-            advance = bar(source)
-            for name, content, position in read_histories(source, skipped):
-                try:
-                    histories.append(recorded(_group(source), content))
-                except (HistoryError, ValueError) as error:
-                    skipped.append((name, str(error)))
-                advance(position)
-    return histories
+    return 0 if drafted else 1
 
 
 def _group(source: Source) -> str:

@@ -1,6 +1,4 @@
-"""Reduces the histories of a run one after the other, in this process or in several, writes them, and adds up what the
-rules did.
-"""
+"""Reduces the histories of a run in order, in one process or several, writes them, and adds up what the rules did."""
 
 from __future__ import annotations
 
@@ -8,29 +6,29 @@ import gc
 import os
 import signal
 import threading
+from argparse import Namespace
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
-from functools import cache
-from itertools import chain, groupby
+from dataclasses import dataclass, field
+from functools import cache, partial
+from itertools import groupby
 from multiprocessing import get_context, parent_process
+from operator import itemgetter
 from pathlib import Path
-from typing import Literal
+from typing import IO
 
 from reducer.analysis.report import MAX_BAD, LookOptions, ReturnReport, add_lines, look, look_at_lines
 from reducer.analysis.tally import LineSum, Tally
 from reducer.cli.inputs import Chunk, Selection, Source, read_chunks
-from reducer.cli.messages import CommandError, counted, say
-from reducer.cli.outputs import compressed, make_folder, open_target
+from reducer.cli.messages import CommandError, counted, say, say_skipped
+from reducer.cli.outputs import compressed, open_target
 from reducer.cli.progress import Advance
 from reducer.cli.rules import Chosen, load
 from reducer.engine import prepare
 from reducer.errors import HistoryError
-from reducer.histories.lines import lines_of
-from reducer.histories.stored import InputFormat
 from reducer.rules import Ruleset
 
 _TASKS_AHEAD = 4
@@ -38,224 +36,161 @@ _TASKS_AHEAD = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How to reduce a history.
-
-    `detail` tells whether to report what each step removed: of whole `histories` only, or of `all`, lines included.
-    `measured` reports what the rules cost, `references` protects what later messages mention, and `archive` is the file
-    that takes the originals of what is written.
-    """
-
-    rules: Chosen
-    tool: str | None
-    call: str | None
-    detail: Literal["none", "histories", "all"]
-    measured: bool
-    references: bool
-    input_format: InputFormat
-    archive: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Task:
-    """One chunk to reduce; `writes` tells whether there is an output, and `target` is its file."""
+    """One chunk of a source to reduce with the arguments of `run`; `target` is the file of its output, if any."""
 
-    number: int
+    options: Namespace
+    rules: Chosen
     name: str
-    chunk: Chunk
-    writes: bool
     target: Path | None
-    settings: Settings
+    chunk: Chunk
+
+    @property
+    def is_detailed(self) -> bool:
+        """Tell whether to report what each step removed: in a diff, and of whole histories in JSON."""
+        form = self.options.format
+        return bool(form == "diff" or (form == "json" and self.chunk.kind == "history"))
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """What came of a task: the sums, the compressed output, the names that occur, and details by line number.
 
-    `lines` is None for a whole history, whose details have the line number 0. `error` tells why it is no history.
+    `position` counts the bytes of the file that were read. A whole history has no lines, and its details have the line
+    number 0. `error` tells why the source cannot be read.
     """
 
-    tally: Tally
-    lines: LineSum | None
-    output: bytes
-    selection: Selection
-    details: tuple[tuple[int, tuple[ReturnReport, ...]], ...] = ()
+    position: int = 0
+    tally: Tally = field(default_factory=Tally)
+    lines: LineSum = field(default_factory=partial(LineSum, ""))
+    output: bytes = b""
+    selection: Selection = field(default_factory=Selection)
+    details: Sequence[tuple[int, tuple[ReturnReport, ...]]] = ()
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Totals:
-    """What came of a run: the histories that could be read, the sums, the details that were kept, the size of each
-    written file, and the errors.
-    """
+    """The sums of a run, the details of whole histories, and the numbers of written files and bytes and of errors."""
 
+    selection: Selection
     histories: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
     lines: list[LineSum] = field(default_factory=list)
     returns: list[ReturnReport] = field(default_factory=list)
-    written: list[int] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
+    written: int = 0
+    errors: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Everything that a run reads and does.
+    """What a run reads and does.
 
     `targets` has the output of each source (None for standard output) and is empty without outputs. `show` gets the
-    details of each history or line with its name; without it, the details of whole histories are kept.
+    details of each history or line with its title; without it, the details of whole histories are kept.
     """
 
+    options: Namespace
+    rules: Chosen
+    ruleset: Ruleset
     sources: Sequence[Source]
     targets: Sequence[Path | None]
-    settings: Settings
-    ruleset: Ruleset
-    jobs: int
-    show: Callable[[str, tuple[ReturnReport, ...]], None] | None
-    selection: Selection
+    progress: Callable[[Source], Advance]
+    show: Callable[[str, tuple[ReturnReport, ...]], None] | None = None
 
 
-def reduce_sources(run: Run, progress: Callable[[Source], Advance]) -> Totals:
+def reduce_sources(run: Run) -> Totals:
     """Reduce all sources in order; report what cannot be read and go on. Raises `CommandError` if writing fails."""
-    totals = Totals()
-    skipped: dict[str, list[str]] = {}
+    totals = Totals(Selection(run.options.tool, run.options.call))
+    skipped: list[tuple[str, str]] = []
     gc.freeze()  # collecting garbage after each chunk need not look at the rules
-    try:
-        for number, outcomes in groupby(_outcomes(run), key=lambda pair: pair[0].number):
-            source = run.sources[number]
-            try:
-                _reduce_source(run, source, outcomes, totals, progress(source))
-            except HistoryError as error:
-                if source.folder and str(error).startswith("not a history"):
-                    skipped.setdefault(source.folder, []).append(f"{source.name}: {error}")
-                else:
-                    totals.errors.append(f"{source.name}: {error}")
-                    say(f"error: {totals.errors[-1]}")
-            except _UnreadableError as error:
-                totals.errors.append(str(error))
+    for number, results in groupby(_results(run), key=itemgetter(0)):
+        source = run.sources[number]
+        try:
+            with open_target(run.targets[number]) if run.targets else nullcontext() as file:
+                _add_results(run, source, (result for _, result in results), totals=totals, file=file)
+        except HistoryError as error:
+            why = str(error).removeprefix(f"{source.name}: ")
+            if source.folder and why.startswith("not a history"):
+                skipped.append((source.name, why))
+            else:
+                totals.errors += 1
                 say(f"error: {error}")
-    finally:
-        gc.unfreeze()
-    _report_skipped(skipped, run.sources, totals)
+        else:
+            totals.histories.append(source.name)
+    gc.unfreeze()
+    say_skipped(skipped)
     return totals
 
 
-class _UnreadableError(Exception):
-    """Why a source cannot be read, or not to its end."""
-
-
-_Outcomes = Iterator[tuple[Task, Result | CommandError]]
-
-
-def _reduce_source(run: Run, source: Source, outcomes: _Outcomes, totals: Totals, advance: Advance) -> None:
-    task, first = next(outcomes)
-    if isinstance(first, CommandError):
-        raise _UnreadableError(str(first))
-    if first.error:
-        raise HistoryError(first.error)
-    tally, lines = Tally(), None if task.chunk.kind == "history" else LineSum(source.name)
-    if task.target is not None:
-        make_folder(task.target.parent)
-    size = 0
-    with open_target(task.target) if task.writes else nullcontext() as file:
-        for part, result in chain([(task, first)], outcomes):
-            if isinstance(result, CommandError):
-                after = f", after line {lines.lines:,}" if lines is not None and lines.lines else ""
-                raise _UnreadableError(f"{result}{after}")
-            _take_details(run, source, result, totals, lines.lines if lines else 0)
-            if lines is not None and result.lines is not None:
-                _add_lines(lines, result.lines)
-            tally.merge(result.tally)
-            run.selection.add(result.selection)
-            if file is not None:
-                size += file.write(result.output)
-            advance(part.chunk.position)
-        if lines is not None and lines.bad > MAX_BAD:
-            say(f"{source.name}: {lines.bad:,} bad lines in total")
-        if task.writes and not (tally.tools or run.selection.is_everything or len(run.sources) > 1):
-            raise run.selection.nothing_found()  # and leave no output
-    if task.writes:
-        totals.written.append(size)
-    totals.histories.append(source.name)
-    totals.tally.merge(tally)
-    if lines is not None:
+def _add_results(
+    run: Run, source: Source, results: Iterable[Result], *, totals: Totals, file: IO[bytes] | None
+) -> None:
+    """Add up the results of one source, and write their outputs. Raises `HistoryError` if it cannot be read."""
+    advance = run.progress(source)
+    lines = LineSum(source.name)
+    for result in results:
+        if result.error:
+            raise HistoryError(result.error)
+        for line, returns in result.details:
+            if run.show is None:
+                totals.returns.extend(returns)
+            else:
+                whole = source.name if len(run.sources) > 1 else ""
+                run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
+        for line, why in result.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
+            say(f"{source.name}:{lines.lines + line}: {why}")
+        add_lines(lines, result.lines)
+        totals.tally.merge(result.tally)
+        totals.selection.add(result.selection)
+        totals.written += file.write(result.output) if file is not None else 0
+        advance(result.position)
+    if lines.bad > MAX_BAD:
+        say(f"{source.name}: {lines.bad:,} bad lines in total")
+    if lines.lines:
         totals.lines.append(lines)
+    if source is run.sources[-1] and not totals.tally.tools and not totals.selection.is_everything:
+        raise totals.selection.nothing_found()  # and leave no output
 
 
-def _take_details(run: Run, source: Source, result: Result, totals: Totals, lines_before: int) -> None:
-    for line, returns in result.details:
-        if run.show is None:
-            totals.returns.extend(returns)
-        else:
-            run.show(f"{source.name}:{lines_before + line}" if line else source.name, returns)
-
-
-def _add_lines(total: LineSum, more: LineSum) -> None:
-    for number, why in more.first_bad[: MAX_BAD - len(total.first_bad)]:
-        say(f"{total.history}:{total.lines + number}: {why}")
-    add_lines(total, more)
-
-
-def _report_skipped(skipped: dict[str, list[str]], sources: Sequence[Source], totals: Totals) -> None:
-    """Report the JSON files in folders that contain no history; a folder with nothing else is an error."""
-    for folder, files in skipped.items():
-        more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
-        if len(files) == sum(source.folder == folder for source in sources):
-            totals.errors.append(folder)
-            say(f"error: {folder}: contains no history: {files[0]}{more}")
-        else:
-            say(f"skipped {files[0]}{more}")
-
-
-def _tasks(run: Run) -> Iterator[tuple[Task, CommandError | None]]:
-    """Read all sources; yield their chunks as tasks, and an error where reading fails."""
+def _tasks(run: Run) -> Iterator[tuple[int, Task]]:
+    """Read all sources; yield each chunk as a task with the number of its source."""
     for number, source in enumerate(run.sources):
         target = run.targets[number] if run.targets else None
-        empty = Task(number, source.name, Chunk("lines", b"", 0), bool(run.targets), target, run.settings)
+        task = partial(Task, run.options, run.rules, source.name, target=target)
         try:
             for chunk in read_chunks(source):
-                yield replace(empty, chunk=chunk), None
+                yield number, task(chunk=chunk)
         except CommandError as error:
-            yield empty, error
+            yield number, task(chunk=Chunk("unreadable", str(error).encode(), 0))
 
 
-def _outcomes(run: Run) -> _Outcomes:
-    """Yield every task with its result, in order."""
-    if run.jobs == 1:
-        for task, error in _tasks(run):
-            yield task, error or reduce_task(task, run.ruleset)
+def _results(run: Run) -> Iterator[tuple[int, Result]]:
+    """Yield the result of every task with the number of its source, in order."""
+    if run.options.jobs == 1:
+        yield from ((number, reduce_task(task, run.ruleset)) for number, task in _tasks(run))
         return
-    waiting: deque[tuple[Task, Future[Result] | CommandError | None]] = deque()
-    with ProcessPoolExecutor(run.jobs, get_context("spawn"), initializer=_start_worker) as pool:
+    waiting: deque[tuple[int, Callable[[], Result]]] = deque()
+    with ProcessPoolExecutor(run.options.jobs, get_context("spawn"), initializer=_start_worker) as pool:
         try:
-            for task, error in _tasks(run):
+            for number, task in _tasks(run):
                 # Detailed results contain rules, which cannot leave their process.
-                remote = error is None and (run.settings.detail == "none" or task.chunk.kind != "history")
-                future = pool.submit(_reduce_in_worker, task) if remote else None
-                waiting.append(
-                    (replace(task, chunk=replace(task.chunk, content=b"")) if remote else task, future or error)
-                )
-                while len(waiting) > _TASKS_AHEAD * run.jobs:
-                    yield _finished(run, *waiting.popleft())
-            while waiting:
-                yield _finished(run, *waiting.popleft())
+                here = partial(reduce_task, task, run.ruleset)
+                waiting.append((number, here if task.is_detailed else pool.submit(_reduce_in_worker, task).result))
+                if len(waiting) > _TASKS_AHEAD * run.options.jobs:
+                    first, result = waiting.popleft()
+                    yield first, result()
+            for number, result in waiting:
+                yield number, result()
         except BrokenProcessPool:
             raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _finished(
-    run: Run, task: Task, pending: Future[Result] | CommandError | None
-) -> tuple[Task, Result | CommandError]:
-    if isinstance(pending, Future):
-        return task, pending.result()
-    return task, pending or reduce_task(task, run.ruleset)
-
-
 def _start_worker() -> None:
-    """Prepare a worker process: leave Ctrl-C to the main process, end with it, and collect garbage as rarely."""
+    """Prepare a worker process: leave Ctrl-C to the main process, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.set_threshold(50_000, *gc.get_threshold()[1:])
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -267,62 +202,54 @@ def _end_with_parent() -> None:
 
 
 def _reduce_in_worker(task: Task) -> Result:
-    return reduce_task(task, _ruleset(task.settings.rules))
+    return reduce_task(task, _ruleset(task.rules))
 
 
 @cache
 def _ruleset(rules: Chosen) -> Ruleset:
     ruleset = load(rules)
     prepare(ruleset)
-    gc.freeze()  # collecting garbage after each chunk need not look at the rules
+    gc.freeze()
     return ruleset
 
 
 def reduce_task(task: Task, ruleset: Ruleset) -> Result:
     """Reduce one chunk. Raises `CommandError` if its originals cannot be archived."""
-    chunk, settings = task.chunk, task.settings
-    selection = Selection(settings.tool, settings.call)
-    if chunk.kind == "long line":
-        lines = LineSum("", lines=int(chunk.ends), long=int(chunk.ends))
-        return Result(Tally(), lines, compressed(chunk.content, task.target) if task.writes else b"", selection)
-    if chunk.kind == "lines":
-        result = _reduce_lines(task, ruleset, selection)
-        # The few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
-        gc.collect()
-    else:
-        result = _reduce_history(task, ruleset, selection)
-    if settings.archive is not None and not result.error:
-        _archive(settings, chunk, result.output, ruleset)
-    return replace(result, output=compressed(result.output, task.target) if task.writes else b"")
-
-
-def _reduce_lines(task: Task, ruleset: Ruleset, selection: Selection) -> Result:
-    options = replace(_options(task, selection), detailed=task.settings.detail == "all")
-    found = look_at_lines(ruleset, task.chunk.content, options)
-    return Result(found.tally, found.lines, found.output, selection, found.details)
-
-
-def _reduce_history(task: Task, ruleset: Ruleset, selection: Selection) -> Result:
-    options = replace(_options(task, selection), detailed=task.settings.detail != "none")
-    try:
-        found = look(ruleset, task.name, task.chunk.content, options)
-    except HistoryError as error:
-        return Result(Tally(), None, b"", selection, error=str(error))
-    return Result(found.tally, None, found.output, selection, ((0, found.returns),) if options.detailed else ())
-
-
-def _options(task: Task, selection: Selection) -> LookOptions:
-    settings = task.settings
-    return LookOptions(
-        chosen=None if selection.is_everything else selection.matches,
-        writes=task.writes,
-        measured=settings.measured,
-        references=settings.references,
-        input_format=settings.input_format,
+    chunk, options = task.chunk, task.options
+    selection = Selection(options.tool, options.call)
+    chosen = None if selection.is_everything else selection.matches
+    asked = LookOptions(
+        chosen,
+        task.is_detailed,
+        writes=options.output is not None,
+        measured=options.measures,
+        references=options.references,
+        input_format=options.input_format,
     )
+    lines = LineSum("")
+    details: Sequence[tuple[int, tuple[ReturnReport, ...]]] = ()
+    try:
+        if chunk.kind == "unreadable":
+            return Result(error=chunk.content.decode())
+        if chunk.kind == "long line":
+            tally, output = Tally(), chunk.content if asked.writes else b""
+            lines = LineSum("", lines=int(chunk.ends), long=int(chunk.ends))
+        elif chunk.kind == "lines":
+            tally, lines, output, details = look_at_lines(ruleset, chunk.content, asked)
+            # The few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
+            gc.collect()
+        else:
+            tally, returns, output = look(ruleset, task.name, chunk.content, asked)
+            details = [(0, returns)]
+    except HistoryError as error:
+        return Result(error=f"{task.name}: {error}")
+    if options.archive is not None and chunk.kind != "long line":
+        _archive(options, chunk, output, ruleset)
+    output = compressed(output, task.target)
+    return Result(chunk.position, tally, lines, output=output, selection=selection, details=details)
 
 
-def _archive(settings: Settings, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:
+def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:
     """Store the originals of everything that differs between a chunk and its reduction. Raises `CommandError`."""
     from reducer.archive import Archive, ArchiveError  # SQLite takes time to import
     from reducer.archive.histories import entries_between
@@ -331,23 +258,16 @@ def _archive(settings: Settings, chunk: Chunk, output: bytes, ruleset: Ruleset) 
         rule = ruleset.rule_for(tool)
         return f"{rule.file}@{rule.digest}" if rule is not None else ""
 
-    before = [chunk.content] if chunk.kind == "history" else _split(chunk.content)
-    after = [output] if chunk.kind == "history" else _split(output)
-    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    if not changed:
-        return
+    texts = [text.split(b"\n") if chunk.kind == "lines" else [text] for text in (chunk.content, output)]
     try:
-        with Archive(str(settings.archive)) as archive:
-            for old, new in changed:
-                archive.add(list(entries_between(old, new, version, settings.input_format)))
+        with Archive(str(options.archive)) as archive:
+            for old, new in zip(*texts, strict=True):
+                if old != new:
+                    archive.add(list(entries_between(old, new, version, options.input_format)))
             archive.flush()
             failures = archive.failures
-    except (ArchiveError, HistoryError) as error:
+    except ArchiveError as error:
         raise CommandError(str(error)) from None
     if failures:
         originals = counted(failures, "original")
-        raise CommandError(f"{settings.archive}: could not store {originals}; the reduced histories are not written")
-
-
-def _split(lines: bytes) -> list[bytes]:
-    return [lines[start:end] for start, end in lines_of(lines)]
+        raise CommandError(f"{options.archive}: could not store {originals}; the reduced histories are not written")

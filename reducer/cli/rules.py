@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reducer.cli.messages import CommandError, counted, reason
+from reducer.cli.messages import CommandError, counted
 from reducer.files import MAX_RULE_BYTES, read_file
 
 if TYPE_CHECKING:
     from reducer.rules import Ruleset
 
 _SUFFIXES = (".yaml", ".yml")
+_WORD = re.compile(r"[\w./-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def bundled_rules() -> Path:
 def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
     """Return the rule files in `given`; if it is empty, those in `./rules` (if `here`), otherwise the bundled ones.
 
-    Raises `CommandError` if there are none.
+    Raises `CommandError` if there are none, and OSError.
     """
     if given:
         files = dict.fromkeys(file for name in given for file in _files(name))
@@ -54,7 +55,7 @@ def rule_files(folder: Path) -> list[Path]:
 
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:
-    """Read rule files; print every error on standard error. Raises `CommandError` saying that nothing was `done`."""
+    """Read rule files; print every error on standard error. Raises `CommandError` and OSError."""
     from reducer.errors import RuleError
     from reducer.rules import read_rules
     from reducer.screen import visible
@@ -66,28 +67,24 @@ def load(chosen: Chosen, done: str = "run") -> Ruleset:
             print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
         errors = counted(len(error.problems), "error")
         raise CommandError(f"{chosen.name}: {errors} in the rules; nothing was {done}") from None
-    except OSError as error:
-        raise CommandError(f"{error.filename or chosen.name}: {reason(error)}") from None
 
 
 def names_under(file: Path, key: str) -> Iterator[str]:
     """Yield the keys of a mapping at the top of a rule file, whatever else is wrong with it. Raises OSError."""
-    yield from (str(name) for name in _mapping(_content(file).get(key)))
+    from reducer.rules.parser import parse
+    from reducer.rules.tree import plain
+
+    tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
+    content = None if tree is None else plain(tree)
+    names = content.get(key) if type(content) is dict else ()
+    yield from map(str, names if type(names) is dict else ())
 
 
 def files_named_by(files: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files that rule files name: word lists, and the samples, histories and snapshots of tests."""
-    for file in files:
-        with suppress(OSError):
-            rule = _content(file)
-            tests = rule.get("tests")
-            for test in tests if type(tests) is list else ():
-                given, expect = (_mapping(_mapping(test).get(part)) for part in ("given", "expect"))
-                named = (given.get("file"), given.get("history"), expect.get("snapshot"))
-                yield from (file.parent / name for name in named if type(name) is str)
-            for entity in _mapping(rule.get("entities")).values():
-                words = _mapping(entity).get("words_file", ())
-                yield from (file.parent / name for name in ([words] if type(words) is str else words))
+    """Yield the files that words in rule files name: word lists, and the samples, histories and snapshots of tests."""
+    for rule in files:
+        words = set(_WORD.findall(read_file(rule, MAX_RULE_BYTES).decode(errors="replace")))
+        yield from (file for word in words if (file := rule.parent / word).is_file())
 
 
 def short(path: Path) -> Path:
@@ -96,27 +93,11 @@ def short(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def _content(file: Path) -> dict[Any, Any]:
-    from reducer.rules.parser import parse
-    from reducer.rules.tree import plain
-
-    tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
-    return _mapping(None if tree is None else plain(tree))
-
-
-def _mapping(value: Any) -> dict[Any, Any]:
-    return value if type(value) is dict else {}
-
-
 def _files(name: str) -> list[Path]:
     path = Path(name)
-    try:
-        if not path.is_dir():
-            read_file(path, MAX_RULE_BYTES)
-            return [path]
-        found = rule_files(path)
-    except (OSError, ValueError) as error:
-        raise CommandError(f"{name}: {reason(error)}") from None
-    if not found:
-        raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")
-    return found
+    if not path.is_dir():
+        read_file(path, MAX_RULE_BYTES)  # or the error of what is no file
+        return [path]
+    if found := rule_files(path):
+        return found
+    raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")

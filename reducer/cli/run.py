@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import BooleanOptionalAction
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 
 from reducer.cli import VERBS
-from reducer.cli.arguments import add_cache_prices, add_input_format, integer, parse, parser
+from reducer.cli.arguments import add_cache_prices, add_input_format, integer, parse, parser, share
+from reducer.cli.messages import suggestion
 from reducer.cli.watch import watch
 
 _ABOUT = """\
@@ -16,28 +17,27 @@ attention. This is a dry run: inputs are never changed.
 _EXAMPLES = """\
 examples:
   python -m reducer                                the bundled sample history with the bundled rules
-  python -m reducer session.json                   what the rules save in a stored history, and what needs attention
   python -m reducer --rules rules/ histories/      your rules on all histories in a folder
   python -m reducer session.json --format diff --tool 'get_*'
                                                    what each step removed from the returns of some tools
   python -m reducer session.json --call call_7#2   the second return with the call id call_7 (add --format diff)
-  python -m reducer session.json -o reduced.json   write the reduced history
   python -m reducer session.json -o reduced.json --archive returns.db
-                                                   also archive the original returns, for `python -m reducer restore`
+                                                   write the reduced history, and archive the original returns
   python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
-                                                   JSON lines of any size, one history per line; .gz and .zst are
-                                                   decompressed and compressed
+                                                   JSON lines of any size, compressed with gzip or Zstandard
   python -m reducer histories/ -o reduced/         write a folder of reduced histories
   curl … | python -m reducer - --format json       read standard input, print numbers for another program
   python -m reducer histories/ --fail-under references=98%,saved=60%
                                                    for continuous integration: exit with 1 below these values
-  python -m reducer check rules/                   find mistakes in rule files
 
 A history is JSON as PydanticAI stores it: a list of messages, or an object that contains one. Session histories of chat
 front ends are read as well. Without --rules, the rules in ./rules are used, otherwise the bundled rules.
 Exit codes: 0 done; 1 invalid lines in JSON lines, below --fail-under, or (with --strict) something needs attention;
 2 cannot run.
 """
+
+
+_MEASURES = ("references", "entities", "saved")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -50,44 +50,42 @@ def main(arguments: Sequence[str]) -> int:
     add("--tool", metavar="GLOB", help="only returns of the tools that match")
     add("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return with it")
     add("--format", choices=("table", "diff", "json", "html"), default="table", help="report format (default: table)")
-    add(
-        "--measures",
-        action=BooleanOptionalAction,
-        help="measure what the rules cost: references, entities, requests (default: unless --output is given)",
-    )
-    add(
-        "--no-references",
-        dest="references",
-        action="store_false",
-        help="also remove content that later messages reference (default: keep it)",
-    )
-    add("--fail-under", default="", metavar="MEASURE=SHARE", help="exit with 1 below these, for example saved=60%%")
+    add("--measures", action="store_true", help="measure what the rules cost even if --output is given")
+    references = "also remove content that later messages reference (default: keep it)"
+    add("--no-references", dest="references", action="store_false", help=references)
+    minimums = "exit with 1 below these, for example saved=60%%"
+    add("--fail-under", type=_minimums, default={}, metavar="MEASURE=SHARE", help=minimums)
     add_cache_prices(reader)
     add("--strict", action="store_true", help="exit with 1 if something needs attention")
     add("-o", "--output", metavar="FILE|DIR/", help="write the reduced histories there; - for standard output")
     add("--archive", metavar="FILE", help="store the originals of what --output writes in this SQLite archive")
     add_input_format(reader)
-    add(
-        "--jobs",
-        type=integer("a number of processes", 1, 256),
-        default=1,
-        metavar="N",
-        help="use N processes; output and report stay the same",
-    )
+    jobs = "use N processes; output and report stay the same"
+    add("--jobs", type=integer("a number of processes", 1, 256), default=1, metavar="N", help=jobs)
     add("--watch", action="store_true", help="run again when a history or a rule changes, and show the differences")
     add("--version", action="store_true", help="print the version and exit")
-    options = vars(parse(reader, arguments))
-    if options.pop("version"):
+    options = parse(reader, arguments)
+    if options.version:
         print(f"reducer {_version()}")
         return 0
     # Imported here so that --version and --help start as fast as Python.
-    from reducer.cli.dry_run import Options, dry_run, watched
+    from reducer.cli.dry_run import dry_run, watched
 
-    is_watched = options.pop("watch")
-    asked = Options(**options)
-    if is_watched:
-        watch(watched(asked))
-    return dry_run(asked)
+    options.measures |= options.output is None or bool(options.fail_under)
+    if options.watch:
+        watch(watched(options))
+    return dry_run(options)[0]
+
+
+def _minimums(text: str) -> dict[str, float]:
+    """Read the value of `--fail-under`."""
+    minimums: dict[str, float] = {}
+    for entry in text.split(","):
+        name, _, number = entry.partition("=")
+        if name not in _MEASURES:
+            raise ArgumentTypeError(f"unknown measure {name}; {suggestion(name, _MEASURES)}")
+        minimums[name] = share(number)
+    return minimums
 
 
 def _version() -> str:
@@ -96,9 +94,4 @@ def _version() -> str:
     try:
         return version("reducer")
     except PackageNotFoundError:
-        import tomllib
-        from pathlib import Path
-
-        # A checkout that is not installed.
-        with (Path(__file__).parents[2] / "pyproject.toml").open("rb") as file:
-            return str(tomllib.load(file)["project"]["version"])
+        return "(not installed)"

@@ -11,7 +11,7 @@ from reducer.analysis.rule_tests import chosen_tests, coverage, run_test, untest
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.messages import CommandError, say
-from reducer.cli.outputs import make_folder, write
+from reducer.cli.outputs import write
 from reducer.cli.rules import choose_rules, files_named_by, load, short
 from reducer.cli.views.plain import print_json
 from reducer.cli.views.tests import Case, Tested, as_json, as_junit, gap_case, summary_lines, test_case
@@ -86,7 +86,6 @@ def _run(options: Namespace) -> list[Case]:
     else:
         print(as_junit(tested) if options.format == "junit" else "\n".join(summary_lines(tested)))
     for file, content in snapshots.files.items() if snapshots is not None else ():
-        make_folder(file.parent)
         write(file, content)
         say(f"wrote {short(file)}, {len(content):,} bytes")
     return cases

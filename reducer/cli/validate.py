@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import count, zip_longest
 from pathlib import Path
 
-from reducer.cli.arguments import integer, parse, parser
-from reducer.cli.inputs import Source, find_sources
-from reducer.cli.messages import CommandError, reason, say
+from reducer.cli.arguments import parse, parser
+from reducer.cli.inputs import Line, Source, find_sources, read_lines
+from reducer.cli.messages import CommandError, say, say_skipped
 from reducer.cli.progress import Advance, progress
 from reducer.cli.views.findings import Checked, print_codes, print_json, print_text, severities
 from reducer.histories.against import compare
-from reducer.histories.compressed import CompressedError, decompressed
 from reducer.histories.findings import Finding
-from reducer.histories.lines import MAX_LINE, Stream, are_lines, is_heavy, is_lines_name, lines_of, pieces
-from reducer.histories.validate import check_document, read_document
+from reducer.histories.lines import MAX_LINE, is_heavy
+from reducer.histories.validate import Document, check_document, read_document
 
+_MAX_FINDINGS = 20
+"""Findings per code and file that are printed as text."""
 _ABOUT = """\
 Check stored histories, before or after reducing: fields, calls and their returns, ids, order.
 An error is what PydanticAI refuses to load or a large provider refuses to answer. A warning is unusual but accepted.
@@ -46,19 +46,9 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("validate", _ABOUT, _EXAMPLES)
     add = reader.add_argument
     add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    add(
-        "--against",
-        metavar="ORIGINAL",
-        help="check that HISTORY is a reduction of this one; for several, of the same files in this folder",
-    )
+    help = "check that HISTORY is a reduction of this one; for several, of the same files in this folder"
+    add("--against", metavar="ORIGINAL", help=help)
     add("--format", choices=("text", "json"), default="text", help="output format (default: text)")
-    add(
-        "--max-findings",
-        type=integer("a number of findings", 0),
-        default=20,
-        metavar="N",
-        help="print at most N findings per code and file as text, 0 for all (default: 20)",
-    )
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     add("--codes", action="store_true", help="print the table of codes and exit")
     options = parse(reader, arguments)
@@ -67,27 +57,28 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if not options.histories:
         raise CommandError("name a HISTORY to check, or - for standard input (--help shows how)")
-    sources, errors = find_sources(options.histories)
+    sources = find_sources(options.histories)
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
         raise CommandError(f"--against {options.against}: for {len(sources):,} histories, name a folder")
-    kept = options.max_findings if options.format == "text" and options.max_findings else sys.maxsize
+    limit = _MAX_FINDINGS if options.format == "text" else sys.maxsize
     checked: list[Checked] = []
+    skipped: list[tuple[str, str]] = []
+    errors = 0
     with progress(sources) as bar:
         for source in sources:
-            advance = bar(source)
             try:
                 original = None if options.against is None else _original(options.against, source)
-                found = _check(source, original, kept, advance)
+                file = _check(source, original, limit, bar(source))
             except CommandError as error:
                 say(f"error: {error}")
                 errors += 1
                 continue
-            if source.folder and found.histories == found.counts.get("V003"):
+            if source.folder and file.histories == file.counts["V003"]:
                 # A folder may contain other JSON; a file that was named must be a history.
-                say(f"skipped {source.name}: {found.findings[0].message}")
+                skipped.append((source.name, file.findings[0].message))
             else:
-                checked.append(found)
-            advance(source.size)
+                checked.append(file)
+    say_skipped(skipped)
     if not checked:
         return 2
     if options.format == "json":
@@ -103,128 +94,47 @@ def _original(name: str, source: Source) -> Source:
     path = Path(name)
     if path.is_dir() and source.path is not None:
         path /= source.path.relative_to(source.folder) if source.folder else source.path.name
-    return replace(source, name=str(path), path=path)
-
-
-@dataclass(frozen=True, slots=True)
-class _Findings:
-    """The first `limit` findings of each code, and how often each code occurs."""
-
-    limit: int
-    kept: list[Finding] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def add(self, findings: Sequence[Finding]) -> None:
-        """Count findings, and keep the first of each code."""
-        for finding in findings:
-            self.counts[finding.code] += 1
-            if self.counts[finding.code] <= self.limit:
-                self.kept.append(finding)
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line by its number, from 1; of a `long` line a part, the last one if it `ends`."""
-
-    number: int
-    content: bytes
-    long: bool = False
-    ends: bool = True
+    return Source(str(path), path)
 
 
 def _check(source: Source, original: Source | None, limit: int, advance: Advance) -> Checked:
-    """Check a source, and with an `original` that it is a reduction of that. Raises `CommandError`."""
-    found = _Findings(limit)
-    with ExitStack() as files:
-        file = files.enter_context(source.open())
-        stream = _decompressed(source, file)
-        try:
-            in_lines = is_lines_name(source.name) or are_lines(stream)
-            whole = b"" if in_lines else stream.read()
-        except (OSError, CompressedError) as error:
-            raise _error(source, error) from None
-        if in_lines:
-            old = None
-            if original is not None:
-                old = _lines(original, _decompressed(original, files.enter_context(original.open())))
-            count = _check_lines(_lines(source, stream), old, found, lambda: advance(file.at))
-        else:
-            count = _check_whole(whole, None if original is None else original.read(), found)
-    return Checked(source.name, count, found.kept, found.counts)
+    """Check a source, and with an `original` that it is a reduction of that; keep `limit` findings of each code.
 
-
-def _decompressed(source: Source, file: Stream) -> Stream:
-    try:
-        return decompressed(file)
-    except (OSError, CompressedError) as error:
-        raise _error(source, error) from None
-
-
-def _error(source: Source, error: Exception) -> CommandError:
-    return CommandError(f"{source.name}: {reason(error)}")
-
-
-def _check_whole(stored: bytes, original: bytes | None, found: _Findings) -> int:
-    document = read_document(stored)
-    found.add(check_document(document))
-    if original is not None:
-        found.add(compare(document, read_document(original)))
-    return 1
-
-
-def _lines(source: Source, stream: Stream) -> Iterator[_Line]:
-    """Yield the lines of a source, those that are too long in parts. Raises `CommandError`."""
-    number = 0
-    try:
-        for piece in pieces(stream):
-            if piece.long:
-                yield _Line(number + 1, piece.content, True, piece.ends)
-                number += piece.ends
-                continue
-            for start, end in lines_of(piece.content):
-                number += 1
-                yield _Line(number, piece.content[start:end])
-    except (OSError, CompressedError) as error:
-        raise _error(source, error) from None
-
-
-def _paired(new: Iterator[_Line], old: Iterator[_Line]) -> Iterator[tuple[_Line | None, _Line | None]]:
-    """Yield lines, and parts of lines, with those of the same number."""
-    mine, theirs = next(new, None), next(old, None)
-    while mine is not None or theirs is not None:
-        first = min(line.number for line in (mine, theirs) if line is not None)
-        here = mine if mine is not None and mine.number == first else None
-        there = theirs if theirs is not None and theirs.number == first else None
-        yield here, there
-        mine = mine if here is None else next(new, None)
-        theirs = theirs if there is None else next(old, None)
-
-
-def _check_lines(
-    new: Iterator[_Line], old: Iterator[_Line] | None, found: _Findings, advance: Callable[[], None]
-) -> int:
-    """Check each line, with `old` also against the line of the same number, and return the number of histories."""
-    count = last = last_old = 0
-    for line, other in _paired(new, old or iter(())):
-        last_old = last_old if other is None else other.number
+    Raises `CommandError`.
+    """
+    found: list[Finding] = []
+    histories = last = 0
+    for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):
         if line is None:
-            continue
+            found.append(Finding("V101", (), "the original has more lines", last, 1))
+            break
+        document = _document(line)
+        if document is not None:
+            histories += 1
+            found += check_document(document)
+        elif line.is_long or line.content.strip():
+            histories += 1
+            what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
+            found.append(Finding("V007", (), what, line.number, 1))
+        if original is not None and (other is None or other.content != line.content):
+            found += _compared(line, other, document)
         last = line.number
-        count += line.ends if line.long else bool(line.content.strip())
-        if line.long or is_heavy(line.content):
-            if line.ends:
-                what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
-                found.add([Finding("V007", (), what, last, 1)])
-            if old is not None and other != line:
-                found.add([Finding("V101", (), "differs from the original; the line is not compared further", last, 1)])
-        elif line.content.strip():
-            read = read_document(line.content, last)
-            found.add(check_document(read))
-            if other is not None and other.content != line.content:
-                found.add(compare(read, read_document(other.content, last)))
-        elif other is not None and other.content.strip():
-            found.add([Finding("V101", (), "a blank line; the original has a history in this line", last, 1)])
-        advance()
-    if old is not None and last_old != last:
-        found.add([Finding("V101", (), f"{last:,} lines; the original has {last_old:,}", max(last, 1), 1)])
-    return count
+        advance(line.position)
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
+    kept = [finding for finding in found if next(numbers[finding.code]) < limit]
+    return Checked(source.name, histories, kept, Counter(finding.code for finding in found))
+
+
+def _document(line: Line) -> Document | None:
+    """Return the JSON text of a line or a whole file; None for a line that is blank or too large."""
+    if line.number and (line.is_long or not line.content.strip() or is_heavy(line.content)):
+        return None
+    return read_document(line.content, max(line.number, 1))
+
+
+def _compared(line: Line, other: Line | None, document: Document | None) -> list[Finding]:
+    """Return where a line or a whole file is not a reduction of the original one, which is different."""
+    if other is not None and document is not None and not other.is_long:
+        return compare(document, read_document(other.content, max(line.number, 1)))
+    message = "the original has no such line" if other is None else "differs from the original, and is not compared"
+    return [Finding("V101", (), message, max(line.number, 1), 1)]

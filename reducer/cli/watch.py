@@ -15,12 +15,9 @@ from reducer.cli.messages import CommandError, counted, say
 
 _INTERVAL = 0.3
 """Seconds between two looks at the files."""
-_QUIET = 0.05
-"""Seconds without a change after which a file is complete: an editor may delete a file before it writes the new one."""
 
 Facts = Mapping[str, str]
 """What a run found, by name; compared with the previous run."""
-Stamps = Mapping[Path, tuple[int, int, int] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +35,14 @@ class Watched:
 def watch(watched: Watched) -> NoReturn:
     """Run a verb, and again after every change of its files, until KeyboardInterrupt."""
     last: Facts | None = None
+    others: set[Path] = set()
     while True:
         if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
             print("\x1b[2J\x1b[H", end="")
-        # A change during the run counts too.
-        before = _stamps((*_existing(watched.files), *_existing(watched.other_files)))
+        before = _stamps(watched.files, lambda: others)  # a change during the run counts too
         try:
             facts = watched.run()
-        except CommandError as error:
+        except (CommandError, OSError) as error:
             say(f"error: {error}")
         else:
             if last is not None:
@@ -53,13 +50,13 @@ def watch(watched: Watched) -> NoReturn:
                 print("\n".join(f"  {line}" for line in changes(last, facts)) or "  no changes")
             last = facts
         sys.stdout.flush()
-        others = tuple(_existing(watched.other_files))
+        with suppress(CommandError, OSError):
+            others.update(watched.other_files())
+        before = _stamps(lambda: others) | before
         say(f"watching {counted(len(before), 'file')}; Ctrl-C ends")
-        before = {**_stamps(others), **before}
-        while (now := _stamps((*others, *_existing(watched.files)))) == before:
+        while _stamps(watched.files, lambda: others) == before:
             time.sleep(_INTERVAL)
-        while (later := _later(watched, others)) != now:
-            now = later
+        time.sleep(_INTERVAL)  # an editor may delete a file before it writes the new one
 
 
 def changes(last: Facts, facts: Facts) -> Iterator[str]:
@@ -74,24 +71,12 @@ def changes(last: Facts, facts: Facts) -> Iterator[str]:
             yield f"gone: {name}"
 
 
-def _later(watched: Watched, others: tuple[Path, ...]) -> Stamps:
-    time.sleep(_QUIET)
-    return _stamps((*others, *_existing(watched.files)))
-
-
-def _existing(files: Callable[[], Iterable[Path]]) -> Iterator[Path]:
-    """Yield files; nothing if they cannot be determined, which the verb itself reports."""
-    with suppress(CommandError, OSError):
-        yield from files()
-
-
-def _stamps(files: Iterable[Path]) -> Stamps:
-    return {file: _stamp(file) for file in files}
-
-
-def _stamp(file: Path) -> tuple[int, int, int] | None:
-    try:
-        found = file.stat()
-    except (OSError, ValueError):
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+def _stamps(*lists: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int] | None]:
+    """Return when each file was changed, and its inode; nothing for files that cannot be determined."""
+    found: dict[Path, tuple[int, int] | None] = {}
+    for files in lists:
+        with suppress(CommandError, OSError):
+            for file in files():
+                status = file.stat() if file.exists() else None
+                found[file] = (status.st_mtime_ns, status.st_ino) if status else None
+    return found

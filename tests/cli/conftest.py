@@ -15,6 +15,8 @@ import pytest
 from reducer.cli import main
 
 ROOT = Path(__file__).parents[2]
+SESSIONS = sorted((ROOT / "tests" / "histories" / "data").glob("session_*.json"))
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,14 @@ class Result:
     out: str
     err: str
 
+    @property
+    def json(self) -> Any:
+        assert self.out, self.err
+        return json.loads(self.out)
+
+
+Cli = Callable[..., Result]
+
 
 def history(*returns: tuple[str, Any], ids: tuple[str, ...] = ()) -> bytes:
     """Write a stored history with one request for each tool return; call ids are c1, c2, … unless given."""
@@ -32,21 +42,15 @@ def history(*returns: tuple[str, Any], ids: tuple[str, ...] = ()) -> bytes:
         {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "What is it?"}]}
     ]
     for number, (tool, content) in enumerate(returns):
-        id = ids[number] if ids else f"c{number + 1}"
-        call = {"part_kind": "tool-call", "tool_name": tool, "args": {}, "tool_call_id": id}
-        messages.append({"kind": "response", "parts": [call]})
-        part = {
-            "part_kind": "tool-return",
-            "tool_name": tool,
-            "content": content,
-            "tool_call_id": id,
-            "outcome": "success",
-        }
+        names = {"tool_name": tool, "tool_call_id": ids[number] if ids else f"c{number + 1}"}
+        messages.append({"kind": "response", "parts": [{"part_kind": "tool-call", "args": {}, **names}]})
+        part = {"part_kind": "tool-return", "content": content, "outcome": "success", **names}
         messages.append({"kind": "request", "parts": [part]})
     return json.dumps(messages).encode()
 
 
 RECORDS = [{"name": f"host{number}", "seen": f"2024-01-{number % 28 + 1:02}", "raw": "x" * 50} for number in range(30)]
+LONG = history(("lookup", {"records": RECORDS}))
 RULE = """\
 version: 1
 tool: lookup
@@ -62,7 +66,7 @@ steps:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make the current folder one with `h.json`, a history of one return that `lookup.yaml` shortens."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "h.json").write_bytes(history(("lookup", {"records": RECORDS})))
+    (tmp_path / "h.json").write_bytes(LONG)
     (tmp_path / "lookup.yaml").write_text(RULE)
     return tmp_path
 
@@ -70,17 +74,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def used(folder: Path) -> Path:
     """Add a message to `h.json` that uses two hosts, of which `lookup.yaml` takes one."""
-    file = folder / "h.json"
-    messages = json.loads(file.read_bytes())
-    messages.append(
-        {"kind": "response", "parts": [{"part_kind": "text", "content": "Look at host3-a, no: at host3 and host29."}]}
-    )
-    file.write_text(json.dumps(messages))
+    text = {"part_kind": "text", "content": "Look at host3-a, no: at host3 and host29."}
+    messages = [*json.loads(LONG), {"kind": "response", "parts": [text]}]
+    (folder / "h.json").write_text(json.dumps(messages))
     return folder
 
 
 @pytest.fixture
-def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+def cli(capfd: pytest.CaptureFixture[str]) -> Cli:
     """Run the command line in this process."""
 
     def run(*arguments: str) -> Result:
@@ -95,22 +96,16 @@ def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 
 def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
     """Start the command line as a process that reacts to Ctrl-C, also where this process ignores it."""
-    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    return subprocess.Popen(
-        [sys.executable, "-m", "reducer", *arguments],
-        env={**os.environ, "PYTHONPATH": paths},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        **options,
-    )
+    command = [sys.executable, "-m", "reducer", *arguments]
+    react = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    return subprocess.Popen(command, env=ENVIRONMENT, preexec_fn=react, **options)
 
 
 def process(*arguments: str, input: bytes = b"", env: dict[str, str] | None = None) -> Result:
     """Run the command line as a process, in the current folder."""
-    paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8", **(env or {})}
-    done = subprocess.run(
-        [sys.executable, "-m", "reducer", *arguments], input=input, capture_output=True, env=environment, timeout=60
-    )
+    command = [sys.executable, "-m", "reducer", *arguments]
+    environment = {**ENVIRONMENT, "PYTHONIOENCODING": "utf-8", **(env or {})}
+    done = subprocess.run(command, input=input, capture_output=True, env=environment, timeout=60)
     out, err = done.stdout.decode(), done.stderr.decode()
     assert "Traceback" not in err
     return Result(done.returncode, out, err)

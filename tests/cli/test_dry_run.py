@@ -1,64 +1,49 @@
-"""The dry run, as an analyst uses it."""
+"""The dry run, as an analyst uses it: which histories and rules it reads, and what it reports."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import RECORDS, ROOT, RULE, Result, history, process
+from reducer import Reducer
+from tests.cli.conftest import LONG, RECORDS, RULE, SESSIONS, Cli, history, process
 
-Cli = Callable[..., Result]
-
-
-def numbers(result: Result) -> dict[str, Any]:
-    assert result.out, result.err
-    value = json.loads(result.out)
-    assert isinstance(value, dict)
-    return value
+SAMPLE_NOTE = "reducer: this is the sample; give a HISTORY to see your own (--help shows how)\n"
 
 
-def test_without_arguments_it_shows_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def compact(value: Any) -> int:
+    return len(json.dumps(value, separators=(",", ":")))
+
+
+BEFORE = compact({"records": RECORDS})
+
+
+def test_without_arguments_it_shows_the_sample(folder: Path) -> None:
+    (folder / "rules").mkdir()
+    (folder / "rules" / "own.yaml").write_text(RULE)
     result = process()
-    assert result.code == 0
+    assert (result.code, result.err) == (0, SAMPLE_NOTE)
     assert "History  the sample bundled with reducer\n" in result.out
+    # Not those of this folder: it is a demonstration.
     assert "Rules    the rules bundled with reducer (" in result.out
     for tool in ("deep_research", "explore", "get_indicator_details"):
         assert f" {tool} " in result.out
         assert f" {tool}.yaml " in result.out
-    assert "Tools without a rule\n    get_case_notes: 1 call, 1,428 characters\n" in result.out
-    assert result.err == "reducer: this was the sample; give a HISTORY to see your own (--help shows how)\n"
-    # Away from a checkout, where the wheel has the rules in the package.
-    assert (ROOT / "reducer" / "samples" / "threat_intelligence.json").stat().st_size < 350_000
+    assert "Tools without a rule\n    get_case_notes  1 call, 1,428 characters\n" in result.out
 
 
-def test_the_sample_is_reduced_by_most(folder: Path, cli: Cli) -> None:
-    (folder / "rules").mkdir()
-    (folder / "rules" / "own.yaml").write_text(RULE)
-    found = numbers(cli("--format", "json", "--no-references"))
-    tools = {tool["tool"]: tool for tool in found["tools"]}
-    assert found["rules"]["from"] == "the rules bundled with reducer"  # not those of this folder: it is a demonstration
-    assert found["histories"] == ["the sample bundled with reducer"]
-    for name in ("deep_research", "explore", "get_indicator_details"):
-        assert tools[name]["characters"]["saved"] > 0.6
-        assert tools[name]["reduced"] == tools[name]["calls"]
-    assert tools["get_case_notes"]["rule"] is None
-    assert not {entry["kind"] for entry in found["attention"]} & {"no place", "fault"}
-
-
-def test_what_the_sample_mentions_later_is_all_that_stays_besides(folder: Path, cli: Cli) -> None:
-    kept, plain = (numbers(cli("--format", "json", *more)) for more in ((), ("--no-references",)))
-    more = [
-        entry["characters"]["after"] - other["characters"]["after"]
-        for entry, other in zip(kept["returns"], plain["returns"], strict=True)
-    ]
+def test_the_sample_is_reduced_by_most_and_keeps_what_it_mentions_later(folder: Path, cli: Cli) -> None:
+    kept, plain = (cli("--format", "json", *more).json for more in ((), ("--no-references",)))
+    for tool in plain["tools"]:
+        assert tool["rule"] is None or (tool["characters"]["saved"] > 0.6 and tool["reduced"] == tool["calls"])
+    assert not {entry["kind"] for entry in plain["attention"]} & {"no place", "fault"}
+    pairs = zip(kept["returns"], plain["returns"], strict=True)
+    more = [entry["characters"]["after"] - other["characters"]["after"] for entry, other in pairs]
     assert [entry["referenced"] for entry in kept["returns"]] == more
     assert kept["references"]["characters"] == sum(more) > 0
-    assert kept["totals"]["characters"]["saved"] > 0.6
 
 
 def test_the_table(folder: Path, cli: Cli) -> None:
@@ -66,49 +51,48 @@ def test_the_table(folder: Path, cli: Cli) -> None:
     assert (result.code, result.err) == (0, "")
     lines = [line.rstrip() for line in result.out.splitlines()]
     assert lines[:2] == ["History  h.json", "Rules    lookup.yaml (1 rule)"]
-    before = len(json.dumps({"records": RECORDS}, separators=(",", ":")))
-    after = len(
-        json.dumps({"records": [{"name": r["name"], "seen": r["seen"]} for r in RECORDS[:5]]}, separators=(",", ":"))
-    )
-    row = next(line.split() for line in lines if line.startswith(" lookup "))
-    share = f"{(before - after) / before:.1%}"
-    assert row == [
-        "lookup",
-        "lookup.yaml",
-        "1",
-        f"{before:,}",
-        f"{after:,}",
-        share,
-        str(-(-before // 4)),
-        str(-(-after // 4)),
-    ]
-    assert f"About {-(-before // 4)} tokens before, {-(-after // 4)} after (estimate: characters / 4)." in lines
+    after = compact({"records": [{"name": record["name"], "seen": record["seen"]} for record in RECORDS[:5]]})
+    sizes = [f"{BEFORE:,}", f"{after:,}", f"{(BEFORE - after) / BEFORE:.1%}", str(-(-BEFORE // 4)), str(-(-after // 4))]
+    (row,) = (line.split() for line in lines if line.startswith(" lookup "))
+    assert row == ["lookup", "lookup.yaml", "1", *sizes]
+    assert f"About {-(-BEFORE // 4)} tokens before, {-(-after // 4)} after (estimate: characters / 4)." in lines
     assert lines[-1] == "Nothing needs attention."
     assert max(map(len, lines)) <= 120
 
 
 def test_the_diff(folder: Path, cli: Cli) -> None:
-    result = cli("h.json", "--rules", "lookup.yaml", "--format", "diff")
-    before = len(json.dumps({"records": RECORDS}, separators=(",", ":")))
-    gone = sum(len(json.dumps(record, separators=(",", ":"))) + 1 for record in RECORDS[5:])
-    assert result.out.splitlines()[3:9] == [
+    removed = sum(compact(record) + 1 for record in RECORDS[5:])
+    first = '{"name": "host5", "seen": "2024-01-06", "raw": "xxxxxxxxxxxxxxxx…'
+    assert cli("h.json", "--rules", "lookup.yaml", "--format", "diff").out.splitlines()[3:9] == [
         "lookup c1 (lookup.yaml, message 3, part 1)",
-        f"  {before:,} -> 198 characters, {(before - 198) / before:.1%} saved",
-        f"  step 1, limit records: {gone:,} characters less",
-        f'    - records[5..29]: 25 of 30 items, {gone:,} characters  {{"name": "host5", "seen": "2024-01-06", "raw": "xxxxxxxxxxxxxxxx…',
+        f"  {BEFORE:,} -> 198 characters, {(BEFORE - 198) / BEFORE:.1%} saved",
+        f"  step 1, limit records: {removed:,} characters less",
+        f"    - records[5..29]: 25 of 30 items, {removed:,} characters  {first}",
         "  step 2, keep records: 295 characters less",
         f"    - records[*].raw (5 times): 295 characters  {'x' * 50}",
     ]
 
 
+def test_the_json(folder: Path, cli: Cli) -> None:
+    found = cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
+    (entry,) = found["returns"]
+    assert (entry["status"], entry["message"], entry["part"], entry["rule"]) == ("reduced", 2, 0, "lookup.yaml")
+    assert entry["characters"] == found["totals"]["characters"]
+    first, second = entry["steps"]
+    assert (first["number"], first["name"], first["line"], first["places"]) == (1, "limit records", 4, 1)
+    assert first["characters"]["after"] == second["characters"]["before"]
+    paths = [change["path"] for step in entry["steps"] for change in step["changes"]]
+    assert paths == ["records[5..29]", "records[*].raw"]
+
+
 def test_what_needs_attention(folder: Path, cli: Cli) -> None:
     (folder / "bad.yaml").write_text(RULE.replace("records", "record"))
     (folder / "other.yaml").write_text(RULE.replace("lookup", "never_called"))
-    (folder / "two.json").write_bytes(
-        history(("lookup", {"records": RECORDS}), ("small", "x" * 10), ("large", "x" * 5000))
-    )
+    two = history(("lookup", {"records": RECORDS}), ("small", "x" * 10), ("large", "x" * 5000))
+    (folder / "two.json").write_bytes(two)
     result = cli("two.json", "--rules", "bad.yaml", "--rules", "other.yaml")
     assert result.code == 0
+    nothing = "the return has no key `record`; did you mean `records`? (1 call)"
     assert result.out.partition("What needs attention\n")[2].splitlines() == [
         "  Tools without a rule",
         "    large: 1 call, 5,000 characters",
@@ -116,139 +100,179 @@ def test_what_needs_attention(folder: Path, cli: Cli) -> None:
         "  Unused rules",
         "    other.yaml",
         "  Steps that found nothing",
-        "    bad.yaml:4: `limit record`: the return has no key `record`; did you mean `records`? (1 call)",
-        "    bad.yaml:6: `keep record`: the return has no key `record`; did you mean `records`? (1 call)",
+        f"    bad.yaml:4: `limit record`: {nothing}",
+        f"    bad.yaml:6: `keep record`: {nothing}",
     ]
     assert cli("two.json", "--rules", "bad.yaml", "--strict").code == 1
     assert cli("h.json", "--rules", "lookup.yaml", "--strict").code == 0
+    # With --tool, a rule for another tool is not unused.
+    rules = ("--rules", "lookup.yaml", "--rules", "other.yaml")
+    assert cli("h.json", *rules, "--tool", "lookup", "--strict").code == 0
 
 
-def test_what_preserve_undoes_and_max_chars_does_not_reach(folder: Path, cli: Cli) -> None:
-    (folder / "preserve.yaml").write_text(
-        "version: 1\ntool: lookup\nsteps:\n  - path: records\n    limit: 1\npreserve: [cve]\nmax_chars: 300\n"
-    )
-    records = [{"cve": f"CVE-2024-{number:05}"} for number in range(40)]
-    (folder / "cves.json").write_bytes(history(("lookup", {"records": records})))
-    result = cli("cves.json", "--rules", "preserve.yaml")
-    needs = result.out.partition("What needs attention\n")[2]
-    assert "Steps that preserve largely undoes\n    preserve.yaml:4: preserve restored " in needs
-    assert (
-        "that `limit records` removed; `preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200 (1 call)\n"
-        in needs
-    )
-    assert "Returns still above max_chars\n    preserve.yaml: c1 is " in needs
-
-
-def test_filters_by_tool_and_call(folder: Path, cli: Cli) -> None:
+def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     content = {"records": RECORDS}
-    (folder / "more.json").write_bytes(
-        history(
-            ("lookup", content),
-            ("search", "b"),
-            ("lookup", content),
-            ("lookup_all", "x"),
-            ids=("call", "other", "call", "call#2"),
-        )
-    )
+    returns = (("lookup", content), ("search", "b"), ("lookup", content), ("lookup_all", "x"))
+    (folder / "more.json").write_bytes(history(*returns, ids=("call", "other", "call", "call#2")))
 
-    def chosen(*arguments: str) -> list[tuple[str, str, int]]:
-        found = numbers(cli("more.json", "--rules", "lookup.yaml", "--format", "json", *arguments))
+    def selected(*arguments: str) -> list[tuple[str, str, int]]:
+        found = cli("more.json", "--rules", "lookup.yaml", "--format", "json", *arguments).json
         return [(entry["tool"], entry["call_id"], entry["nth"]) for entry in found["returns"]]
 
     first, second, literal = ("lookup", "call", 1), ("lookup", "call", 2), ("lookup_all", "call#2", 1)
-    assert chosen() == [first, ("search", "other", 1), second, literal]
-    assert chosen("--call", "call") == [first, second]
-    assert chosen("--call", "call#1") == [first]
-    assert chosen("--call", "call#2", "--tool", "lookup") == [second]
-    assert chosen("--call", "call#2") == [second, literal]
-    assert chosen("--tool", "look*") == [first, second, literal]
-    # What was not asked for cannot be missed.
-    (folder / "other.yaml").write_text(RULE.replace("lookup", "never_called"))
-    assert cli("more.json", "--rules", "lookup.yaml", "--rules", "other.yaml", "--tool", "lookup", "--strict").code == 0
-
-
-def test_only_chosen_returns_are_reduced_in_the_output(folder: Path, cli: Cli) -> None:
-    content = {"records": RECORDS}
-    (folder / "more.json").write_bytes(history(("lookup", content), ("lookup", content)))
-    assert cli("more.json", "--rules", "lookup.yaml", "--call", "c2", "-o", "out.json").code == 0
-    first, second = (message["parts"][0]["content"] for message in json.loads((folder / "out.json").read_bytes())[2::2])
-    assert first == content
-    assert len(second["records"]) == 5
+    assert selected() == [first, ("search", "other", 1), second, literal]
+    assert selected("--call", "call") == [first, second]
+    assert selected("--call", "call#1") == [first]
+    assert selected("--call", "call#2", "--tool", "lookup") == [second]
+    assert selected("--call", "call#2") == [second, literal]
+    assert selected("--tool", "look*") == [first, second, literal]
+    assert cli("more.json", "--rules", "lookup.yaml", "--call", "call#2", "-o", "out.json").code == 0
+    contents = [message["parts"][0]["content"] for message in json.loads(Path("out.json").read_bytes())[2::2]]
+    assert contents[:2] == [content, "b"]
+    assert len(contents[2]["records"]) == 5
 
 
 def test_several_histories_and_folders_each_once(folder: Path, cli: Cli) -> None:
-    (folder / "runs" / "deep").mkdir(parents=True)
-    (folder / "runs" / "deep" / "a.json").write_bytes((folder / "h.json").read_bytes())
-    (folder / "runs" / "b.json").write_bytes((folder / "h.json").read_bytes())
-    (folder / "runs" / "notes.txt").write_text("no history")
-    (folder / "runs" / ".cache").mkdir()
-    (folder / "runs" / ".cache" / "c.json").write_bytes((folder / "h.json").read_bytes())
-    found = numbers(cli("h.json", "runs", "runs/b.json", "--rules", "lookup.yaml", "--format", "json"))
+    for name in ("deep/a.json", "b.json", ".cache/c.json", "notes.txt"):
+        (folder / "runs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "runs" / name).write_bytes(LONG)
+    found = cli("h.json", "runs", "runs/b.json", "--rules", "lookup.yaml", "--format", "json").json
     assert found["histories"] == ["h.json", "runs/b.json", "runs/deep/a.json"]
     assert found["totals"]["calls"] == 3
     assert "Read     3 histories\n" in cli("h.json", "--rules", "lookup.yaml", "runs").out
 
 
 def test_rules_of_the_current_folder_come_before_the_bundled_ones(folder: Path, cli: Cli) -> None:
-    assert numbers(cli("h.json", "--format", "json"))["rules"]["from"] == "the rules bundled with reducer"
     (folder / "rules").mkdir()
-    assert numbers(cli("h.json", "--format", "json"))["rules"]["from"] == "the rules bundled with reducer"
+    assert cli("h.json", "--format", "json").json["rules"]["from"] == "the rules bundled with reducer"
     (folder / "rules" / "lookup.yaml").write_text(RULE)
-    assert numbers(cli("h.json", "--format", "json"))["rules"] == {"from": "./rules", "files": ["rules/lookup.yaml"]}
+    rules = cli("h.json", "--format", "json").json["rules"]
+    assert rules == {"from": "./rules", "files": ["rules/lookup.yaml"]}
     # The same file twice is no conflict.
     assert cli("h.json", "--rules", "rules", "--rules", "rules/lookup.yaml").code == 0
 
 
-def test_standard_input(folder: Path) -> None:
-    result = process("-", "--rules", "lookup.yaml", "--format", "json", input=(folder / "h.json").read_bytes())
-    assert result.code == 0
-    assert numbers(result)["histories"] == ["standard input"]
+# --- session histories
 
 
-def test_the_json_says_what_each_step_did(folder: Path, cli: Cli) -> None:
-    found = numbers(cli("h.json", "--rules", "lookup.yaml", "--format", "json"))
-    assert set(found) == {
-        "version",
-        "rules",
-        "histories",
-        "totals",
-        "references",
-        "tools",
-        "returns",
-        "lines",
-        "measures",
-        "attention",
-    }
-    (entry,) = found["returns"]
-    assert (entry["status"], entry["message"], entry["part"], entry["rule"]) == ("reduced", 2, 0, "lookup.yaml")
-    assert entry["characters"] == found["totals"]["characters"]
-    first, second = entry["steps"]
-    assert (first["number"], first["name"], first["line"], first["places"]) == (1, "limit records", 4, 1)
-    assert first["characters"]["before"] == entry["characters"]["before"]
-    assert first["characters"]["after"] == second["characters"]["before"]
-    assert second["characters"]["after"] == entry["characters"]["after"]
-    assert [change["path"] for step in entry["steps"] for change in step["changes"]] == [
-        "records[5..29]",
-        "records[*].raw",
-    ]
+def test_a_session_history_is_recognised_and_each_return_counts_once(folder: Path, cli: Cli) -> None:
+    (folder / "logs.yaml").write_text("version: 1\ntool: query_logs\nsteps: [{limit: 2}]\n")
+    (sample,) = (file for file in SESSIONS if file.name == "session_index.json")
+    report = cli(str(sample), "--rules", "logs.yaml", "--format", "json", "-o", "out.json").json
+    assert report["totals"]["calls"] == 4
+    (entry,) = (entry for entry in report["returns"] if entry["status"] == "reduced")
+    assert (entry["tool"], entry["call_id"], entry["message"], entry["part"]) == ("query_logs", "call_2", 1, 1)
+    reduced = Reducer.load("logs.yaml").reduce_json(sample.read_bytes())
+    assert Path("out.json").read_bytes() == reduced != sample.read_bytes()
 
 
-def test_the_input_is_never_written(folder: Path, cli: Cli) -> None:
-    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
-    for format in ("table", "diff", "json"):
-        cli("h.json", "--rules", "lookup.yaml", "--format", format)
-    cli("--rules", "lookup.yaml", "-o", "-", "h.json")
-    assert {
-        path: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()
-    } == before
+def test_the_format_that_is_asked_for_is_the_one_that_is_read(folder: Path, cli: Cli) -> None:
+    (sample,) = (str(file) for file in SESSIONS if file.name == "session_document.json")
+    assert cli(sample, "--input-format", "session").code == 0
+    result = cli(sample, "--input-format", "model-messages")
+    assert result.code == 2
+    assert "not a history: found an object with the keys session_id, user_id" in result.err
+    assert cli("h.json", "--input-format", "session", "--format", "diff").code == 2
+    # Messages with nothing that only a session history has are read as such when asked for.
+    bare = '[{"role": "user", "parts": [{"text": "hi"}]}]'
+    for name, text, code in (("bare.json", bare, 2), ("bare.jsonl", f"{bare}\n" * 2, 1)):
+        (folder / name).write_text(text)
+        assert (cli(name).code, cli(name, "--input-format", "session").code) == (code, 0)
 
 
-@pytest.mark.data
-def test_real_histories(data: Path, folder: Path, cli: Cli) -> None:
-    (folder / "execute.yaml").write_text("version: 1\ntool: execute\nsteps:\n  - limit: 2\n  - truncate: 100\n")
-    found = numbers(cli(str(data / "histories" / "secrl"), "--rules", "execute.yaml", "--format", "json"))
-    assert found["totals"]["reduced"] > 30
-    for entry in found["returns"]:
-        assert entry["status"] in ("reduced", "unchanged")
-        assert entry["characters"]["after"] <= entry["characters"]["before"]
-    assert sum(tool["characters"]["after"] for tool in found["tools"]) == found["totals"]["characters"]["after"]
+# --- what the rules cost
+
+
+def test_the_table_says_what_rules_cost(used: Path, cli: Cli) -> None:
+    out = cli("h.json", "--rules", "lookup.yaml").out
+    assert "References 50.0% kept: 1 of 2 values that the agent used later" in out
+    lost = "host29: from lookup c1 at records[29].name, used in message 3, removed by lookup.yaml:4 limit records"
+    assert lost in out
+    assert "with prompt cache: " in out
+
+
+def test_the_page_and_json_have_the_same_numbers(used: Path, cli: Cli) -> None:
+    out = cli("h.json", "--rules", "lookup.yaml", "--format", "html").out
+    assert "<p>50.0% of 2 values that the agent used later are kept.</p>" in out
+    assert "<td>host29</td><td class=text>lookup c1</td><td class=text>records[29].name</td>" in out
+    found = cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
+    assert f"<td>{found['totals']['characters']['saved']:.1%}</td>" in out
+    references, cost = found["measures"]["references"], found["measures"]["cost"]
+    assert (references["share"], [lost["value"] for lost in references["lost"]]) == (0.5, ["host29"])
+    assert cost["recorded"]["requests"] == cost["reduced"]["requests"] == 2
+    (used / "h.json").write_bytes(LONG.replace(b"lookup", b"<script>"))
+    out = cli("h.json", "--rules", "lookup.yaml", "--format", "html").out
+    assert "&lt;script&gt;" in out
+    assert "<script" not in out
+
+
+@pytest.mark.parametrize(
+    ("minimums", "code", "message"),
+    [
+        ("references=50%", 0, ""),
+        ("references=51%,saved=0.1", 1, "reducer: references: 50.0% is below the required 51%\n"),
+        ("saved=99.5%", 1, "reducer: saved: "),
+        ("entities=100%", 0, ""),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("-o", "/dev/null")])
+def test_fail_under(used: Path, cli: Cli, minimums: str, code: int, message: str, more: tuple[str, ...]) -> None:
+    result = cli("h.json", "--rules", "lookup.yaml", "--fail-under", minimums, *more)
+    assert result.code == code
+    assert message in result.err
+    assert ("below" in result.err) == (code == 1)
+
+
+def test_cache_prices_change_the_cost(used: Path, cli: Cli) -> None:
+    run = ("h.json", "--rules", "lookup.yaml", "--format", "json")
+    plain, dear = (cli(*run, *more).json["measures"]["cost"] for more in ((), ("--cache-prices", "0,2.5,1")))
+    assert dear["recorded"]["cached"] > plain["recorded"]["cached"] > 0
+
+
+def test_nothing_is_measured_when_a_history_is_written_unless_asked(used: Path, cli: Cli) -> None:
+    assert "What the rules cost" not in cli("h.json", "--rules", "lookup.yaml", "-o", "new.json").out
+    assert "What the rules cost" in cli("h.json", "--rules", "lookup.yaml", "-o", "new.json", "--measures").out
+
+
+def test_what_always_keep_saved_is_counted(used: Path, cli: Cli) -> None:
+    step = "{path: records, limit: 5, always_keep: name == 'host29'}"
+    (used / "spare.yaml").write_text(f"version: 1\ntool: lookup\nsteps: [{step}]\n")
+    out = cli("h.json", "--rules", "spare.yaml").out
+    assert "    spare.yaml:3 limit records: 1 item for `name == 'host29'`\n" in out
+    found = cli("h.json", "--rules", "spare.yaml", "--format", "json").json
+    assert [step["always_kept"] for entry in found["returns"] for step in entry["steps"]] == [1]
+
+
+# --- what later messages reference
+
+
+def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
+    whole, rules = (used / "h.json").read_bytes(), Reducer.load("lookup.yaml")
+    reports = []
+    for more, references in (((), True), (("--no-references",), False)):
+        arguments = ("h.json", "--rules", "lookup.yaml", "--format", "json", "--measures", "-o", "out.json")
+        reports.append(cli(*arguments, *more).json)
+        assert Path("out.json").read_bytes() == rules.reduce_json(whole, references=references)
+    kept, plain = reports
+    assert kept["measures"] == plain["measures"]
+    (entry,), (other,) = kept["returns"], plain["returns"]
+    assert entry["referenced"] == entry["characters"]["after"] - other["characters"]["after"] > 0
+    assert (kept["references"], plain["references"]["returns"]) == (
+        {"returns": 1, "characters": entry["referenced"]},
+        0,
+    )
+    assert (entry["restored"], entry["steps"]) == (other["restored"], other["steps"])
+    assert [change["kind"] for change in entry["restorations"]] == ["restored"]
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ("table", "tool return because later messages reference them (--no-references removes them)."),
+        ("html", "tool return because later messages reference them"),
+        ("diff", "  kept because later messages reference it: "),
+    ],
+)
+def test_every_format_says_what_references_keep(used: Path, cli: Cli, form: str, sentence: str) -> None:
+    assert sentence in cli("h.json", "--rules", "lookup.yaml", "--format", form).out
+    assert sentence not in cli("h.json", "--rules", "lookup.yaml", "--format", form, "--no-references").out

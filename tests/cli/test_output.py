@@ -1,120 +1,158 @@
-"""`--output`: the reduced history, all of it or nothing, and never over what is read."""
+"""`--output`: the reduced history or a folder of them, all of it or nothing, and never over what is read."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from reducer import Reducer
-from tests.cli.conftest import ROOT, Result, process
+from reducer.histories.compressed import compressed
+from tests.cli.conftest import ENVIRONMENT, LONG, Cli, process
 
-Cli = Callable[..., Result]
+RULES = ("--rules", "lookup.yaml")
 
 
 def test_the_reduced_history_is_what_the_library_gives(folder: Path, cli: Cli) -> None:
-    result = cli("h.json", "--rules", "lookup.yaml", "-o", "out.json")
-    expected = Reducer.load("lookup.yaml").reduce_json((folder / "h.json").read_bytes())
+    result = cli("h.json", *RULES, "-o", "out.json")
+    expected = Reducer.load("lookup.yaml").reduce_json(LONG)
     assert (folder / "out.json").read_bytes() == expected
-    assert len(expected) < (folder / "h.json").stat().st_size
+    assert len(expected) < len(LONG)
     assert result.err == f"reducer: wrote out.json, {len(expected):,} bytes\n"
     assert "lookup.yaml" in result.out
+    assert (folder / "h.json").read_bytes() == LONG
 
 
 def test_a_history_without_changes_keeps_its_bytes(folder: Path, cli: Cli) -> None:
     odd = b'\xef\xbb\xbf [ {"kind" : "request","parts":[ ]} ]\n'
     (folder / "odd.json").write_bytes(odd)
-    assert cli("odd.json", "--rules", "lookup.yaml", "-o", "out.json").code == 0
-    assert (folder / "out.json").read_bytes() == odd
+    assert cli("odd.json", *RULES, "-o", "new/out.json").code == 0
+    assert (folder / "new" / "out.json").read_bytes() == odd
 
 
-def test_standard_output_has_the_history_alone(folder: Path, cli: Cli) -> None:
-    result = process("h.json", "--rules", "lookup.yaml", "--output", "-")
-    assert len(json.loads(result.out)[2]["parts"][0]["content"]["records"]) == 5
+def test_standard_output_has_the_history_alone(folder: Path) -> None:
+    result = process("h.json", *RULES, "--output", "-")
+    assert len(result.json[2]["parts"][0]["content"]["records"]) == 5
     assert "Nothing needs attention." in result.err
 
 
 def test_an_output_that_is_read_is_refused(folder: Path, cli: Cli) -> None:
-    before = (folder / "h.json").read_bytes()
     (folder / "link.json").symlink_to("h.json")
     os.link("h.json", "hard.json")
-    for output in ("h.json", "./h.json", str(folder / "h.json"), "link.json", "hard.json", "lookup.yaml"):
-        result = cli("h.json", "--rules", "lookup.yaml", "-o", output)
+    for output in ("h.json", str(folder / "h.json"), "link.json", "hard.json", "lookup.yaml"):
+        result = cli("h.json", *RULES, "-o", output)
         assert (result.code, result.out) == (2, "")
         assert result.err == f"reducer: error: {output}: is also an input; inputs are never overwritten\n"
-    assert (folder / "h.json").read_bytes() == before
-
-
-def test_an_output_that_is_read_through_standard_input_is_refused(folder: Path) -> None:
-    before = (folder / "h.json").read_bytes()
-    command = [sys.executable, "-m", "reducer", "-", "--rules", "lookup.yaml", "-o", "h.json"]
+    # Also if it is read through standard input.
+    command = [sys.executable, "-m", "reducer", "-", *RULES, "-o", "h.json"]
     with (folder / "h.json").open("rb") as file:
-        done = subprocess.run(
-            command, stdin=file, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60
-        )
+        done = subprocess.run(command, stdin=file, capture_output=True, env=ENVIRONMENT, timeout=60)
     assert done.returncode == 2
     assert done.stderr == b"reducer: error: h.json: is also an input; inputs are never overwritten\n"
-    assert (folder / "h.json").read_bytes() == before
-
-
-def test_an_output_that_cannot_be_written(folder: Path, cli: Cli) -> None:
-    missing = folder / "no" / "such"
-    result = cli("h.json", "--rules", "lookup.yaml", "-o", "no/such/out.json")
-    assert (result.code, result.err) == (2, f"reducer: error: no/such/out.json: there is no folder {missing}\n")
-    (folder / "two.json").write_bytes((folder / "h.json").read_bytes())
-    result = cli("h.json", "two.json", "--rules", "lookup.yaml", "-o", "out.json")
-    assert (result.code, result.err) == (
-        2,
-        "reducer: error: --output out.json: cannot write 2 histories to one file; use -o out.json/ to write a folder\n",
-    )
-    assert not (folder / "out.json").exists()
-    assert not any(path.name.endswith(".tmp") for path in folder.iterdir())
-
-
-def test_a_report_is_not_what_output_writes(folder: Path, cli: Cli) -> None:
-    result = cli("h.json", "--rules", "lookup.yaml", "--format", "html", "-o", "report.html")
-    told = "--output report.html: writes the reduced history; for the report, use --format html > report.html"
-    assert (result.code, result.out, result.err) == (2, "", f"reducer: error: {told}\n")
-    assert not (folder / "report.html").exists()
+    assert (folder / "h.json").read_bytes() == LONG
 
 
 def test_a_fault_while_writing_leaves_the_old_file(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "out.json").write_text("old")
+    before = sorted(folder.iterdir())
 
     def broken(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", broken)
-    result = cli("h.json", "--rules", "lookup.yaml", "-o", "out.json")
+    monkeypatch.setattr(os, "fsync", broken)
+    result = cli("h.json", *RULES, "-o", "out.json")
     assert (result.code, result.out) == (2, "")
     assert result.err == "reducer: error: out.json: No space left on device\n"
-    assert (folder / "out.json").read_text() == "old"
-    assert sorted(path.name for path in folder.iterdir()) == ["h.json", "lookup.yaml", "out.json"]
+    assert ((folder / "out.json").read_text(), sorted(folder.iterdir())) == ("old", before)
 
 
-def test_links_and_permissions_stay(folder: Path, cli: Cli) -> None:
+def test_links_permissions_and_devices_stay(folder: Path, cli: Cli) -> None:
     (folder / "real.json").write_text("old")
     (folder / "real.json").chmod(0o640)
     (folder / "link.json").symlink_to("real.json")
-    assert cli("h.json", "--rules", "lookup.yaml", "-o", "link.json").code == 0
+    assert cli("h.json", *RULES, "-o", "link.json").code == 0
     assert (folder / "link.json").is_symlink()
     assert stat.S_IMODE((folder / "real.json").stat().st_mode) == 0o640
     assert json.loads((folder / "real.json").read_bytes())
     old = os.umask(0o027)
     try:
-        assert cli("h.json", "--rules", "lookup.yaml", "-o", "new.json").code == 0
+        assert cli("h.json", *RULES, "-o", "new.json").code == 0
     finally:
         os.umask(old)
     assert stat.S_IMODE((folder / "new.json").stat().st_mode) == 0o640
-
-
-@pytest.mark.skipif(not Path("/dev/null").exists(), reason="has no devices")
-def test_a_device_stays_a_device(folder: Path, cli: Cli) -> None:
-    assert cli("h.json", "--rules", "lookup.yaml", "-o", "/dev/null").code == 0
+    assert cli("h.json", *RULES, "-o", "/dev/null").code == 0
     assert not Path("/dev/null").is_file()
+
+
+# --- folders
+
+
+@pytest.fixture
+def logs(folder: Path) -> dict[str, bytes]:
+    """Make a folder `logs` of mixed forms, and return what each file of it is reduced to."""
+    files = {
+        "a.json": LONG,
+        "deep/b.jsonl": LONG + b"\n" + LONG,
+        "deep/c.ndjson.gz": compressed(LONG + b"\n[]\n", "gz"),
+        "d.json": LONG + b"\n" + LONG + b"\n",
+        "notes.txt": b"no history",
+        ".cache/e.json": LONG,
+    }
+    for name, content in files.items():
+        (folder / "logs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "logs" / name).write_bytes(content)
+    short = Reducer.load("lookup.yaml").reduce_json(LONG)
+    return {
+        "a.json": short,
+        "d.json": short + b"\n" + short + b"\n",
+        "deep/b.jsonl": short + b"\n" + short,
+        "deep/c.ndjson.gz": short + b"\n[]\n",
+    }
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {name: gzip.decompress(content) if name.endswith(".gz") else content for name, content in files.items()}
+
+
+@pytest.mark.parametrize("more", [(), ("--jobs", "2"), ("--format", "json", "--jobs", "2"), ("--format", "diff")])
+def test_a_folder_becomes_a_folder(folder: Path, cli: Cli, logs: dict[str, bytes], more: tuple[str, ...]) -> None:
+    result = cli("logs", *RULES, "-o", "out/", *more)
+    assert result.code == 0
+    assert written(folder / "out") == logs
+    size = sum(path.stat().st_size for path in (folder / "out").rglob("*") if path.is_file())
+    assert result.err == f"reducer: wrote out/, {size:,} bytes\n"
+
+
+def test_the_table_is_that_of_its_files(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
+    one, several = cli("logs", *RULES), cli("logs", *RULES, "--jobs", "2")
+    assert one == several
+    assert "Read     4 files, 6 lines\n" in one.out
+    (row,) = (line.split() for line in one.out.splitlines() if line.startswith(" lookup "))
+    assert row[2] == "6"
+
+
+def test_named_files_go_into_a_folder_by_their_names(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
+    (folder / "out").mkdir()
+    assert cli("logs/a.json", "logs/deep/b.jsonl", "h.json", *RULES, "-o", "out").code == 0
+    assert sorted(written(folder / "out")) == ["a.json", "b.jsonl", "h.json"]
+
+
+def test_what_is_wrong_in_a_folder_is_left_out(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
+    (folder / "logs" / "manifest.json").write_text('[{"source": "x"}]')
+    (folder / "logs" / "broken.json").write_text("[{")
+    (folder / "logs" / "cut.jsonl.gz").write_bytes(compressed(LONG, "gz")[:-4])
+    result = cli("logs", *RULES, "-o", "out/", "--jobs", "2")
+    assert result.code == 2
+    assert [line.split(": ")[1:4] for line in result.err.splitlines()[:2]] == [
+        ["error", "logs/broken.json", "cut off"],
+        ["error", "logs/cut.jsonl.gz", "cut short"],
+    ]
+    assert "reducer: skipped logs/manifest.json: not a history: " in result.err
+    assert written(folder / "out") == logs

@@ -1,59 +1,60 @@
-"""What a terminal shows, and how the command line stops."""
+"""The command line as a program: what a terminal shows, what is imported when, help, and how it stops."""
 
 from __future__ import annotations
 
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import ROOT, Result, history, start
+from reducer import cli as package
+from reducer.cli import VERBS
+from tests.cli.conftest import ENVIRONMENT, ROOT, Cli, history, process, start
 
 pty = pytest.importorskip("pty")
-Cli = Callable[..., Result]
-_ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLUMNS": "100"}
+HEAVY = {"pydantic_ai", "rich", "ahocorasick_rs", "ahocorasick"} | {
+    f"reducer.{name}" for name in ("engine", "histories.stored", "entities.scan")
+}
 
 
 def on_terminal(*arguments: str, **env: str) -> str:
-    """Run on a terminal of 100 columns and give what it was sent."""
+    """Run on a terminal of 100 columns and return what it was sent."""
     ours, theirs = pty.openpty()
-    environment = {name: value for name, value in _ENVIRONMENT.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    done = subprocess.Popen(
-        [sys.executable, "-m", "reducer", *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={**environment, **env},
-    )
+    environment = {name: value for name, value in ENVIRONMENT.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    environment |= {"TERM": "xterm-256color", "COLUMNS": "100", **env}
+    command = [sys.executable, "-m", "reducer", *arguments]
+    done = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     sent = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        sent += piece
-    done.wait(timeout=60)
+    try:
+        while piece := os.read(ours, 65536):
+            sent += piece
+    except OSError:
+        pass
     os.close(ours)
-    assert done.returncode == 0, sent
+    assert done.wait(timeout=60) == 0, sent
     return sent.decode()
 
 
 def test_colour_on_a_terminal_only(folder: Path, cli: Cli) -> None:
-    assert "\x1b[" in on_terminal("h.json", "--rules", "lookup.yaml", "--format", "diff")
+    diff = ("h.json", "--rules", "lookup.yaml", "--format", "diff")
+    assert "\x1b[" in on_terminal(*diff)
+    assert "\x1b" not in on_terminal(*diff, NO_COLOR="1")
     for format in ("table", "diff", "json"):
         assert "\x1b" not in cli("h.json", "--rules", "lookup.yaml", "--format", format).out
 
 
-def test_no_color(folder: Path) -> None:
-    assert "\x1b" not in on_terminal("h.json", "--rules", "lookup.yaml", NO_COLOR="1")
+def test_a_large_history_has_a_progress_bar(folder: Path) -> None:
+    (folder / "large.jsonl").write_bytes((folder / "h.json").read_bytes().ljust(4_000_000) + b"\n")
+    assert "4.0 MB" in on_terminal("large.jsonl", "--rules", "lookup.yaml")
+    assert "4.0 MB" not in on_terminal("large.jsonl", "--rules", "lookup.yaml", TERM="dumb")
 
 
 def test_nothing_is_wider_than_the_terminal(folder: Path) -> None:
@@ -65,9 +66,8 @@ def test_nothing_is_wider_than_the_terminal(folder: Path) -> None:
 
 
 def test_names_cannot_steer_the_terminal(folder: Path) -> None:
-    (folder / "h.json").write_bytes(
-        history(("a\x1b]0;title\x07\u202e\n", "x"), ("lookup", {"records": [{"name": "\x1b[2J"}] * 9}))
-    )
+    returns = (("a\x1b]0;title\x07\u202e\n", "x"), ("lookup", {"records": [{"name": "\x1b[2J"}] * 9}))
+    (folder / "h.json").write_bytes(history(*returns))
     for format in ("table", "diff"):
         text = on_terminal("h.json", "--rules", "lookup.yaml", "--format", format, NO_COLOR="1")
         assert "\x1b" not in text
@@ -76,30 +76,28 @@ def test_names_cannot_steer_the_terminal(folder: Path) -> None:
 
 def test_a_closed_pipe_is_no_fault(folder: Path) -> None:
     (folder / "many.json").write_bytes(history(*((f"tool_{number}", "x") for number in range(3000))))
-    command = [sys.executable, "-m", "reducer", "many.json", "--rules", "lookup.yaml", "--format", "json"]
-    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_ENVIRONMENT)
+    command = ("many.json", "--rules", "lookup.yaml", "--format", "json")
+    done = start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.stdout is not None
-    assert done.stderr is not None
     done.stdout.read(10)
     done.stdout.close()
-    assert done.stderr.read() == b""
-    assert done.wait(timeout=60) == 0
-    done.stderr.close()
+    assert done.communicate(timeout=60)[1] == b""
+    assert done.returncode == 0
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="has no such device")
-def test_an_output_that_is_full_or_closed(folder: Path) -> None:
-    command = f"'{sys.executable}' -m reducer h.json --rules lookup.yaml"
-
-    def shell(redirect: str) -> tuple[int, str]:
-        done = subprocess.run(
-            ["sh", "-c", f"{command} {redirect}"], capture_output=True, text=True, env=_ENVIRONMENT, timeout=60
-        )
-        return done.returncode, done.stderr
-
-    assert shell(">/dev/full") == (2, "reducer: error: cannot write: No space left on device\n")
-    assert shell(">&-") == (0, "")
-    assert shell("- <&-") == (2, "reducer: error: standard input is closed\n")
+@pytest.mark.parametrize(
+    ("redirect", "code", "message"),
+    [
+        (">/dev/full", 2, "reducer: error: cannot write: No space left on device\n"),
+        (">&-", 0, ""),
+        ("- <&-", 2, "reducer: error: standard input is closed\n"),
+    ],
+)
+def test_an_output_that_is_full_or_closed(folder: Path, redirect: str, code: int, message: str) -> None:
+    command = f"'{sys.executable}' -m reducer h.json --rules lookup.yaml {redirect}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
+    assert (done.returncode, done.stderr) == (code, message)
 
 
 def test_ctrl_c_is_quiet(folder: Path) -> None:
@@ -114,13 +112,59 @@ def test_ctrl_c_is_quiet(folder: Path) -> None:
     assert (done.returncode, out, err) == (130, b"", b"")
 
 
-def test_help_teaches(cli: Cli) -> None:
-    text = cli("--help").out
-    for example in (
-        "python -m reducer session.json --format diff",
-        "python -m reducer check rules/",
-        "-o reduced.json",
-        "--call call_7#2",
-    ):
-        assert example in text
-    assert cli("--help").code == cli("check", "--help").code == 0
+# --- start-up
+
+
+def modules(*arguments: str) -> set[str]:
+    """Return the modules that a run imports."""
+    code = f"import sys; from reducer.cli import main; main({list(arguments)!r}); print(); print(*sys.modules)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=60, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "without"),
+    [
+        (["--version"], HEAVY | {"pydantic", "yaml", "jmespath"}),
+        (["--help"], HEAVY | {"pydantic", "yaml", "jmespath"}),
+        (["check", "lookup.yaml"], HEAVY),
+        (["h.json", "--rules", "lookup.yaml"], {"pydantic_ai"}),
+        (["h.json", "--rules", "lookup.yaml", "--format", "json"], {"pydantic_ai", "rich"}),
+    ],
+)
+def test_little_is_imported_for_little(folder: Path, arguments: list[str], without: set[str]) -> None:
+    imported = modules(*arguments)
+    assert "reducer.cli" in imported
+    assert not imported & without
+
+
+def test_the_package_is_imported_lazily() -> None:
+    code = "import sys, reducer; print('pydantic' in sys.modules); from reducer import Reducer; print(Reducer.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert done.stdout.split() == ["False", "Reducer"]
+
+
+# --- help
+
+
+def test_the_version() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert process("--version").out == f"reducer {declared}\n"
+
+
+def test_every_module_with_a_main_function_is_a_verb_in_the_help(cli: Cli) -> None:
+    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
+    assert {name for name in names if hasattr(import_module(f"reducer.cli.{name}"), "main")} == set(VERBS)
+    lines = cli("--help").out.splitlines()
+    first = lines.index("verbs (details: `python -m reducer VERB --help`):") + 1
+    assert [line.split()[0] for line in lines[first : first + len(VERBS)]] == list(VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(verb: str, cli: Cli) -> None:
+    result = cli(verb, "--help")
+    assert result.code == 0
+    assert result.out.startswith("usage: reducer")
+    assert "examples:\n  " in result.out
+    assert "Exit codes: 0 " in result.out

@@ -1,51 +1,64 @@
-"""`validate`: findings as lines and as JSON, and exit codes."""
+"""`validate`: findings as lines and as JSON, exit codes, and what the dry run writes is a reduction."""
 
 from __future__ import annotations
 
+import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from tests.cli.conftest import Result, history, process
+import pytest
+
+from reducer.cli import validate
+from tests.cli.conftest import LONG, SESSIONS, Cli, Result, process
 from tests.histories.messages import HISTORY, answer, call, prompt, request, response
 
-Cli = Callable[..., Result]
 ORPHANS = [
     request(prompt()),
     response(call("a")),
     request(answer("a"), *(answer(f"b{number}") for number in range(30))),
 ]
+ORPHAN = json.dumps([request(prompt()), response(call("a")), request(answer("a"), answer("b"))]).encode()
+SOUND = json.dumps(HISTORY).encode()
+RULES = [
+    "steps: [{path: nodes, limit: 1}, {truncate: 30}]\nmax_chars: 300",
+    "steps: [{truncate: {head: 40, tail: 30}}]",
+    "steps: [{unwrap: true}, {path: '[*].text', limit: 2}, {truncate: 50}]",
+    "steps: [{extract: [ioc]}]",
+]
+
+
+def codes(result: Result) -> list[str]:
+    """Return the code of each finding that is printed as text."""
+    return [line.split()[2] for line in result.out.splitlines()[:-1]]
 
 
 def test_a_sound_history(folder: Path, cli: Cli) -> None:
-    (folder / "sound.json").write_text(json.dumps(HISTORY))
+    (folder / "sound.json").write_bytes(SOUND)
     assert cli("validate", "sound.json") == Result(0, "1 history: no problems\n", "")
     assert cli("validate", "sound.json", "h.json", "--strict") == Result(0, "2 histories: no problems\n", "")
+    assert process("validate", "-", input=SOUND).code == 0
 
 
-def test_findings_are_lines_with_a_cap_for_each_code(folder: Path, cli: Cli) -> None:
+def test_findings_are_lines_with_a_limit_for_each_code(folder: Path, cli: Cli) -> None:
     (folder / "orphans.json").write_text(json.dumps(ORPHANS, indent=1))
-    result = cli("validate", "orphans.json", "--max-findings", "2")
+    result = cli("validate", "orphans.json")
     lines = result.out.splitlines()
-    assert result.code == 1
-    assert (
-        lines[0]
-        == 'orphans.json:42:21: error V032 at [2].parts[1].tool_call_id: no call of the previous response has the id "b0"'
-    )
-    assert lines[2:] == [
-        "orphans.json: and 28 more V032: A tool return or retry answers no call of the previous response.",
+    assert (result.code, len(lines)) == (1, 22)
+    message = 'error V032 at [2].parts[1].tool_call_id: no call of the previous response has the id "b0"'
+    assert lines[0] == f"orphans.json:42:21: {message}"
+    assert lines[-2:] == [
+        "orphans.json: and 10 more V032: A tool return or retry answers no call of the previous response.",
         "30 errors in 1 history",
     ]
-    assert len(cli("validate", "orphans.json").out.splitlines()) == 22
-    assert len(cli("validate", "orphans.json", "--max-findings", "0").out.splitlines()) == 31
 
 
 def test_json_has_all_findings(folder: Path, cli: Cli) -> None:
     (folder / "orphans.json").write_text(json.dumps(ORPHANS))
     result = cli("validate", "orphans.json", "h.json", "--format", "json")
-    report = json.loads(result.out)
-    assert result.code == 1
-    assert (report["errors"], report["warnings"]) == (30, 0)
+    report = result.json
+    assert (result.code, report["errors"], report["warnings"]) == (1, 30, 0)
     assert [(file["file"], len(file["findings"])) for file in report["files"]] == [("orphans.json", 30), ("h.json", 0)]
     assert report["files"][0]["findings"][0] == {
         "code": "V032", "severity": "error", "path": "[2].parts[1].tool_call_id", "line": 1, "column": 558,
@@ -55,66 +68,147 @@ def test_json_has_all_findings(folder: Path, cli: Cli) -> None:
 
 def test_warnings_count_when_strict(folder: Path, cli: Cli) -> None:
     (folder / "open.json").write_text(json.dumps([request(prompt()), response(call("a"))]))
-    assert cli("validate", "open.json").code == 0
-    assert cli("validate", "open.json", "--strict").code == 1
-    assert cli("validate", "open.json").out.endswith("1 warning in 1 history\n")
+    result = cli("validate", "open.json")
+    assert result.out.endswith("1 warning in 1 history\n")
+    assert (result.code, cli("validate", "open.json", "--strict").code) == (0, 1)
 
 
-def test_folders_pass_over_other_json(folder: Path, cli: Cli) -> None:
+def test_folders_pass_over_what_is_no_history(folder: Path, cli: Cli) -> None:
     (folder / "many").mkdir()
-    (folder / "many" / "a.json").write_text(json.dumps(HISTORY))
+    (folder / "many" / "a.json").write_bytes(SOUND)
+    (folder / "many" / "log.jsonl").write_text('{"level": "info"}\n' * 3)
     (folder / "many" / "manifest.json").write_text('{"made": 1}')
     result = cli("validate", "many")
     assert (result.code, result.out) == (0, "1 history: no problems\n")
-    assert result.err.startswith("reducer: skipped many/manifest.json: no history: found an object")
+    for line, name in zip(result.err.splitlines(), ("log.jsonl", "manifest.json"), strict=True):
+        assert line.startswith(f"reducer: skipped many/{name}: no history: found an object")
     assert cli("validate", "many/manifest.json").code == 1
 
 
-def test_standard_input_and_hostile_texts() -> None:
-    assert process("validate", "-", input=history(("t", {"a": 1}))).code == 0
-    result = process("validate", "-", input=b'[{"kind": "\x1b[31m\xe2\x80\xae"}]')
-    assert result.code == 1
-    result = process(
-        "validate", "-", input=json.dumps([{"kind": "\x1b[31m", "parts": [{"part_kind": "\ud800\u202e"}]}]).encode()
-    )
-    assert result.code == 1
-    assert "\x1b" not in result.out
+def test_hostile_texts() -> None:
+    for text in (
+        '[{"kind": "\x1b[31m\u202e"}]',
+        json.dumps([{"kind": "\x1b[31m", "parts": [{"part_kind": "\ud800"}]}]),
+    ):
+        result = process("validate", "-", input=text.encode())
+        assert result.code == 1
+        assert "\x1b" not in result.out
 
 
 def test_against_an_original(folder: Path, cli: Cli) -> None:
-    assert cli("h.json", "--rules", "lookup.yaml", "-o", "reduced.json").code == 0
-    assert cli("validate", "reduced.json", "--against", "h.json") == Result(0, "1 history: no problems\n", "")
-    result = cli("validate", "h.json", "--against", "reduced.json")
-    assert result.code == 1
-    assert (
-        ": error V109 at [2].parts[0].content.records[5]: the original has no such item here: an object\n" in result.out
-    )
     for name in ("before", "after"):
         (folder / name / "in").mkdir(parents=True)
-    (folder / "before" / "in" / "h.json").write_bytes((folder / "h.json").read_bytes())
-    (folder / "after" / "in" / "h.json").write_bytes((folder / "reduced.json").read_bytes())
+    (folder / "before" / "in" / "h.json").write_bytes(LONG)
+    assert cli("h.json", "--rules", "lookup.yaml", "-o", "after/in/h.json").code == 0
+    assert cli("validate", "after/in/h.json", "--against", "h.json") == Result(0, "1 history: no problems\n", "")
+    result = cli("validate", "h.json", "--against", "after/in/h.json")
+    assert result.code == 1
+    assert (
+        ": error V109 at [2].parts[0].content.records[5]: the original has no such item here: an object" in result.out
+    )
     assert cli("validate", "after", "--against", "before").code == 0
     assert cli("validate", "before", "--against", "after").code == 1
-    (folder / "after" / "new.json").write_text(json.dumps(HISTORY))
-    assert cli("validate", "after", "--against", "before") == Result(
-        2, "1 history: no problems\n", "reducer: error: before/new.json: No such file or directory\n"
-    )
-    assert cli("validate", "after", "--against", "h.json").err == (
-        "reducer: error: --against h.json: for 2 histories, name a folder\n"
-    )
+    (folder / "after" / "new.json").write_bytes(SOUND)
+    missing = "reducer: error: before/new.json: No such file or directory\n"
+    assert cli("validate", "after", "--against", "before") == Result(2, "1 history: no problems\n", missing)
 
 
-def test_what_cannot_be_run(folder: Path, cli: Cli) -> None:
-    assert cli("validate", "gone.json") == Result(2, "", "reducer: error: gone.json: No such file or directory\n")
-    assert cli("validate") == Result(
-        2, "", "reducer: error: name a HISTORY to check, or - for standard input (--help shows how)\n"
-    )
-    assert cli("validate", "h.json", "--max-findings", "-1").code == 2
-    assert cli("validate", "gone.json", "h.json").out == "1 history: no problems\n"
-    assert cli("validate", "gone.json", "h.json").code == 2
-
-
-def test_the_codes(folder: Path, cli: Cli) -> None:
+def test_the_codes(cli: Cli) -> None:
     result = cli("validate", "--codes")
     assert result.code == 0
-    assert "V034  error    Two tool calls of one response have the same id. Refused by Anthropic.\n" in result.out
+    meaning = "V034  error    Two tool calls of one response have the same id.\n               refused by Anthropic\n"
+    assert meaning in result.out
+
+
+# --- JSON lines
+
+
+def test_lines_are_checked_one_by_one(folder: Path, cli: Cli) -> None:
+    (folder / "many.jsonl").write_bytes(b"\n".join((SOUND, b"", ORPHAN, b"none", ORPHAN, SOUND)))
+    result = cli("validate", "many.jsonl")
+    place = ORPHAN.rindex(b'"b"') + 1
+    orphan = f'{place}: error V032 at [2].parts[1].tool_call_id: no call of the previous response has the id "b"'
+    assert result.code == 1
+    assert result.out.splitlines() == [
+        f"many.jsonl:3:{orphan}",
+        "many.jsonl:4:2: error V002 at @: PydanticAI cannot parse the JSON: expected a value",
+        f"many.jsonl:5:{orphan}",
+        "3 errors in 5 histories",
+    ]
+    (folder / "many.jsonl.gz").write_bytes(gzip.compress((folder / "many.jsonl").read_bytes()))
+    assert cli("validate", "many.jsonl.gz").out == result.out.replace("many.jsonl", "many.jsonl.gz")
+    (folder / "cut.jsonl.gz").write_bytes(gzip.compress(SOUND)[:-9])
+    message = "reducer: error: cut.jsonl.gz: cut short: the gzip archive ends in its middle"
+    assert cli("validate", "cut.jsonl.gz").err.startswith(message)
+
+
+def test_lines_against_their_originals(folder: Path, cli: Cli) -> None:
+    (folder / "many.jsonl").write_bytes(b"\r\n".join((LONG, SOUND, b"", b"none", LONG)))
+    assert cli("many.jsonl", "--rules", "lookup.yaml", "-o", "reduced.jsonl").code == 1
+    reduced = (folder / "reduced.jsonl").read_bytes()
+    assert len(reduced) < 2 * len(LONG)
+    (folder / "many.jsonl.gz").write_bytes(gzip.compress((folder / "many.jsonl").read_bytes()))
+
+    def found(lines: bytes) -> list[str]:
+        (folder / "changed.jsonl").write_bytes(lines)
+        printed = cli("validate", "changed.jsonl", "--against", "many.jsonl.gz").out.splitlines()[:-1]
+        places = ((line.split(":")[1], line.split()[2]) for line in printed)
+        return [f"{number} {code}" for number, code in places if code != "V002"]
+
+    assert found(reduced) == []
+    assert found(reduced.replace(b'"c1"', b'"c2"', 2)) == ["1 V101"]
+    assert found(reduced.replace(b"host3", b"host9")) == ["1 V109", "5 V109"]
+    assert found(reduced + b"\n" + SOUND) == ["6 V101"]
+    assert found(reduced[: reduced.rindex(b"\n")]) == ["4 V101"]
+    assert found(reduced.replace(SOUND, b"")) == ["2 V101"]
+    assert found(reduced.replace(b"\r\n\r\n", b"\r\n"))[:2] == ["3 V101", "4 V101"]
+
+
+def test_lines_that_are_too_large_are_not_checked(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate, "is_heavy", lambda line: len(line) > 5_000)
+    heavy = json.dumps([request(prompt("x" * 6_000))]).encode()
+    long = b'["' + b"x" * 17_000_000 + b'"]'
+    (folder / "many.jsonl").write_bytes(b"\n".join((heavy, long, SOUND)))
+    result = cli("validate", "many.jsonl", "--against", "many.jsonl")
+    why = "a line of more than 16,777,216 bytes, or one that takes too much memory; it was not checked"
+    assert result.code == 0
+    assert result.out.splitlines()[0] == f"many.jsonl:1:1: warning V007 at @: {why}"
+    assert codes(result) == ["V007", "V007"]
+    (folder / "other.jsonl").write_bytes(b"\n".join((heavy.replace(b"xx", b"xy", 1), long, SOUND)))
+    assert codes(cli("validate", "other.jsonl", "--against", "many.jsonl")) == ["V007", "V101", "V007"]
+
+
+# --- what the dry run writes of session histories
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("sample", SESSIONS, ids=lambda sample: sample.stem)
+def test_a_reduction_is_proved_and_planted_changes_are_found(folder: Path, cli: Cli, sample: Path, rule: str) -> None:
+    (folder / "all.yaml").write_text(f"version: 1\ntool: '*'\n{rule}\n")
+    assert cli(str(sample), "--rules", "all.yaml", "--no-references", "-o", "reduced.json").code == 0
+    reduced = (folder / "reduced.json").read_text()
+
+    def found(text: str) -> set[str]:
+        (folder / "changed.json").write_text(text)
+        report = cli("validate", "changed.json", "--against", str(sample), "--format", "json").json
+        return {finding["code"] for finding in report["files"][0]["findings"] if finding["code"] > "V1"}
+
+    def changed(**fields: Any) -> str:
+        value = json.loads(reduced)
+        next(results(value)).update(fields)
+        return json.dumps(value, indent=1, ensure_ascii=False)
+
+    assert found(reduced) == set()
+    assert "V101" in found(changed(name="other"))
+    assert "V101" in found(changed(is_error=None))
+    assert found(changed(content=5)) & {"V101", "V104"}
+    assert found(reduced.replace('"role"', '"role" ', 1)) == {"V101"}
+
+
+def results(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the tool results in a session history."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        yield from value.get("results") or ()
+    for item in items:
+        yield from results(item)

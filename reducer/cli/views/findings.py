@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -21,7 +21,7 @@ class Checked:
     name: str
     histories: int
     findings: Sequence[Finding]
-    counts: Mapping[str, int]
+    counts: Counter[str]
 
 
 def print_text(checked: Sequence[Checked], stream: TextIO) -> None:
