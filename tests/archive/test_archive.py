@@ -224,16 +224,6 @@ def test_a_forked_child_writes_with_a_thread_of_its_own(archive: Archive) -> Non
     assert rows(archive) == 3
 
 
-def test_a_closed_archive_opens_again(archive: Archive) -> None:
-    archive.add([entry([1], [0])])
-    assert archive.close(10)
-    assert archive.close(10)
-    assert rows(archive) == 1
-    archive.add([entry([2], [0])])
-    assert archive.close(10)
-    assert rows(archive) == 2
-
-
 def test_an_archive_without_references_writes_everything_and_ends_its_thread(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "returns.db")
     archive.add([entry([1], [0])])
