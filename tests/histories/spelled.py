@@ -38,13 +38,13 @@ VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=5) | object
 CONTENTS = VALUES | st.lists(VALUES, min_size=3, max_size=5) | st.just("a text of some length")
 SYNTHESIZED = Pairs([("pydantic_ai_synthesized_tool_return", True)])
 RETURN = {
-    "tool_name": st.sampled_from(["explore"] * 6 + ["final_result", "final_result_2", None]),
+    "tool_name": st.sampled_from(["explore"] * 12 + ["final_result", "final_result_2", None]),
     "tool_call_id": st.sampled_from(["tool_0_explore", "tool_1_explore"]),
     "tool_kind": st.sampled_from([None] * 7 + ["tool-search"]),
     "metadata": st.one_of(st.none(), st.none(), VALUES, st.just(SYNTHESIZED), st.just("x" * 1500)),
     "timestamp": st.just("2026-01-01T00:00:04.123456Z"),
-    "outcome": st.sampled_from(["success"] * 5 + [None, "failed", "denied", "retried"]),
-    "part_kind": st.sampled_from(["tool-return"] * 4 + ["builtin-tool-return", "retry-prompt", "user-prompt", "text"]),
+    "outcome": st.sampled_from(["success"] * 12 + [None, "failed", "denied", "retried"]),
+    "part_kind": st.sampled_from(["tool-return"] * 12 + ["builtin-tool-return", "retry-prompt", "user-prompt", "text"]),
 }
 
 
@@ -65,7 +65,11 @@ def parts(draw: st.DrawFn) -> Pairs:
 @st.composite
 def messages(draw: st.DrawFn) -> Pairs:
     kind = draw(st.sampled_from(["request", "request", "request", "response", "later-kind"]))
-    fields = [("parts", draw(st.lists(parts(), min_size=1, max_size=3))), ("timestamp", "2026-01-01T00:00:04Z"), ("kind", kind)]
+    fields = [
+        ("parts", draw(st.lists(parts(), min_size=1, max_size=3))),
+        ("timestamp", "2026-01-01T00:00:04Z"),
+        ("kind", kind),
+    ]
     if sometimes(draw):
         fields.append(("parts", draw(st.lists(parts(), max_size=1))))
     return Pairs(fields if draw(st.booleans()) else [fields[-1], *fields[:-1]])
