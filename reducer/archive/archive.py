@@ -26,6 +26,9 @@ Pending: TypeAlias = Entry | Callable[[], Entry]
 _DELAY = 0.01
 """Seconds after which entries are written: the request leaves before the thread competes with it."""
 
+_MAX_WAITING = 10_000
+"""Originals that may wait to be written."""
+
 _logger = logging.getLogger("reducer")
 
 
@@ -33,19 +36,16 @@ class Archive:
     """A SQLite file with the originals of reduced tool returns, for several threads and processes.
 
     `max_bytes` (a number, or `500MB`) limits the file, `max_age` (a `timedelta`, days, or `30d`) the time since an
-    original was last stored; the oldest are deleted first. `timeout`: seconds to wait for a lock. `max_waiting`:
-    originals that may wait to be written.
+    original was last stored; the oldest are deleted first. `timeout`: seconds to wait for a lock.
 
     Raises `ArchiveError` if the file cannot be used and `ValueError` for a wrong option. Later errors never reach an
-    agent: they are logged once each (logger `reducer`) and counted in `failures`, a full queue in `dropped`. Originals
-    are referenced, not copied, until they are written: tools must not change what they returned. A process that skips
-    Python's exit (`os._exit`, a worker of `multiprocessing`) calls `close` itself.
+    agent: they are logged once each (logger `reducer`) and counted in `failures`. Originals are referenced, not copied,
+    until they are written: tools must not change what they returned. A process that skips Python's exit (`os._exit`, a
+    worker of `multiprocessing`) calls `close` itself.
     """
 
     failures: int
     """Originals that could not be written, or that were in a file that was deleted while open."""
-    dropped: int
-    """Originals that were lost because too many waited."""
 
     def __init__(
         self,
@@ -54,14 +54,10 @@ class Archive:
         max_bytes: int | str | None = None,
         max_age: timedelta | float | str | None = None,
         timeout: float = 5.0,
-        max_waiting: int = 10_000,
     ) -> None:
         self.path = Path(path)
         self._limits = Limits(parse_size(max_bytes), parse_age(max_age))
         self._timeout = timeout
-        self._max_waiting = max_waiting
-        if not isinstance(max_waiting, int) or max_waiting < 1:
-            raise ValueError(f"{max_waiting!r} is not a number of originals; write 10000")
         open_to_write(self.path, timeout).close()
         self._inherited: list[object] = []
         self._start()
@@ -69,9 +65,8 @@ class Archive:
     def add(self, entries: Sequence[Pending]) -> None:
         """Write entries in the background. Never waits for the file, never raises."""
         self._restart_after_fork()
-        if len(self._waiting) + len(entries) > self._max_waiting:
-            self.dropped += len(entries)
-            self._fail(0, f"more than {self._max_waiting:,} originals wait to be written")
+        if len(self._waiting) + len(entries) > _MAX_WAITING:
+            self._fail(len(entries), f"more than {_MAX_WAITING:,} originals wait to be written")
             return
         self._waiting.extend(entries)
         try:
@@ -106,7 +101,7 @@ class Archive:
         return f"Archive({str(self.path)!r})"
 
     def _start(self) -> None:
-        self.failures = self.dropped = 0
+        self.failures = 0
         self._process = os.getpid()
         self._waiting: deque[Pending] = deque()
         # One thread, which ends with this object or with the interpreter after it has written everything.

@@ -90,16 +90,14 @@ def _unanswered(waiting: dict[str, list[_Call]], code: str, when: str) -> Iterat
 
 
 def _check_response(parts: Messages, waiting: dict[str, list[_Call]]) -> Iterator[Finding]:
-    ids: set[str] = set()
     for path, part in parts:
         if _field(part, "part_kind") == "tool-call":
             yield from _check_id(path, part)
             id = part.get("tool_call_id")
             if type(id) is str:
-                if id in ids:
+                if id in waiting:
                     words = f"an earlier call of this response also has the id {short(id)}"
                     yield Finding("V034", (*path, "tool_call_id"), words)
-                ids.add(id)
                 waiting.setdefault(id, []).append(_Call(path, part.get("tool_name"), id))
 
 

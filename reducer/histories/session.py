@@ -6,7 +6,7 @@ to them, `technical_details` may hold the same results without an id. All of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -98,18 +98,18 @@ def _recognises(message: Message, strict: bool) -> bool:
 
 
 def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
-    newer = [one for number, part in _activities(message.parts) for one in _returns_of(part, number)]
-    older = [one for number, part in _activities(message.activity_parts) for one in _returns_of(part, number)]
+    newer, older = (
+        [one for number, part in _parts(parts) if _has_results(part) for one in _returns_of(part, number)]
+        for parts in (message.parts, message.activity_parts)
+    )
     for one in _gathered(newer, older, source):
         why = why_untouched(one.tool) or ("it is an error" if one.is_error else "")
         yield ToolReturn(one.part, one.tool, one.call_id, tuple(one.contents), why, one.timestamp)
 
 
-def _activities(parts: Any) -> Iterator[tuple[int, Part]]:
-    """Yield the parts of a list that carry results, with their numbers."""
-    for number, part in enumerate(parts if type(parts) is list else ()):
-        if type(part) is Part and _has_results(part):
-            yield number, part
+def _parts(parts: Any) -> list[tuple[int, Part]]:
+    """Return the parts of a list with their numbers."""
+    return [(number, part) for number, part in enumerate(parts) if type(part) is Part] if type(parts) is list else []
 
 
 def _has_results(part: Part) -> bool:
@@ -144,24 +144,22 @@ def _gathered(newer: list[_Return], older: list[_Return], source: Source) -> lis
     An id may come back within a message: the second return with it is the second in both lists. Where one of the two
     has no id, the tool and the text must be the same.
     """
-    by_id: dict[Any, list[_Return]] = {}
-    for one in newer:
-        if type(one.tool) is str and type(one.call_id) is str:
-            by_id.setdefault((one.tool, one.call_id), []).append(one)
 
-    @cache
-    def by_text() -> dict[Any, list[_Return]]:
+    def index(key: Callable[[_Return], Any]) -> dict[Any, list[_Return]]:
         found: dict[Any, list[_Return]] = {}
         for one in newer:
-            found.setdefault((_text_of(one, source), one.call_id is None), []).append(one)
+            found.setdefault(key(one), []).append(one)
         return found
 
+    by_id = index(_id_of)
+    by_text = cache(lambda: index(lambda one: (_text_of(one, source), one.call_id is None)))
+
     def original(copy: _Return) -> _Return | None:
-        if type(copy.tool) is str and type(copy.call_id) is str and (same := by_id.get((copy.tool, copy.call_id))):
+        if (id := _id_of(copy)) and (same := by_id.get(id)):
             return same.pop(0)
         text = _text_of(copy, source)
         for is_without_id in (True, False) if copy.call_id is None else (True,):
-            if text is not None and (same := by_text().get((text, is_without_id))):
+            if text and (same := by_text().get((text, is_without_id))):
                 return same.pop(0)
         return None
 
@@ -173,6 +171,10 @@ def _gathered(newer: list[_Return], older: list[_Return], source: Source) -> lis
         else:
             found.add(copy.contents, copy.is_error)
     return returns
+
+
+def _id_of(one: _Return) -> tuple[str, str] | None:
+    return (one.tool, one.call_id) if type(one.tool) is str and type(one.call_id) is str else None
 
 
 def _text_of(one: _Return, source: Source) -> tuple[str, bytes] | None:
@@ -191,8 +193,11 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
     calls: list[Call] = []
     known: set[str] = set()
     number = -1
-    for number, part, is_newer in _parts(message):
-        if isinstance(part.text, str) and is_newer:
+    parts = _parts(message.parts)
+    # The older list counts only if the newer list carries no results; its texts are in the newer list.
+    older = [] if any(_has_results(part) for _, part in parts) else _parts(message.activity_parts)
+    for index, (number, part) in enumerate([*parts, *older]):
+        if isinstance(part.text, str) and index < len(parts):
             texts.append(part.text)
         tools = [called(tool.name, tool.arguments, tool.id, source) for tool in objects(part.tools, Tool)]
         calls += [call for call in tools if call.id not in known]
@@ -210,17 +215,6 @@ def _text(message: Message, source: Source) -> str:
         if raw is not UNSET and source.mark(raw) == '"':
             return str(source.value(raw) or "")
     return ""
-
-
-def _parts(message: Message) -> Iterator[tuple[int, Part, bool]]:
-    """Return the parts with their numbers; those of the older list only if the newer list carries no results."""
-    lists = [(message.parts, True)]
-    if not any(True for _ in _activities(message.parts)):
-        lists.append((message.activity_parts, False))
-    for parts, is_newer in lists:
-        for number, part in enumerate(parts if type(parts) is list else ()):
-            if type(part) is Part:
-                yield number, part, is_newer
 
 
 FORMAT = Format(

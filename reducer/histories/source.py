@@ -22,10 +22,14 @@ _DEEPEST = 100
 """Levels of nesting that msgspec reads here; the messages of a history are not as deep."""
 _START = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\n\r]*+")
 _TOKEN = re.compile(
-    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]|(?<![-.\w])(?:NaN|-?Infinity|-?(?:0|[1-9]\d*+)(?:\.\d++)?[eE][-+]?\d++)(?!\w)',
+    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]|'
+    rb"(?<![-+.\w])(?:NaN|-?Infinity|-?(?:0|[1-9]\d*+)(?:\.\d++)?[eE][-+]?\d++)(?![.\w])",
     re.DOTALL,
 )
-_LONE_SURROGATE = re.compile(rb"((?:\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|\\(?!u[dD][89a-fA-F]).)|\\u[dD]...", re.DOTALL)
+_LONE_SURROGATE = re.compile(
+    rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
+    re.DOTALL,
+)
 _WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
 _get_buffer = ctypes.pythonapi.PyObject_GetBuffer

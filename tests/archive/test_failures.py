@@ -93,7 +93,6 @@ def test_an_empty_file_becomes_an_archive(path: Path) -> None:
     [
         ({"max_bytes": "much"}, "'much' is not a size; write 1000000, 500MB or 2GiB"),
         ({"max_age": "soon"}, "'soon' is not an age; write 30d, 12h, 90m or 2w"),
-        ({"max_waiting": 0}, "0 is not a number of originals; write 10000"),
     ],
 )
 def test_wrong_limits_are_refused(path: Path, limit: dict[str, object], message: str) -> None:

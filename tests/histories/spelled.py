@@ -38,13 +38,13 @@ VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=5) | object
 CONTENTS = VALUES | st.lists(VALUES, min_size=3, max_size=5) | st.just("a text of some length")
 SYNTHESIZED = Pairs([("pydantic_ai_synthesized_tool_return", True)])
 RETURN = {
-    "tool_name": st.sampled_from(["explore"] * 6 + ["final_result", "final_result_2", None]),
+    "tool_name": st.sampled_from(["explore"] * 12 + ["final_result", "final_result_2", None]),
     "tool_call_id": st.sampled_from(["tool_0_explore", "tool_1_explore"]),
     "tool_kind": st.sampled_from([None] * 7 + ["tool-search"]),
     "metadata": st.one_of(st.none(), st.none(), VALUES, st.just(SYNTHESIZED), st.just("x" * 1500)),
     "timestamp": st.just("2026-01-01T00:00:04.123456Z"),
-    "outcome": st.sampled_from(["success"] * 5 + [None, "failed", "denied", "retried"]),
-    "part_kind": st.sampled_from(["tool-return"] * 4 + ["builtin-tool-return", "retry-prompt", "user-prompt", "text"]),
+    "outcome": st.sampled_from(["success"] * 12 + [None, "failed", "denied", "retried"]),
+    "part_kind": st.sampled_from(["tool-return"] * 12 + ["builtin-tool-return", "retry-prompt", "user-prompt", "text"]),
 }
 
 

@@ -18,13 +18,12 @@ from tests.histories.test_stored import outside
 
 HERE = Path(__file__).parent / "data"
 SAMPLES = sorted(HERE.glob("session_*.json"))
-TOOLS = st.sampled_from(["explore", "search", "explore", "final_result", None])
+TOOLS = st.sampled_from(["explore", "search"] * 4 + ["final_result", None])
 CONTENTS = st.one_of(
     TEXTS, st.lists(st.integers(), min_size=3), st.fixed_dictionaries({"content": st.lists(TEXTS)}), st.just(7)
 )
 RESULTS = st.fixed_dictionaries(
-    {"name": TOOLS},
-    optional={"content": CONTENTS, "is_error": st.sampled_from([False, False, None, True])},
+    {"name": TOOLS, "content": CONTENTS}, optional={"is_error": st.sampled_from([False, False, False, None, True])}
 )
 DETAILS = st.fixed_dictionaries(
     {"function_name": TOOLS, "raw_result": CONTENTS, "status": st.sampled_from(["success", "success", "error", None])}
@@ -57,7 +56,10 @@ def sessions(draw: st.DrawFn) -> str:
             if part["results"] and "technical_details" in part:
                 part["technical_details"]["function_name"] = part["results"][0]["name"]
         keys = {"activity_type", "technical_details"}
-        older = [{key: part[key] for key in part.keys() - keys} | {"type": part["activity_type"]} for part in parts]
+        older = [
+            {key: value for key, value in part.items() if key not in keys} | {"type": part["activity_type"]}
+            for part in parts
+        ]
         lists = {"parts": draw(st.sampled_from([parts, None])), "activity_parts": draw(st.sampled_from([older, []]))}
         messages.append({"role": "assistant", "text_content": draw(st.none() | TEXTS), **lists})
     wrapped = {"session_id": "s", "messages": messages}, {"hits": [{"_source": message} for message in messages]}
