@@ -75,9 +75,9 @@ class Score(NamedTuple):
 
     @property
     def least_retention(self) -> float:
-        """The retention that is likely (two standard errors of a binomial share) on other histories."""
+        """The lower bound of the retention on other histories, by a binomial interval of 99%."""
         share = self.retention
-        return share - 2 * sqrt(share * (1 - share) / max(1, self.references))
+        return share - 2.33 * sqrt(share * (1 - share) / max(1, self.references))
 
 
 @dataclass(frozen=True, slots=True)
