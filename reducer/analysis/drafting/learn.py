@@ -112,7 +112,7 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
         keep=keep,
         price=price,
         points=points,
-        curves=[(price, _score(held, dict.fromkeys(tasks, found), known).sources) for price, found in chosen.items()],
+        curves=[(each, _score(held, dict.fromkeys(tasks, found), known).sources) for each, found in chosen.items()],
         tools=tools,
         default=default,
         trained=_score_rules(training, rules),

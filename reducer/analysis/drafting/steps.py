@@ -49,7 +49,6 @@ _WIDE = 8
 """Keys of a single object from which on some of them are chosen."""
 _MIN_KEYS, _MAX_KEYS = 3, 60
 """Keys of a record that stay."""
-_TOLERANCE = 1.25
 _MANY = 5
 _MAX_NAMED = 10
 
@@ -106,7 +105,7 @@ def _walk(place: Profile, left: float, draft: _Draft) -> Iterator[Step]:
         return
     if place.max_text > draft.level.text:
         draft.texts.append((left, place))
-    record = place.keys[None] if place.is_map else place.each
+    record = place.keys[None] if None in place.below else place.each
     if place.each is not None:
         is_inner = -1 in place.path or None in place.path
         limit = max(5, draft.level.items // 2) if is_inner else draft.level.items
@@ -126,14 +125,12 @@ def _walk(place: Profile, left: float, draft: _Draft) -> Iterator[Step]:
             return
     large = [below for below in place.keys.values() if is_single and not draft.is_little(below.chars * left)]
     dropped = [below for below in large if worth(str(below.path[-1])) == 0 and _is_writable(below)]
-    if len(dropped) == len(place.keys):
-        dropped = []
-    if dropped:
+    if 0 < len(dropped) < len(place.keys):
         share = draft.share(sum(below.chars for below in dropped) * left)
         names = [key_text(str(below.path[-1])) for below in dropped]
         yield Step(at(place.text, {"drop": names}), f"{share}: for screens and programs, by the names")
     for below in sorted(place.below.values(), key=lambda below: -below.chars):
-        if below not in dropped:
+        if below not in dropped or len(dropped) == len(place.keys):
             yield from _walk(below, left, draft)
 
 
@@ -159,20 +156,19 @@ def _chosen(record: Profile, left: float, draft: _Draft) -> dict[Keys, bool]:
     level = draft.level
     leaves = {keys: below for keys, below in _leaves(record, 3) if is_writable(keys)}
     is_small = draft.is_little(record.chars * left / 3) or len(leaves) <= _MIN_KEYS
-    if not level.record or record.is_map or is_small:
+    if not level.record or None in record.below or is_small:
         return {}
     costs = {keys: below.chars / record.objects for keys, below in leaves.items()}
     budget = sum(costs.values()) * level.part
-    if _is_one_of_many(record):
+    if record.path[-1] in (-1, None):
         budget = min(level.record, budget)
-    if sum(costs.values()) <= budget * _TOLERANCE:
+    if sum(costs.values()) <= budget:
         return {}
     order = sorted(leaves, key=lambda keys: (-_worth(keys, leaves[keys]), len(keys), costs[keys]))
     chosen = {keys for keys in (sort_key(record)[0], always_keep(record)[0]) if keys in leaves}
-    for keys in order:
+    for keys in order[:_MAX_KEYS]:
         rest = budget - sum(costs[other] for other in chosen)
-        has_room = len(chosen) < _MAX_KEYS and (costs[keys] <= rest or len(chosen) < _MIN_KEYS)
-        if _worth(keys, leaves[keys]) and has_room:
+        if _worth(keys, leaves[keys]) and (costs[keys] <= rest or len(chosen) < _MIN_KEYS):
             chosen.add(keys)
     if not 0 < len(chosen) < len(leaves):
         return {}
@@ -182,16 +178,10 @@ def _chosen(record: Profile, left: float, draft: _Draft) -> dict[Keys, bool]:
 def _keep(record: Profile, path: str, chosen: dict[Keys, bool]) -> Step:
     kept, others = ([key_text(*keys) for keys, stays in chosen.items() if stays is which] for which in (True, False))
     more = f" and {len(others) - _MAX_NAMED:,} more" if len(others) > _MAX_NAMED else ""
-    reason = (
-        f"{'Each' if _is_one_of_many(record) else 'This object'} has {len(chosen):,} keys in about "
-        f"{record.chars // record.objects:,} characters; these are asked for most, by their names. Left out: "
-        f"{', '.join(others[:_MAX_NAMED])}{more}"
-    )
+    sizes = f"{len(chosen):,} keys in about {record.chars // record.objects:,} characters"
+    reason = f"An object has {sizes}; these are asked for most, by their names. Left out: "
+    reason += ", ".join(others[:_MAX_NAMED]) + more
     return Step(at(path, {"keep": kept}), reason)
-
-
-def _is_one_of_many(record: Profile) -> bool:
-    return record.path[-1:] in ((-1,), (None,))
 
 
 def _leaves(record: Profile, depth: int, above: Keys = ()) -> Iterator[tuple[Keys, Profile]]:
@@ -200,7 +190,7 @@ def _leaves(record: Profile, depth: int, above: Keys = ()) -> Iterator[tuple[Key
         if name is not None:
             keys = (*above, name)
             inner = below if below.objects or below.each is None else below.each
-            if depth > 1 and inner.keys and not inner.is_map and len(inner.keys) <= _MAX_KEYS:
+            if depth > 1 and inner.keys and None not in inner.below and len(inner.keys) <= _MAX_KEYS:
                 yield from _leaves(inner, depth - 1, keys)
             else:
                 yield keys, below
