@@ -43,6 +43,12 @@ def test_the_common_end_of_rows_is_cut_off_and_other_rows_stay() -> None:
     assert left(step, mixed) == "[('Name',), ('Size', 'bigint', 'YES', None), ('text',)]"
 
 
+def test_an_end_that_was_used_stays() -> None:
+    tables = [columns(*(f"Column{n}" for n in range(9)), end=("Kind_A7x", None)) for _ in range(6)]
+    assert only_step(ask(*tables)).keys["limit"] == 1
+    assert only_step(ask(*tables, used="Kind_A7x")).keys["limit"] == 2
+
+
 @pytest.mark.parametrize(
     "contents",
     [
