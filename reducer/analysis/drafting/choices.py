@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import blake2b
-from itertools import product, starmap, takewhile
+from itertools import product, takewhile
 from typing import Any, NamedTuple
 
 from reducer.analysis.drafting.evidence import Effect, RecordedReturn, Recording, Task, evidence
@@ -28,14 +28,10 @@ COMPACT = Step({"compact": True}, "Keys without a value are dropped")
 MIN_SAVED = 0.01
 """Share of a tool's characters that each choice must save: few choices generalise."""
 _SIZES = {
-    "limit": (2, 5, 10, 30, 100),
-    "truncate": (400, 800, 1500, 2000, 3000, 4000, 6000, 8000, 12000),
+    "truncate": (400, 800, 1500, 2000, 3000, 4000, 6000, 8000, 12000, 16000),
     "max_chars": (2000, 3000, 4000, 6000, 8000, 16000),
 }
 """The cuts that are tried, from strict to harmless."""
-_GATES = (400, 800, 1500, 3000, 4500, 6000, 8000, 12000, 24000, 48000)
-"""Characters from which on a return is cut."""
-_MIN_ITEMS, _BOTH_ENDS = 4, 5
 _MAX_VALUES, _MIN_LENGTH, _MAX_LENGTH = 200, 4, 60
 """Values that a rule names, and characters of one."""
 _MARKER_CHARS = 4
@@ -58,46 +54,37 @@ Uses = Mapping[str, set[Task]]
 class Choice(NamedTuple):
     """What to do with returns: the number of the steps that lose nothing (`base`), and what cuts to which size.
 
-    `reused`: values that agents used in other tasks stay. Returns of fewer than `gate` characters are not cut.
+    `reused`: values that agents used in other tasks stay.
     """
 
     base: int = 0
     action: str = ""
     size: int = 0
     reused: bool = False
-    gate: int = 0
-
-    def gates(self) -> tuple[int, ...]:
-        """Return the gates to try: a cut to a size has no effect below it."""
-        if self.action == "limit":
-            return _GATES
-        return (self.size, *(gate for gate in _GATES if gate > self.size and self.action == "truncate"))
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What there is to choose from for one tool: combinations of steps that lose nothing, the first of none (`bases`).
+    """What there is to choose from for one tool.
 
-    `path` is the list that holds most, if there is one; `values` are the reused values.
+    `bases` are combinations of steps that lose nothing, the first of none. `values` are the reused values.
     """
 
     tool: str
     returns: Sequence[RecordedReturn]
     bases: tuple[tuple[Step, ...], ...]
-    path: str
     values: tuple[str, ...]
 
-    def choices(self) -> Iterator[Choice]:
-        """Yield everything to choose from, without gates."""
-        for base in range(len(self.bases)):
-            yield Choice(base)
-            for action, sizes in _SIZES.items():
-                if action != "limit" or self.path:
-                    yield from starmap(Choice, product([base], [action], sizes, {False, bool(self.values)}))
+    def choices(self) -> list[Choice]:
+        """Return everything to choose from."""
+        cuts = [(action, size) for action, sizes in _SIZES.items() for size in sizes]
+        bases, reused = range(len(self.bases)), (False, True) if self.values else (False,)
+        every = [Choice(base, *cut, keeps) for base, cut, keeps in product(bases, cuts, reused)]
+        return [*map(Choice, bases), *every]
 
     @cached_property
     def _try(self) -> Callable[[Choice, RecordedReturn], Effect]:
-        """The function that tries a choice without a gate on a return, once."""
+        """The function that tries a choice on a return, once."""
         search_values = searcher(self.values)
 
         @cache
@@ -113,7 +100,7 @@ class Options:
         @cache
         def effect(choice: Choice, one: RecordedReturn) -> Effect:
             uncut, rule = Choice(choice.base), ruleset(choice)
-            if choice.size and choice.action != "limit" and effect(uncut, one).chars <= choice.size:
+            if choice.action and effect(uncut, one).chars <= choice.size:
                 return effect(uncut, one)
             return Effect(one.chars) if rule is None else _effect(rule, one, *sought(one))
 
@@ -121,8 +108,7 @@ class Options:
 
     def effect(self, choice: Choice, one: RecordedReturn, used: Uses) -> Effect:
         """Return the effect of a choice; if it keeps reused values, those of `used` in other tasks are kept."""
-        is_cut = one.chars >= choice.gate
-        left = self._try(choice._replace(reused=False, gate=0) if is_cut else Choice(choice.base), one)
+        left = self._try(choice._replace(reused=False), one)
         kept = {value for value in left.absent if used.get(value, set()) - {one.task}} if choice.reused else set()
         chars = left.chars + sum(len(value) + _MARKER_CHARS for value in kept)
         return Effect(min(one.chars, chars), left.absent - kept)
@@ -132,19 +118,16 @@ class Options:
         steps, kind = [*self.bases[choice.base]], _entity_type(self.tool)
         settings: dict[str, Any] = {}
         notes: dict[str, str] = {}
-        # By default, a limit preserves nothing, other cuts preserve indicators: what was used is known here.
-        preserve = {"preserve": [kind] * choice.reused} if choice.reused or choice.action != "limit" else {}
         if choice.reused:
             settings["entities"] = {kind: {"words": [*self.values], "case_sensitive": True}}
             notes["entities"] = f"{len(self.values):,} values that agents used, and that several tasks show: they stay."
+        # Cuts preserve indicators by default. Here it is known what was used.
+        preserve = {"preserve": [kind] * choice.reused}
         if choice.action == "max_chars":
             settings |= {**preserve, "max_chars": choice.size}
-            notes["max_chars"] = f"{_reason(self.returns, choice.gate)}."
+            notes["max_chars"] = f"{_reason(self.returns, choice.size)}."
         elif choice.action:
-            path, most = (self.path, _both_ends(choice.size)) if choice.action == "limit" else ("@", choice.size)
-            when = {"when": {"min_chars": choice.gate}} if choice.gate else {}
-            cut = {choice.action: most, **when, **preserve}
-            steps.append(Step(at(path, cut), _reason(self.returns, choice.gate)))
+            steps.append(Step({choice.action: choice.size, **preserve}, _reason(self.returns, choice.size)))
         return DraftRule(self.tool, tuple(steps), settings, notes) if steps or settings else None
 
 
@@ -152,8 +135,7 @@ def find_options(histories: Sequence[Recording], tool: str) -> Options:
     """Return what there is to choose from for a tool."""
     returns = evidence(histories, tool)
     root = profile(one.content for one in returns)
-    values = _reused_values(uses(histories, tool), returns)
-    return Options(tool, returns, _bases(root, returns), path=_main_list(root), values=values)
+    return Options(tool, returns, _bases(root, returns), _reused_values(uses(histories, tool), returns))
 
 
 def uses(histories: Iterable[Recording], tool: str) -> Uses:
@@ -172,7 +154,7 @@ def uses(histories: Iterable[Recording], tool: str) -> Uses:
 def default_rule(most: int) -> DraftRule:
     """Return the rule that cuts returns of so many characters and more, whatever they contain."""
     when, reason = {"min_chars": most}, f"From {most:,} characters on, long lists and texts are cut"
-    cuts = Step({"limit": _both_ends(_BOTH_ENDS), "when": when}, reason), Step({"truncate": most, "when": when})
+    cuts = Step({"limit": {"head": 3, "tail": 2}, "when": when}, reason), Step({"truncate": most, "when": when})
     return DraftRule("*", (UNWRAP, COMPACT, *cuts), {"max_chars": most + most // 2})
 
 
@@ -269,19 +251,6 @@ def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
         yield Step({"path": f"[?{condition}]", "limit": first}, reason)
 
 
-def _both_ends(items: int) -> Any:
-    """Return a limit for a list: of few items some are the last ones, as most lists are in an order."""
-    return {"head": items - items // 2, "tail": items // 2} if items <= _BOTH_ENDS else items
-
-
-def _main_list(root: Profile) -> str:
-    """Return the path of the list that holds most of what a tool returns, if only plain keys lead to it."""
-    lists = (place for place in root.walk() if place.lengths and max(place.lengths) >= _MIN_ITEMS)
-    plain = (place for place in lists if all(type(name) is str and name.isidentifier() for name in place.path))
-    best = max(plain, key=lambda place: place.chars, default=None)
-    return best.text if best is not None and best.chars * 2 > root.chars else ""
-
-
 def _reused_values(used: Uses, returns: Sequence[RecordedReturn]) -> tuple[str, ...]:
     """Return the used values that a tool shows in two tasks or more, at most those that were used in most tasks."""
     search = searcher(used)
@@ -300,10 +269,10 @@ def _entity_type(tool: str) -> str:
     return f"used_{name}" if name == tool else f"used_{name or 'tool'}_{digest}"
 
 
-def _reason(returns: Sequence[RecordedReturn], gate: int) -> str:
+def _reason(returns: Sequence[RecordedReturn], most: int) -> str:
     """Return how many returns have so many characters, and how much of everything is in them."""
-    inside = [one for one in returns if one.chars >= gate]
+    inside = [one for one in returns if one.chars > most]
     share = sum(one.chars for one in inside) / max(1, sum(one.chars for one in returns))
     used, of = (sum(len(one.used) for one in some) for some in (inside, returns))
     counts = f"{len(inside):,} of {len(returns):,} returns, {share:.0%} of the characters"
-    return f"From {gate:,} characters on: {counts}, {used:,} of {of:,} later uses"
+    return f"More than {most:,} characters: {counts}, {used:,} of {of:,} later uses"

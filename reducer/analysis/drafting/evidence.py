@@ -75,9 +75,9 @@ class Score(NamedTuple):
 
     @property
     def least_retention(self) -> float:
-        """The retention that is likely (two standard errors of a binomial share) on other histories."""
+        """The lower bound of the retention on other histories, by a binomial interval of 99%."""
         share = self.retention
-        return share - 2 * sqrt(share * (1 - share) / max(1, self.references))
+        return share - 2.33 * sqrt(share * (1 - share) / max(1, self.references))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +104,6 @@ def recorded(source: str, stored: bytes) -> Recording:
     placed = events(stored)
     happened = [place.event for place in placed]
     novel = [reference for reference in references(happened) if reference.novel]
-    used: dict[int, dict[str, float]] = defaultdict(dict)
-    for reference in novel:
-        for number in reference.sources:
-            used[number][reference.value] = 1 / len(reference.sources)
     last = max((number for number, event in enumerate(happened) if isinstance(event, Response)), default=-1)
     written = "\n".join(text for event in happened if isinstance(event, Response) for text in _written(event))
     first = takewhile(lambda event: isinstance(event, Prompt), happened)
@@ -117,7 +113,8 @@ def recorded(source: str, stored: bytes) -> Recording:
     found: list[RecordedReturn] = []
     for number, place in enumerate(placed):
         if isinstance(place.event, Returned):
-            values, one = used[len(found)], known[place.key]
+            one = known[place.key]
+            values = {each.value: 1 / len(each.sources) for each in novel if len(found) in each.sources}
             found.append(
                 RecordedReturn(
                     tool=one.tool,

@@ -112,7 +112,7 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
         keep=keep,
         price=price,
         points=points,
-        curves=[(price, _score(held, dict.fromkeys(tasks, found), known).sources) for price, found in chosen.items()],
+        curves=[(each, _score(held, dict.fromkeys(tasks, found), known).sources) for each, found in chosen.items()],
         tools=tools,
         default=default,
         trained=_score_rules(training, rules),
@@ -161,20 +161,15 @@ def _choose(histories: Sequence[Recording], known: Known) -> dict[int, Chosen]:
 
 def _worths(returns: Sequence[RecordedReturn], options: Options, used: Uses) -> Iterator[tuple[Choice, float, float]]:
     """Yield what each choice saves and risks to lose on returns."""
-    least = MIN_SAVED * sum(one.chars for one in returns)
-    for cut in options.choices():
-        base = Choice(cut.base)
-        effects = [(one, options.effect(cut, one, used), options.effect(base, one, used)) for one in returns]
-        for gate in cut.gates():
-            applied = [(one, left if one.chars >= gate else uncut) for one, left, uncut in effects]
-            saved = sum(one.chars - left.chars for one, left in applied)
-            lost = sum(len(left.absent & one.used) * one.weight for one, left in applied)
-            if cut == base:
-                yield cut, saved, lost
-            else:
-                at_risk = sum(len(one.used) * one.weight for one in returns if one.chars >= gate)
-                risk = (at_risk + _PRIOR) * (lost + _PRIOR) / (at_risk + 2 * _PRIOR)
-                yield cut._replace(gate=gate), saved - least, risk
+    chars = sum(one.chars for one in returns)
+    for choice in options.choices():
+        effects = [(one, options.effect(choice, one, used)) for one in returns]
+        saved = chars - sum(left.chars for _, left in effects)
+        lost = sum(len(left.absent & one.used) * one.weight for one, left in effects)
+        if choice.action:
+            at_risk = sum(len(one.used) * one.weight for one in returns if one.chars > choice.size)
+            lost = (at_risk + _PRIOR) * (lost + _PRIOR) / (at_risk + 2 * _PRIOR)
+        yield choice, saved - MIN_SAVED * chars * bool(choice.action), lost
 
 
 def _score(histories: Sequence[Recording], chosen: Mapping[tuple[str, str], Chosen], known: Known) -> Scores:

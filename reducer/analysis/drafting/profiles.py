@@ -56,11 +56,6 @@ class Profile:
         """The profile of the items of lists."""
         return self.below.get(-1)
 
-    @property
-    def is_map(self) -> bool:
-        """Whether the objects here are used as maps: their keys differ from one answer to the next."""
-        return None in self.below
-
     @cached_property
     def chars(self) -> int:
         """The characters of all values as compact JSON, with those of their keys."""

@@ -39,7 +39,7 @@ LEVELS = (
 )
 """From harmless to strict: the first that saves enough is chosen."""
 _STRICT = 0.4
-"""The largest `part` at which single objects lose keys that are rarely asked for."""
+"""The largest `part` at which single objects lose keys."""
 _LITTLE = 0.02
 """The share of an answer below which a place is not worth a step."""
 _MAX_STEPS = 14
@@ -49,7 +49,6 @@ _WIDE = 8
 """Keys of a single object from which on some of them are chosen."""
 _MIN_KEYS, _MAX_KEYS = 3, 60
 """Keys of a record that stay."""
-_TOLERANCE = 1.25
 _MANY = 5
 _MAX_NAMED = 10
 
@@ -106,9 +105,10 @@ def _walk(place: Profile, left: float, draft: _Draft) -> Iterator[Step]:
         return
     if place.max_text > draft.level.text:
         draft.texts.append((left, place))
-    record = place.keys[None] if place.is_map else place.each
+    record = place.keys[None] if None in place.below else place.each
     if place.each is not None:
-        limit = _max_items(place, draft.level)
+        is_inner = -1 in place.path or None in place.path
+        limit = max(5, draft.level.items // 2) if is_inner else draft.level.items
         if max(place.lengths) > limit:
             yield _limit(place, place.each, limit, draft)
             left *= min(1.0, limit * len(place.lengths) / sum(place.lengths))
@@ -120,29 +120,18 @@ def _walk(place: Profile, left: float, draft: _Draft) -> Iterator[Step]:
         if chosen:
             # `keep` at a list means each of its items. The values of a map are named by `.*`.
             yield _keep(record, place.text if record is place.each else record.text, chosen)
-            yield from _walk_kept(record, frozenset(keys for keys, stays in chosen.items() if stays), (), left, draft)
+            for below in (below for keys, below in _leaves(record, 3) if chosen.get(keys)):
+                yield from _walk(below, left, draft)
             return
-    dropped = _dropped(place, left, draft) if is_single else []
-    if dropped:
-        yield _drop(place, dropped, left, draft)
+    large = [below for below in place.keys.values() if is_single and not draft.is_little(below.chars * left)]
+    dropped = [below for below in large if worth(str(below.path[-1])) == 0 and _is_writable(below)]
+    if 0 < len(dropped) < len(place.keys):
+        share = draft.share(sum(below.chars for below in dropped) * left)
+        names = [key_text(str(below.path[-1])) for below in dropped]
+        yield Step(at(place.text, {"drop": names}), f"{share}: for screens and programs, by the names")
     for below in sorted(place.below.values(), key=lambda below: -below.chars):
-        if below not in dropped:
+        if below not in dropped or len(dropped) == len(place.keys):
             yield from _walk(below, left, draft)
-
-
-def _walk_kept(record: Profile, kept: frozenset[Keys], above: Keys, left: float, draft: _Draft) -> Iterator[Step]:
-    """Yield steps for what a record keeps."""
-    for name, below in record.keys.items():
-        keys = (*above, str(name))
-        if keys in kept:
-            yield from _walk(below, left, draft)
-        elif any(other[: len(keys)] == keys for other in kept):
-            yield from _walk_kept(below if below.keys or not below.each else below.each, kept, keys, left, draft)
-
-
-def _max_items(place: Profile, level: Level) -> int:
-    """Return how many items of a list stay: fewer of one within a list or a map."""
-    return level.items if -1 not in place.path and None not in place.path else max(5, level.items // 2)
 
 
 def _limit(place: Profile, record: Profile, limit: int, draft: _Draft) -> Step:
@@ -167,20 +156,19 @@ def _chosen(record: Profile, left: float, draft: _Draft) -> dict[Keys, bool]:
     level = draft.level
     leaves = {keys: below for keys, below in _leaves(record, 3) if is_writable(keys)}
     is_small = draft.is_little(record.chars * left / 3) or len(leaves) <= _MIN_KEYS
-    if not level.record or record.is_map or is_small:
+    if not level.record or None in record.below or is_small:
         return {}
-    costs = {keys: _cost(below, level) / record.objects for keys, below in leaves.items()}
+    costs = {keys: below.chars / record.objects for keys, below in leaves.items()}
     budget = sum(costs.values()) * level.part
-    if _is_one_of_many(record):
+    if record.path[-1] in (-1, None):
         budget = min(level.record, budget)
-    if sum(costs.values()) <= budget * _TOLERANCE:
+    if sum(costs.values()) <= budget:
         return {}
     order = sorted(leaves, key=lambda keys: (-_worth(keys, leaves[keys]), len(keys), costs[keys]))
     chosen = {keys for keys in (sort_key(record)[0], always_keep(record)[0]) if keys in leaves}
-    for keys in order:
+    for keys in order[:_MAX_KEYS]:
         rest = budget - sum(costs[other] for other in chosen)
-        has_room = len(chosen) < _MAX_KEYS and (costs[keys] <= rest or len(chosen) < _MIN_KEYS)
-        if _worth(keys, leaves[keys]) and has_room:
+        if _worth(keys, leaves[keys]) and (costs[keys] <= rest or len(chosen) < _MIN_KEYS):
             chosen.add(keys)
     if not 0 < len(chosen) < len(leaves):
         return {}
@@ -190,24 +178,10 @@ def _chosen(record: Profile, left: float, draft: _Draft) -> dict[Keys, bool]:
 def _keep(record: Profile, path: str, chosen: dict[Keys, bool]) -> Step:
     kept, others = ([key_text(*keys) for keys, stays in chosen.items() if stays is which] for which in (True, False))
     more = f" and {len(others) - _MAX_NAMED:,} more" if len(others) > _MAX_NAMED else ""
-    reason = (
-        f"{'Each' if _is_one_of_many(record) else 'This object'} has {len(chosen):,} keys in about "
-        f"{record.chars // record.objects:,} characters; these are asked for most, by their names. Left out: "
-        f"{', '.join(others[:_MAX_NAMED])}{more}"
-    )
+    sizes = f"{len(chosen):,} keys in about {record.chars // record.objects:,} characters"
+    reason = f"An object has {sizes}; these are asked for most, by their names. Left out: "
+    reason += ", ".join(others[:_MAX_NAMED]) + more
     return Step(at(path, {"keep": kept}), reason)
-
-
-def _is_one_of_many(record: Profile) -> bool:
-    return record.path[-1:] in ((-1,), (None,))
-
-
-def _cost(place: Profile, level: Level) -> float:
-    """Estimate the characters that a leaf of all records has after its lists and texts are cut."""
-    size = float(place.chars)
-    if place.each is not None:
-        size *= min(1.0, _max_items(place, level) * len(place.lengths) / max(1, sum(place.lengths)))
-    return min(size, len(place.texts) * (level.text + 40.0)) if place.max_text > level.text else size
 
 
 def _leaves(record: Profile, depth: int, above: Keys = ()) -> Iterator[tuple[Keys, Profile]]:
@@ -216,7 +190,7 @@ def _leaves(record: Profile, depth: int, above: Keys = ()) -> Iterator[tuple[Key
         if name is not None:
             keys = (*above, name)
             inner = below if below.objects or below.each is None else below.each
-            if depth > 1 and inner.keys and not inner.is_map and len(inner.keys) <= _MAX_KEYS:
+            if depth > 1 and inner.keys and None not in inner.below and len(inner.keys) <= _MAX_KEYS:
                 yield from _leaves(inner, depth - 1, keys)
             else:
                 yield keys, below
@@ -227,26 +201,6 @@ def _worth(keys: Keys, place: Profile) -> int:
     # A value that is the same in all records does not identify any of them.
     is_constant = len(place.scalars) >= _MANY and place.scalars.count(place.scalars[0]) == len(place.scalars)
     return own - 1 if own and is_constant else own
-
-
-def _dropped(place: Profile, left: float, draft: _Draft) -> list[Profile]:
-    """Return large keys for screens and machines, and at strict levels those rarely asked for; [] for all keys."""
-    found: list[Profile] = []
-    for name, below in place.keys.items():
-        size = below.chars * left
-        is_unasked = worth(str(name)) == 1 and size < 0.25 * draft.total and below.texts
-        is_useless = worth(str(name)) == 0 or (draft.level.part <= _STRICT and is_unasked)
-        if is_useless and is_writable((str(name),)) and not draft.is_little(size):
-            found.append(below)
-    return found if len(found) < len(place.keys) else []
-
-
-def _drop(place: Profile, dropped: list[Profile], left: float, draft: _Draft) -> Step:
-    names = [str(below.path[-1]) for below in dropped]
-    is_for_machines = not any(map(worth, names))
-    why = "for screens and programs, by the names" if is_for_machines else "large, and rarely asked for, by the names"
-    share = draft.share(sum(below.chars for below in dropped) * left)
-    return Step(at(place.text, {"drop": [key_text(name) for name in names]}), f"{share}: {why}")
 
 
 def _cut_texts(draft: _Draft) -> Iterator[Step]:

@@ -43,6 +43,12 @@ def test_the_common_end_of_rows_is_cut_off_and_other_rows_stay() -> None:
     assert left(step, mixed) == "[('Name',), ('Size', 'bigint', 'YES', None), ('text',)]"
 
 
+def test_an_end_that_was_used_stays() -> None:
+    tables = [columns(*(f"Column{n}" for n in range(9)), end=("Kind_A7x", None)) for _ in range(6)]
+    assert only_step(ask(*tables)).keys["limit"] == 1
+    assert only_step(ask(*tables, used="Kind_A7x")).keys["limit"] == 2
+
+
 @pytest.mark.parametrize(
     "contents",
     [
@@ -72,22 +78,6 @@ def test_json_in_texts_is_unwrapped() -> None:
     nested = [{"text": json.dumps({"name": f"n{n}", "more": None, "words": "a b c " * 9})} for n in range(5)]
     assert ask(*nested).bases[-1] == (UNWRAP, COMPACT)
     assert ask({"name": "nothing to save"}).bases == ((),)
-
-
-ROWS = [{"id": number, "words": "a b c " * 20} for number in range(9)]
-
-
-@pytest.mark.parametrize(
-    ("content", "path"),
-    [
-        (ROWS, "@"),
-        ({"page": {"hits": ROWS, "few": [1, 2]}, "took": 3}, "page.hits"),
-        ({"10.0.0.1": ROWS}, ""),
-        ({"note": "x" * 9000, "hits": ROWS}, ""),
-    ],
-)
-def test_the_list_that_holds_most_is_found_below_plain_keys(content: Any, path: str) -> None:
-    assert ask(content).path == path
 
 
 @pytest.mark.parametrize(("said", "dropped"), [("srv3k", ["note", "raw"]), ("srv3k and zz9plural", ["raw"])])
@@ -123,7 +113,7 @@ def test_values_that_were_used_and_are_shown_in_several_tasks_are_reused() -> No
     st.lists(st.sampled_from(["SigninLogs", "a b", "10.0.0.1", "it's", "ключ-1"]), min_size=1, max_size=3, unique=True),
 )
 def test_reused_values_survive_a_rule_that_keeps_them(tool: str, values: list[str]) -> None:
-    options = Options(tool, (), ((),), "", tuple(values))
+    options = Options(tool, (), ((),), tuple(values))
     rule = options.rule(Choice(action="max_chars", size=200, reused=True))
     assert rule is not None
     content = f"{'begin ' * 90}{' and '.join(values)}{' end' * 90}"
@@ -132,7 +122,7 @@ def test_reused_values_survive_a_rule_that_keeps_them(tool: str, values: list[st
     assert all(value in after for value in values)
     used = {value: {("made-up", "other task")} for value in values}
     (one,) = recorded("made-up", recording("q", ("ask", content, values[0]))).returns
-    kept, cut = (options.effect(Choice(0, "max_chars", 200, reused, 200), one, used) for reused in (True, False))
+    kept, cut = (options.effect(Choice(0, "max_chars", 200, reused), one, used) for reused in (True, False))
     assert kept.absent == frozenset()
     assert values[0] in cut.absent
     assert cut.chars < kept.chars <= len(content)

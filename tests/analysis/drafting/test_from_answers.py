@@ -82,15 +82,8 @@ def test_a_long_list_keeps_its_newest_and_states_the_reason() -> None:
 
 
 def test_scores_rank_before_dates_and_severe_items_always_stay() -> None:
-    alerts = [
-        {
-            "id": n,
-            "risk_score": n % 17,
-            "severity": "high" if n % 12 == 0 else "low",
-            "created": f"2024-01-{n % 28 + 1:02}",
-        }
-        for n in range(150)
-    ]
+    ranks = [(n % 17, "high" if n % 12 == 0 else "low", f"2024-01-{n % 28 + 1:02}") for n in range(150)]
+    alerts = [{"risk_score": score, "severity": severity, "created": date} for score, severity, date in ranks]
     proposal = drafted({"alerts": alerts})
     assert "    sort_by: risk_score\n    always_keep: " in proposal.draft.text
     result = reduce_content(proposal.ruleset, "search", sample_of(proposal))
@@ -98,32 +91,45 @@ def test_scores_rank_before_dates_and_severe_items_always_stay() -> None:
 
 
 def test_dates_that_cannot_be_sorted_are_not_sorted_by() -> None:
-    assert (
-        "sort_by"
-        not in drafted([{"id": n, "date": f"{n % 28 + 1}. Jan 2024", "text": "w" * 50} for n in range(200)]).draft.text
-    )
+    dated = [{"id": n, "date": f"{n % 28 + 1}. Jan 2024", "text": "w" * 50} for n in range(200)]
+    assert "sort_by" not in drafted(dated).draft.text
 
 
-def test_a_map_is_reduced_at_its_values() -> None:
-    engines = {
-        f"Engine {n}": {
-            "category": "harmless",
-            "engine_name": f"Engine {n}",
-            "engine_version": f"1.{n}",
-            "method": "blacklist",
-            "result": "x",
-        }
-        for n in range(90)
+ENGINES = {
+    f"Engine {n}": {
+        "category": "harmless",
+        "engine_name": f"Engine {n}",
+        "engine_version": f"1.{n}",
+        "method": "blacklist",
+        "result": "x",
     }
-    proposal = drafted({"data": {"attributes": {"results": engines}}})
-    assert steps(proposal) == ["keep data.attributes.results.*"]
-    assert "category" in proposal.draft.text
-    assert "engine_version" in proposal.draft.text.split("Left out: ")[1]
+    for n in range(90)
+}
 
 
-def test_json_in_texts_is_unwrapped_and_reduced() -> None:
-    proposal = drafted({"content": [{"type": "text", "text": json.dumps({"hosts": HOSTS})}]})
-    assert steps(proposal)[:2] == ["unwrap content[*].text", "limit content[*].text.hosts"]
+@pytest.mark.parametrize(
+    ("content", "expected", "text"),
+    [
+        ({"data": {"results": ENGINES}}, ["keep data.results.*"], "Left out: method"),
+        (
+            {"content": [{"type": "text", "text": json.dumps({"hosts": HOSTS})}]},
+            ["unwrap content[*].text", "limit content[*].text.hosts"],
+            "A text contains JSON",
+        ),
+        (str(HOSTS), ["limit @"], "sort_by: last_seen"),
+        (
+            {"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400)}},
+            ["compact @"],
+            "keys without a value",
+        ),
+        ({"name": "a", "site": {"title": "t", "html": ["<p>" * 30] * 45}}, ["drop site"], "drop: [html]"),
+    ],
+    ids=["a map", "JSON in texts", "a Python literal", "empty keys", "keys for screens"],
+)
+def test_steps_fit_the_shape_of_an_answer(content: Any, expected: list[str], text: str) -> None:
+    proposal = drafted(content)
+    assert steps(proposal) == expected
+    assert text in proposal.draft.text
 
 
 @pytest.mark.parametrize("text", ["word " * 3000, "\n".join(f"line {n}: nothing happened" for n in range(900))])
@@ -134,34 +140,12 @@ def test_a_text_keeps_its_beginning_and_a_log_also_its_end(text: str) -> None:
     assert proposal.trial.saved >= ENOUGH
 
 
-def test_python_literals_are_structure() -> None:
-    assert steps(drafted(str(HOSTS))) == ["limit @"]
-
-
-def test_keys_without_a_value_are_dropped() -> None:
-    proposal = drafted({"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400)}})
-    assert "compact @" in steps(proposal)
-
-
-def test_keys_for_screens_are_dropped() -> None:
-    proposal = drafted({"name": "a", "site": {"title": "t", "html": ["<p>" * 30] * 45, "status": 200}})
-    assert steps(proposal) == ["drop site"]
-    assert "drop: [html]" in proposal.draft.text
-
-
 @pytest.mark.parametrize(
     "key", ["a.b", 'a"b', "a'b", "*", "", "no", "a: b", "# a", "\ud800", "a\nb", "é", "[0]", "x" * 500, "123"]
 )
 def test_keys_of_any_kind(key: str) -> None:
-    is_sound(
-        drafted(
-            {
-                "list": [{key: "w" * 80, "id": n, f"{key}2": "w" * 2000} for n in range(90)],
-                "more": {key: ["w" * 40] * 200},
-            }
-        ),
-        "search",
-    )
+    records = [{key: "w" * 80, "id": n, f"{key}2": "w" * 2000} for n in range(90)]
+    is_sound(drafted({"list": records, "more": {key: ["w" * 40] * 200}}), "search")
 
 
 @pytest.mark.parametrize("tool", ["a*b", "a[b]", "no", "1", "a: b", "mcp/tool", "é", "'", '"', "a\tb"])

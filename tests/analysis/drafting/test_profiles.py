@@ -43,7 +43,7 @@ def test_characters_items_and_texts() -> None:
 def test_an_object_used_as_a_map_is_one_place() -> None:
     engines = {f"Engine {number}": {"category": "harmless", "result": "clean"} for number in range(6)}
     root = profile([{"results": engines}])
-    assert at(root, "results").is_map
+    assert None in at(root, "results").below
     assert len(at(root, "results", None, "category").entries) == 6
     ports = {str(number): [{"banner": "x"}] for number in range(20, 26)}
     assert len(at(profile([{"ports": ports}]), "ports", None, -1, "banner").entries) == 6
@@ -51,8 +51,8 @@ def test_an_object_used_as_a_map_is_one_place() -> None:
 
 def test_objects_with_different_values_are_no_map() -> None:
     values = ({"raw": "x"}, {"a": [1]}, {"jarm": "y"}, {"title": "z"}, {"city": "w"}, {"number": 1})
-    assert not profile([dict(zip(("whois", "dns", "tls", "http", "geo", "asn"), values, strict=True))]).is_map
-    assert not profile([{"a": {"x": 1}, "b": {"x": 1}}]).is_map
+    assert None not in profile([dict(zip(("whois", "dns", "tls", "http", "geo", "asn"), values, strict=True))]).below
+    assert None not in profile([{"a": {"x": 1}, "b": {"x": 1}}]).below
 
 
 def test_texts_that_contain_structure_are_parsed() -> None:
