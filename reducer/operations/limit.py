@@ -44,15 +44,9 @@ class Limit(Op):
     )
 
     limit: Amount
-    sort_by: Condition | None = Field(
-        None, description="What chooses the items that stay: JMESPath on each item. Their order never changes."
-    )
-    order: Literal["asc", "desc"] = Field(
-        "desc", description="`desc`: the highest and newest stay (this is the default); `asc`: the lowest and oldest."
-    )
-    always_keep: Condition | None = Field(
-        None, description="Items for which this holds stay besides: JMESPath on each item, or the name of a condition."
-    )
+    sort_by: Condition | None = Field(None, description="Keep the items with the highest or newest value.")
+    order: Literal["asc", "desc"] = Field("desc", description="`desc`: the highest stay, `asc`: the lowest.")
+    always_keep: Condition | None = Field(None, description="Also keep items that match this, or a named condition.")
 
     def apply(self, place: Place, root: Place) -> None:
         items = place.contents()
