@@ -11,7 +11,7 @@ from reducer.files import read_file
 from reducer.histories.stored import Return, returns
 from reducer.rules import Rule, Test
 from reducer.rules.choose import rule_chooser
-from reducer.strict_json import first_fault, loads
+from reducer.strict_json import loads
 from reducer.values import dump
 
 MAX_SAMPLE = 100_000_000
@@ -63,9 +63,8 @@ def read_sample(file: Path, key: str) -> Any:
     except UnicodeDecodeError as error:
         where, why = "", f"not UTF-8 text: byte 0x{error.object[error.start]:02x} at byte {error.start + 1:,}"
     except json.JSONDecodeError as error:
-        fault = first_fault(error)
-        where = "" if fault is None else f":{fault.lineno}:{fault.colno}"
-        why = _TOO_DEEP if fault is None else f"not JSON: {fault.msg}; a text is a file whose name ends in .txt"
+        where = f":{error.lineno}:{error.colno}"
+        why = f"not JSON: {error.msg}; a text is a file whose name ends in .txt"
     except ValueError as error:
         where, why = "", str(error)
     except RecursionError:
