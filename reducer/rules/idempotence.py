@@ -1,13 +1,11 @@
 """Whether the form of a rule proves that a second pass over its result changes nothing (law 5).
 
-The proof only decides whether the engine can skip that second pass: loading rejects no rule for it. A search for
-counterexamples belongs to `check`, which applies the steps of each rule that is not proven to generated contents.
+The proof only decides whether the engine can skip that second pass: loading rejects no rule for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from reducer.paths import Chain, names_of
 from reducer.rules.model import Step
@@ -16,22 +14,13 @@ _STRUCTURAL = frozenset({"limit", "keep", "drop"})
 """Actions that only select keys and items."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What a step depends on: `chain` below `base`, of the whole return or of one item after the other."""
-
-    base: Chain
-    chain: Chain
-    whole: bool
-
-
 def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
     """Return whether all steps only select keys and items, and none can change what a condition reads."""
     structural = all(
         step.op.verb() in _STRUCTURAL and not step.preserves and not (step.when and step.when.where) for step in steps
     )
     return structural and not any(
-        _removes(later, read) for number, step in enumerate(steps) for read in _reads(step) for later in steps[number:]
+        _removes(later, *read) for number, step in enumerate(steps) for read in _reads(step) for later in steps[number:]
     )
 
 
@@ -40,23 +29,22 @@ def same_place(a: Chain, b: Chain) -> bool:
     return len(a) == len(b) and _starts(a, b)
 
 
-def _reads(step: Step) -> Iterator[_Read]:
+def _reads(step: Step) -> Iterator[tuple[Chain, Chain, bool]]:
+    """Yield what a step depends on: a chain below a base, of the whole return (true) or of one item after the other."""
     place = names_of(step.path.shape)
     for shape, expression in step.path.filters:
-        for chain in expression.reads:
-            yield _Read(names_of(shape), chain, False)
-    for base, chain in step.op.reads():
-        yield _Read((*place, *base), chain, False)
-    for chain in step.op.reads_return():
-        yield _Read((), chain, True)
+        yield from ((names_of(shape), chain, False) for chain in expression.reads)
+    yield from (((*place, *base), chain, False) for base, chain in step.op.reads())
+    yield from (((), chain, True) for chain in step.op.reads_return())
 
 
-def _removes(step: Step, read: _Read) -> bool:
-    place, full = names_of(step.path.shape), (*read.base, *read.chain)
+def _removes(step: Step, base: Chain, chain: Chain, whole: bool) -> bool:
+    """Return whether a step can remove or change what another one reads."""
+    place, full = names_of(step.path.shape), (*base, *chain)
     for below in step.op.shortens():
         items = (*place, *below)
         # Items of the list that is read one by one are removed as a whole: nothing depends on them any more.
-        if (read.whole or len(items) > len(read.base)) and (_starts(items, full) or _starts(full, items)):
+        if (whole or len(items) > len(base)) and (_starts(items, full) or _starts(full, items)):
             return True
     if _starts(full, place):
         return step.op.takes(full[len(place) :])

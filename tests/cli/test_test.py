@@ -184,9 +184,14 @@ def test_a_snapshot_is_never_what_is_read(folder: Path, cli: Cli) -> None:
     assert result.code == 1
     assert "s.json is what a test starts from" in result.out
     assert (folder / "s.json").read_text() == '{"records": [1, 2, 3]}'
-    for name in ("../s.json", "/tmp/s.json", "lookup.yaml", "a\\\\b.json"):
+    for name, expected in (
+        ("../s.json", "a file in the folder of the rule file or below"),
+        ("/tmp/s.json", "a file in the folder of the rule file or below"),
+        ("a\\\\b.json", "a file in the folder of the rule file or below"),
+        ("lookup.yaml", "a name that ends in .json or .txt"),
+    ):
         (folder / "lookup.yaml").write_text(expecting(f'snapshot: "{name}"'))
-        assert "expected a file beside the rule file whose name ends in .json or .txt" in cli("test", "lookup.yaml").err
+        assert f"expected {expected}" in cli("test", "lookup.yaml").err
 
 
 def test_two_tests_that_differ_cannot_have_one_snapshot(folder: Path, cli: Cli) -> None:
