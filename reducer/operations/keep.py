@@ -70,15 +70,7 @@ class Keep(Op):
         return [key.chain for key in self.keep]
 
     def takes(self, chain: Chain) -> bool:
-        node = self.tree
-        for name in chain:
-            if name not in node:
-                return True
-            below = node[name]
-            if below is None:
-                return False
-            node = below
-        return True
+        return not any(chain[: len(key.chain)] == key.chain for key in self.keep)
 
 
 def _keep(place: Place, tree: Tree) -> None:

@@ -28,25 +28,11 @@ _EXPECTED = {
     "tuple_type": "a text or a list of texts",
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping of keys to values"),
 }
-_NAMES: dict[type, str] = {
-    str: "a text",
-    int: "a number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "a mapping",
-    type(None): "nothing",
-}
+_NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
 _DASHES = "put `- ` before the first key of each item"
 
 
-_NESTED: dict[str | int, type[BaseModel]] = {
-    "when": When,
-    "given": Given,
-    "expect": Expect,
-    "limit": Amount,
-    "truncate": Amount,
-}
+_NESTED = {"when": When, "given": Given, "expect": Expect, "limit": Amount, "truncate": Amount}
 """The models of mappings in mappings, by their keys."""
 
 
@@ -64,7 +50,7 @@ def validated(model: Any, data: Any, report: Report, at: tuple[Tree, Place], con
         incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
         for details, keys in errors:
             if details["type"] == "extra_forbidden":
-                nested = _NESTED.get(keys[-2], model) if len(keys) > 1 else model
+                nested = _NESTED.get(str(keys[-2]), model) if len(keys) > 1 else model
                 _report_key(report, locate(tree, (*place, *keys[:-1])), str(keys[-1]), nested)
             elif keys not in seen and not (details["type"] == "missing" and keys[:-1] in incomplete):
                 seen.add(keys)
@@ -91,7 +77,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     parent = locate(tree, place[:-1]) if kind == "missing" else node
     if kind in ("missing", "too_short", "E022", "E023", "E024") and getattr(parent, "incomplete", False):
         return  # the missing key is probably the wrong one, which is reported
-    name = _NAMES.get(type(value), "this")
+    name = _NAMES.get(type(value), "nothing")
     if kind == "missing":
         report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing")
     elif kind in _EXPECTED:

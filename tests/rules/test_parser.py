@@ -166,11 +166,7 @@ def test_the_position_of_a_character_of_a_value(text: str, offset: int, expected
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "expected"),
-    [
-        ("a: bc", "bd", Edit(1, 4, 2, "bd")),
-        ("a: 'bc'", "bd", Edit(1, 4, 4, "'bd'")),
-    ],
+    ("text", "value", "expected"), [("a: bc", "bd", Edit(1, 4, 2, "bd")), ("a: 'bc'", "bd", Edit(1, 4, 4, "'bd'"))]
 )
 def test_a_replaced_value_has_the_same_quotes(text: str, value: str, expected: Edit) -> None:
     tree, _ = parse(text, "r")
