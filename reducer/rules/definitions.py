@@ -132,7 +132,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
         example = "{ignore: [example.org]}" if name in TYPES else "{pattern: 'INC-\\d{6}'}"
         report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
         return None
-    keys: EntityKeys | None = validated(EntityKeys, plain(node), report, (node, ()))
+    keys: EntityKeys | None = validated(EntityKeys, plain(node), node, report)
     if keys is None or not is_valid:
         return None
     given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]

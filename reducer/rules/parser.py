@@ -141,7 +141,7 @@ class _Reader:
         if isinstance(event, e.AliasEvent):
             self._refuse(event, is_text=event.anchor not in self.anchors)
             raw = self._raw(event)
-            return Scalar(raw, start.line + 1, start.column + 1, len(raw), "plain", raw)
+            return Scalar(raw, start.line + 1, start.column + 1, len(raw), style="plain", raw=raw)
         if not depth:
             span = Span(start.line + 1, start.column + 1)
             raise _Unreadable(span, "E003", f"nested deeper than {MAX_DEPTH} levels")
@@ -182,7 +182,8 @@ class _Reader:
             raw = raw.rstrip(" \t\n")
         if style == "plain":
             raw = raw.replace("\t", " ")  # the two parsers differ on tabs
-        node = Scalar(event.value, start.line + 1, start.column + 1, max(1, len(raw.split("\n")[0])), style, raw)
+        width = max(1, len(raw.split("\n")[0]))
+        node = Scalar(event.value, start.line + 1, start.column + 1, width, style=style, raw=raw)
         if event.anchor or event.tag:
             self._refuse(event)
             return replace(node, value=raw)
