@@ -10,10 +10,9 @@ from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Location
 from reducer.operations.op import Op
 from reducer.paths import Expression, Path, compile_path, names_of
+from reducer.rules.checks import is_statically_idempotent, lint, same_place
 from reducer.rules.definitions import report_path
 from reducer.rules.diagnostics import Report
-from reducer.rules.idempotence import is_statically_idempotent, same_place
-from reducer.rules.lint import lint
 from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Step, StepKeys, Test
 from reducer.rules.texts import text_paths
 from reducer.rules.tree import Mapping as MappingNode
