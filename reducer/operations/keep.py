@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from reducer.operations.fields import Keys
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.operations.words import named
 from reducer.paths import Chain
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 Tree = dict[str, "Tree | None"]
 """The keys that stay, and below each what stays of its value: None is all of it."""

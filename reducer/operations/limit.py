@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from reducer.operations.fields import Amount, Condition
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.operations.words import ends_of, enumerated, items_of, named
 from reducer.paths import Chain
 from reducer.values import shown
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 _TIME = re.compile(
     r"(?i)seen|date|time|created|updated|modified|observed|submitted|published|_at\b|(?:first|last)Activity"
