@@ -136,11 +136,7 @@ def test_the_instructions_are_the_same_in_every_request(tmp_path: Path) -> None:
         for message in json.loads(sent)
         if message["kind"] == "request"
     }
-    text = (
-        INSTRUCTIONS
-        if VERSION >= (1, 87)
-        else INSTRUCTIONS + "\n- `other`: keeps the first 2 items of the answer."
-    )
+    text = INSTRUCTIONS if VERSION >= (1, 87) else INSTRUCTIONS + "\n- `other`: keeps the first 2 items of the answer."
     assert instructions == {f"You are an analyst.\n\n{text}"}
 
 
