@@ -55,18 +55,15 @@ class Limit(Op):
             chosen = {*chosen, *(position for position, item in enumerate(items) if holds(item))}
         place.keep_items(sorted(chosen))
 
-    def _chosen(self, value: list[Any]) -> Collection[int]:
-        head, tail, count = self.limit.head, self.limit.tail, len(value)
-        if self.sort_by is None:
-            return (*range(head), *range(count - tail, count))
-        ranked = self._ranked(value)
-        return (*ranked[:head], *ranked[count - tail :])
+    def _chosen(self, items: list[Any]) -> Collection[int]:
+        ranked = self._ranked(items)
+        return (*ranked[: self.limit.head], *ranked[len(items) - self.limit.tail :])
 
     def prefers(self) -> bool:
         return self.sort_by is not None or self.always_keep is not None
 
     def best(self, items: list[Any], most: int) -> Sequence[int]:
-        ranked = range(len(items)) if self.sort_by is None else self._ranked(items)
+        ranked = self._ranked(items)
         if self.always_keep is not None:
             holds = self.always_keep.holds
             ranked = sorted(ranked, key=lambda index: not holds(items[index]))
@@ -98,7 +95,8 @@ class Limit(Op):
                 yield from (((), chain) for chain in expression.reads)
 
     def _ranked(self, items: list[Any]) -> Sequence[int]:
-        assert self.sort_by is not None
+        if self.sort_by is None:
+            return range(len(items))
         name = self.sort_by.simple_field
         if name is not None and {dict}.issuperset(map(type, items)):
             values = [item.get(name) for item in items]
