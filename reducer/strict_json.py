@@ -1,7 +1,7 @@
-"""JSON with the same limit of nesting in every version of Python.
+"""JSON with the same limit of nesting and the same errors in every version of Python.
 
 Python 3.11 reads about 950 levels, fewer with a deeper call stack, 3.13 reads 10,000, and 3.14 what the stack of the
-thread allows.
+thread allows. Since 3.13 a trailing comma is reported at the comma and not behind it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Callable
+from json.decoder import JSONDecodeError
 from typing import Any
 
 DEEPEST = 256
@@ -36,3 +37,15 @@ def is_deep(value: Any, length: int) -> bool:
         if not level:
             return False
     return any(type(item) is list or type(item) is dict for item in level)
+
+
+def as_python_3_11(error: JSONDecodeError) -> JSONDecodeError:
+    """Return an error with the message and the position that Python 3.11 reports."""
+    if not error.msg.startswith("Illegal trailing comma"):
+        return error
+    text, at = error.doc, error.pos + 1
+    while text[at] in " \t\n\r":
+        at += 1
+    return JSONDecodeError(
+        "Expecting value" if text[at] == "]" else "Expecting property name enclosed in double quotes", text, at
+    )

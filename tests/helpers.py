@@ -78,12 +78,13 @@ def entities(value: Any, types: frozenset[str] | None = None) -> dict[str, None]
 
 
 def is_bounded(value: str, text: str) -> bool:
-    """Return whether `value` is in `text`, bounded by non-word characters."""
-    return any(
-        not (match.start() and text[match.start() - 1].isalnum() and value[0].isalnum())
-        and not (match.end() < len(text) and text[match.end()].isalnum() and value[-1].isalnum())
-        for match in re.finditer(re.escape(value), text)
-    )
+    """Return whether `value` is in `text`, bounded by non-word characters.
+
+    The letters and digits of an escape, as in the JSON texts `\\n192.0.2.1` and `\\ud800evil[.]com`, belong to no word.
+    """
+    before = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\\u[0-9a-f]{4}))" if value[0].isalnum() else ""
+    after = r"(?![A-Za-z0-9])" if value[-1].isalnum() else ""
+    return value in text and re.search(before + re.escape(value) + after, text) is not None
 
 
 WORDS = (

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from json.decoder import JSONDecodeError
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducer.strict_json import DEEPEST, is_deep, loads
+from reducer.strict_json import DEEPEST, as_python_3_11, is_deep, loads
 
+TRAILING = "Illegal trailing comma before end of "
 LEAVES = st.one_of(st.none(), st.integers(), st.text('[{]}"\\a', max_size=4), st.floats(allow_nan=False))
 
 
@@ -58,3 +60,17 @@ def test_of_a_brief_text_nothing_is_counted() -> None:
     longest = nested(DEEPEST, "", "[")
     assert not is_deep(loads(longest), len(longest))
     assert len(longest) == 2 * DEEPEST  # any text with one level more is longer
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "at"),
+    [
+        (JSONDecodeError(TRAILING + "array", "[1,]", 2), "Expecting value", 3),
+        (JSONDecodeError(TRAILING + "array", '["]", \n ]', 4), "Expecting value", 8),
+        (JSONDecodeError(TRAILING + "object", '{"a":1 , }', 7), "Expecting property name enclosed in double quotes", 9),
+        (JSONDecodeError("Expecting value", "[1,]", 3), "Expecting value", 3),
+    ],
+)
+def test_words_of_newer_pythons_are_those_of_older_ones(error: JSONDecodeError, message: str, at: int) -> None:
+    found = as_python_3_11(error)
+    assert (found.msg, found.pos) == (message, at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import FunctionToolset
 
 from reducer import Reducer
-from reducer.agent.options import RulesLike, check_flags, load_rules, open_archive
+from reducer.agent.options import Rules, RulesLike, check_flags, load_rules, open_archive
 from reducer.agent.originals import INSTRUCTION, recall_tools
 from reducer.agent.processor import history_processor
 from reducer.agent.telemetry import Reduction
@@ -51,21 +50,18 @@ class ReduceToolReturns(AbstractCapability[Any]):
     archive: str | Path | Archive | None = None
     id: str | None = "reduce-tool-returns"
     _reduce: Callable[..., list[ModelMessage]] = field(init=False, repr=False, compare=False)
-    _reducer: Reducer | None = field(init=False, repr=False, compare=False)
+    _loaded: Rules = field(init=False, repr=False, compare=False)
     _archive: Archive | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_flags(persist=self.persist, instructions=self.instructions)
         if not (self.persist or _PREPARES or _WRAPS):
-            raise UserError(
-                f"ReduceToolReturns(persist=False) needs PydanticAI 2.64, or one before 2.54: {__version__} may store"
-                " the reduced request"
-            )
-        loaded = load_rules(self.rules)
-        self._reducer = loaded if isinstance(loaded, Reducer) else None
+            versions = f"PydanticAI 2.64 or later, or one before 2.54; this is {__version__}"
+            raise UserError(f"ReduceToolReturns(persist=False) needs {versions}")
+        self._loaded = load_rules(self.rules)
         self._archive = None if self.archive is None else open_archive(self.archive)
         self._reduce = history_processor(
-            loaded, on_reduce=self.on_reduce, telemetry=self.telemetry, archive=self._archive
+            self._loaded, on_reduce=self.on_reduce, telemetry=self.telemetry, archive=self._archive
         )
 
     @classmethod
@@ -84,41 +80,39 @@ class ReduceToolReturns(AbstractCapability[Any]):
     def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
         """Return one of several equal capabilities. Raises `UserError` for different ones: their order is unclear."""
         if any(other != capabilities[0] for other in capabilities):
-            raise UserError(
-                "an agent has one ReduceToolReturns: give it all rule files, as in"
-                " ReduceToolReturns(['rules', 'more']), or give each its own `id` to reduce with one after the other"
-            )
+            raise UserError("an agent has one ReduceToolReturns: give it all rule files, or give each its own `id`")
         return capabilities[-1]
 
     def get_instructions(self) -> Any:
         """Return a function for the static text about what the rules leave out."""
-        return self._instructions if self.instructions and self._reducer is not None else None
+        reducer, recall = self._loaded, self._archive is not None
+        if not (self.instructions and isinstance(reducer, Reducer)):
+            return None
+
+        # Asynchronous, because PydanticAI calls other functions in a thread.
+        async def instructions(ctx: RunContext[Any]) -> str | None:
+            tools = getattr(getattr(ctx, "tool_manager", None), "tools", None)  # PydanticAI before 1.87 has no list
+            names = tools and [name for name, tool in tools.items() if tool.tool_def.kind != "output"]
+            text = reducer.instructions(names)
+            return f"{text}\n{INSTRUCTION}" if text and recall else text or None
+
+        return instructions
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
         """Return the recall tool if there is an archive."""
         return None if self._archive is None else recall_tools(self._archive)
-
-    async def _instructions(self, ctx: RunContext[Any]) -> str | None:
-        # Asynchronous, because PydanticAI calls other functions in a thread.
-        text = "" if self._reducer is None else self._reducer.instructions(_tools(ctx))
-        return f"{text}\n{INSTRUCTION}" if text and self._archive is not None else text or None
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Reduce the stored history and the request if `persist` is on."""
         if self.persist:
-            before, sent = list(ctx.messages), request_context.messages
-            same = len(before) == len(sent) and all(map(operator.is_, before, sent))
-            after = self._reduced(ctx, before)
+            stored = self._reduced(ctx, ctx.messages)
             # PydanticAI knows the current request by identity, so a message in both lists must stay one object.
-            if not all(map(operator.is_, before, after)):
-                ctx.messages[:] = after
-                reduced = {id(old): new for old, new in zip(before, after, strict=True)}
-                sent = [reduced.get(id(message), message) for message in sent]
-                request_context.messages = sent
-            if not same:
-                request_context.messages = self._reduced(ctx, sent)
+            reduced = {id(old): new for old, new in zip(ctx.messages, stored, strict=True)}
+            sent = [reduced.get(id(message), message) for message in request_context.messages]
+            ctx.messages[:] = stored
+            request_context.messages = self._reduced(ctx, sent)
         return request_context
 
     if _WRAPS:
@@ -145,9 +139,3 @@ class ReduceToolReturns(AbstractCapability[Any]):
 
     def _reduced(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
         return self._reduce(messages) if self._archive is None else self._reduce(ctx, messages)
-
-
-def _tools(ctx: RunContext[Any]) -> list[str] | None:
-    """Return the names of the tools whose returns the model sees; None before PydanticAI 1.87, which has no list."""
-    tools = getattr(getattr(ctx, "tool_manager", None), "tools", None)
-    return None if tools is None else [name for name, tool in tools.items() if tool.tool_def.kind != "output"]

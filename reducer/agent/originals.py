@@ -10,8 +10,6 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ToolReturnPart
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import FunctionToolset
-from pydantic_core import SchemaValidator
-from pydantic_core.core_schema import any_schema, dict_schema, no_info_before_validator_function, str_schema
 
 from reducer.agent.options import open_archive
 from reducer.agent.parts import Reduced
@@ -48,18 +46,12 @@ def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
         return answer(returns, opened, arguments, owner(ctx))
 
     tool = Tool[Any].from_schema(recall_tool_return, RECALL, DESCRIPTION, Arguments.model_json_schema(), takes_ctx=True)
-    # PydanticAI would refuse arguments that are not an object; the tool answers them like an empty object.
-    tool.function_schema.validator = SchemaValidator(
-        no_info_before_validator_function(
-            lambda given: given if isinstance(given, dict) else {}, dict_schema(str_schema(), any_schema())
-        )
-    )
     return FunctionToolset([tool], id="reducer-recall")
 
 
 def _entry(one: Reduced, id: ReturnId, owner: str) -> Entry:
     rule = one.outcome.rule
-    version = "" if rule is None else f"{rule.file}@{rule.digest}"
+    version = f"{rule.file}@{rule.digest}" if rule else ""
     return Entry(id, version, stored_json(one.new.content), stored_json(one.old.content), owner)
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from pathlib import Path
+from typing import Any, NamedTuple
 from weakref import ref
 
 from pydantic_ai.messages import ModelMessage, ToolReturnPart
 
 from reducer import Reducer
-from reducer.agent.log import Log, location
 from reducer.agent.options import Rules
 from reducer.engine import Outcome, attempt
 from reducer.histories.live import later_mentions, reduced_part, with_parts
-
-_Protected: TypeAlias = "Callable[[Any], Callable[[], frozenset[str]]] | None"
 
 
 class Reduced(NamedTuple):
@@ -26,97 +25,71 @@ class Reduced(NamedTuple):
     outcome: Outcome
 
 
-class PartCache:
-    """The parts that a model was sent, and the reduced parts of originals, by identity. It keeps no part alive.
+class PartReducer:
+    """Reduces histories. `done` are the parts that need no reduction, `originals` the reduced parts, both by identity.
 
-    Parts cannot be hashed, and equal parts need not be the same. `done` holds the ids of the parts that need no
-    reduction. An id is removed with its part, before another object can have it. Every step is one operation on a set
-    or dict, so threads need no lock; at worst two reduce the same part.
+    Parts cannot be hashed, and equal parts need not be the same. An id is removed with its part, before another object
+    can have it. Every step is one operation on a dict, so threads need no lock; at worst two reduce the same part.
     """
 
-    __slots__ = ("_alive", "_reduced", "done")
+    def __init__(self, rules: Rules, log: Callable[[str], None], references: bool) -> None:
+        self.done: dict[int, ref[ToolReturnPart]] = {}
+        self.originals: dict[int, tuple[ref[ToolReturnPart], Any, ToolReturnPart]] = {}
+        self._rules = rules
+        self._log = log
+        self._references = references
 
-    def __init__(self) -> None:
-        self.done: set[int] = set()
-        self._reduced: dict[int, tuple[Any, ToolReturnPart]] = {}
-        self._alive: dict[int, ref[ToolReturnPart]] = {}
+    def reduce(self, messages: Sequence[ModelMessage]) -> tuple[list[ModelMessage], list[Reduced]]:
+        """Return the new messages, and what was reduced for the first time. Unchanged messages are the same objects.
 
-    def add(self, part: ToolReturnPart, reduced: ToolReturnPart) -> None:
-        """Add a part and its reduced part, which may be the same object."""
-        self.done.add(self._watch(reduced))
-        if reduced is not part:
-            self._reduced[self._watch(part)] = (part.content, reduced)
-
-    def get(self, part: ToolReturnPart) -> ToolReturnPart | None:
-        """Return the reduced part of a part, or None if it is unknown or has another content now."""
-        content, reduced = self._reduced.get(id(part), (None, None))
-        return reduced if content is part.content else None
-
-    def _watch(self, part: ToolReturnPart) -> int:
-        key = id(part)
-        self._alive[key] = ref(part, partial(self._remove, key))
-        return key
-
-    def _remove(self, key: int, _: object) -> None:
-        self.done.discard(key)
-        self._reduced.pop(key, None)
-        self._alive.pop(key, None)
-
-
-def history_reducer(
-    rules: Rules, log: Log, references: bool
-) -> Callable[[Sequence[ModelMessage]], tuple[list[ModelMessage], list[Reduced]]]:
-    """Return a function that reduces a history: it returns the new messages and what it reduced for the first time.
-
-    Unchanged messages are the same objects. With `references`, values that later responses reference are kept.
-    """
-    cache = PartCache()
-
-    def reduce(messages: Sequence[ModelMessage]) -> tuple[list[ModelMessage], list[Reduced]]:
+        With `references`, values that later responses reference are kept.
+        """
         result = list(messages)
         reduced: list[Reduced] = []
         mentioned = later_mentions(messages)
-        # No response follows the returns of the current request, so nothing in them is referenced.
-        responses = (
-            [index for index, message in enumerate(messages) if message.kind == "response"] if references else []
-        )
         for index, message in enumerate(messages):
-            if any(type(part) is ToolReturnPart and id(part) not in cache.done for part in message.parts):
-                followed = bool(responses) and index < responses[-1]
-                protected = partial(mentioned, index) if followed else None
-                result[index] = with_parts(message, partial(reduce_part, reduced, protected))
+            if any(type(part) is ToolReturnPart and id(part) not in self.done for part in message.parts):
+                protected = partial(mentioned, index) if self._references else None
+                result[index] = with_parts(message, partial(self._reduce_part, reduced, protected))
         return result, reduced
 
-    def reduce_part(reduced: list[Reduced], protected: _Protected, part: Any) -> Any:
-        if type(part) is not ToolReturnPart or id(part) in cache.done:
+    def _reduce_part(self, reduced: list[Reduced], protected: Callable[[Any], Any] | None, part: Any) -> Any:
+        if type(part) is not ToolReturnPart or id(part) in self.done:
             return part
-        new = cache.get(part)
-        if new is None:
-            outcome, new = _attempt(part, rules, log, protected)
-            cache.add(part, new)
+        _, content, new = self.originals.get(id(part), (None, None, None))
+        if new is None or content is not part.content:
+            new, outcome = self._attempt(part, protected)
+            self.done[id(new)] = ref(new, partial(self._remove, id(new)))
             if new is not part:
+                self.originals[id(part)] = ref(part, partial(self._remove, id(part))), part.content, new
                 reduced.append(Reduced(part, new, outcome))
         return new
 
-    return reduce
+    def _attempt(self, part: ToolReturnPart, protected: Callable[[Any], Any] | None) -> tuple[ToolReturnPart, Outcome]:
+        outcome = Outcome(None, part.content)
+
+        def reduce(tool: str, content: Any) -> Any:
+            nonlocal outcome
+            if isinstance(self._rules, Reducer):
+                outcome = attempt(self._rules.ruleset, tool, content, protected and protected(content))
+            else:
+                outcome = Outcome(None, self._rules.reduce_content(tool, content))
+            return outcome.content
+
+        try:
+            new, fault = reduced_part(part, reduce), outcome.fault
+        except Exception as error:
+            new, fault = part, location(error)
+        if fault:
+            self._log(f"a return of {outcome.rule.name if outcome.rule else part.tool_name} stays unchanged: {fault}")
+        return new, outcome
+
+    def _remove(self, key: int, _: object) -> None:
+        self.done.pop(key, None)
+        self.originals.pop(key, None)
 
 
-def _attempt(part: ToolReturnPart, rules: Rules, log: Log, protected: _Protected) -> tuple[Outcome, ToolReturnPart]:
-    outcome = Outcome(None, part.content)
-
-    def reduce(tool: str, content: Any) -> Any:
-        nonlocal outcome
-        if isinstance(rules, Reducer):
-            outcome = attempt(rules.ruleset, tool, content, None if protected is None else protected(content))
-        else:
-            outcome = Outcome(None, rules.reduce_content(tool, content))
-        return outcome.content
-
-    try:
-        new, fault = reduced_part(part, reduce), outcome.fault
-    except Exception as error:
-        new, fault = part, location(error)
-    if fault:
-        rule = str(part.tool_name) if outcome.rule is None else outcome.rule.name
-        log(rule, fault, f"a return of {part.tool_name} stays unchanged: {fault}")
-    return outcome, new
+def location(error: Exception) -> str:
+    """Return the type and the line of an error; its message may contain what a tool returned."""
+    frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+    return f"{type(error).__name__} at {Path(frame.f_code.co_filename).name}:{line}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,9 @@ from pydantic_ai.tools import RunContext
 
 from reducer import Reducer
 from reducer.agent.durable import workflow
-from reducer.agent.log import log_once
 from reducer.agent.options import RulesLike, check_callback, check_flags, load_rules, open_archive
 from reducer.agent.originals import entries, owner
-from reducer.agent.parts import history_reducer
+from reducer.agent.parts import PartReducer
 from reducer.agent.telemetry import Reduction, reporter
 from reducer.archive import Archive
 
@@ -48,14 +49,13 @@ def history_processor(
     opened = None if archive is None else open_archive(archive)
     if references and not isinstance(loaded, Reducer):
         raise UserError("references=True needs rule files or a Reducer")
-    log = log_once()
-    reduce = history_reducer(loaded, log, references)
-    report = reporter(on_reduce, telemetry, log)
+    log_once = cache(logging.getLogger("reducer").error)
+    reduce = PartReducer(loaded, log_once, references).reduce
+    report = reporter(on_reduce, telemetry, log_once)
 
     def reduce_tool_returns(messages: list[ModelMessage]) -> list[ModelMessage]:
         result, reduced = reduce(messages)
-        if reduced:
-            report(reduced)
+        report(reduced)
         return result
 
     if opened is None:
@@ -67,7 +67,7 @@ def history_processor(
         result, reduced = reduce(messages)
         if reduced:
             opened.add(entries(messages, reduced, owner(ctx)))
-            report(reduced)
+        report(reduced)
         return result
 
     return reduce_and_archive

@@ -13,9 +13,15 @@ from opentelemetry.metrics import get_meter, get_meter_provider
 from opentelemetry.trace import get_current_span
 
 from reducer.agent.durable import workflow
-from reducer.agent.log import Log, location
-from reducer.agent.parts import Reduced
+from reducer.agent.parts import Reduced, location
 from reducer.values import chars
+
+_MEASURES = {
+    "before": ("reducer.characters.before", "{character}", "Characters before reduction"),
+    "after": ("reducer.characters.after", "{character}", "Characters after reduction"),
+    "preserved": ("reducer.entities.preserved", "{entity}", "Preserved entities"),
+}
+"""Counters by the field of `Reduction` that they add up: name, unit and description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +41,30 @@ class Reduction:
 
 
 def reporter(
-    on_reduce: Callable[[Reduction], None] | None, telemetry: bool, log: Log
+    on_reduce: Callable[[Reduction], None] | None, telemetry: bool, log: Callable[[str], None]
 ) -> Callable[[Sequence[Reduced]], None]:
     """Return a function that reports what one request reduced. It never raises: an error is logged once."""
-    record = _recorder() if telemetry else None
+    record = _recorder()
 
     def report(reduced: Sequence[Reduced]) -> None:
         try:
-            recording = record is not None and _is_recording()
-            if on_reduce is None and not recording:
-                return
-            reductions = [_reduction(one) for one in reduced]
-            if record is not None and recording:
+            recording = reduced and telemetry and _is_recording()
+            reductions = [_reduction(one) for one in reduced] if recording or on_reduce else []
+            if recording:
                 record(reductions)
             if on_reduce is not None:
                 for reduction in reductions:
                     on_reduce(reduction)
         except Exception as error:
-            log("", location(error), f"a reduction could not be reported: {location(error)}")
+            log(f"a reduction could not be reported: {location(error)}")
 
     return report
 
 
-def _reduction(reduced: Reduced) -> Reduction:
-    old, new, outcome = reduced
-    rule = "" if outcome.rule is None else outcome.rule.name
-    return Reduction(
-        old.tool_name, old.tool_call_id, rule, chars(old.content), chars(new.content), outcome.restored.preserved
-    )
+def _reduction(one: Reduced) -> Reduction:
+    rule = one.outcome.rule.name if one.outcome.rule else ""
+    before, after = chars(one.old.content), chars(one.new.content)
+    return Reduction(one.old.tool_name, one.old.tool_call_id, rule, before, after, one.outcome.restored.preserved)
 
 
 def _is_recording() -> bool:
@@ -73,28 +75,18 @@ def _is_recording() -> bool:
 
 
 def _recorder() -> Callable[[Sequence[Reduction]], None]:
-    meter = get_meter("reducer")
-    returns = meter.create_counter("reducer.returns", "{return}", "Reduced tool returns")
-    before = meter.create_counter("reducer.characters.before", "{character}", "Characters before reduction")
-    after = meter.create_counter("reducer.characters.after", "{character}", "Characters after reduction")
-    preserved = meter.create_counter("reducer.entities.preserved", "{entity}", "Preserved entities")
+    create = get_meter("reducer").create_counter
+    returns = create("reducer.returns", "{return}", "Reduced tool returns")
+    counters = {field: create(name, unit, description) for field, (name, unit, description) in _MEASURES.items()}
 
     def record(reductions: Sequence[Reduction]) -> None:
-        get_current_span().add_event(
-            "reducer.reduced",
-            {
-                "reducer.tools": [one.tool for one in reductions],
-                "reducer.rules": [one.rule for one in reductions],
-                "reducer.characters.before": [one.before for one in reductions],
-                "reducer.characters.after": [one.after for one in reductions],
-                "reducer.entities.preserved": [one.preserved for one in reductions],
-            },
-        )
+        names = {"reducer.tools": [one.tool for one in reductions], "reducer.rules": [one.rule for one in reductions]}
+        measured = {name: [getattr(one, field) for one in reductions] for field, (name, _, _) in _MEASURES.items()}
+        get_current_span().add_event("reducer.reduced", {**names, **measured})
         for one in reductions:
             labels = {"reducer.tool": one.tool, "reducer.rule": one.rule}
             returns.add(1, labels)
-            before.add(one.before, labels)
-            after.add(one.after, labels)
-            preserved.add(one.preserved, labels)
+            for field, counter in counters.items():
+                counter.add(getattr(one, field), labels)
 
     return record

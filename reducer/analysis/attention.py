@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from reducer.analysis.report import Report
-from reducer.analysis.tally import RuleSum, StepSum, item_name
-from reducer.rules import Rule
+from reducer.analysis.tally import Kind, LineSum, Need
 
-Kind = Literal[
-    "no rule", "unused rule", "no place", "undone", "lost", "fault", "too long", "bad line", "long line", "warning"
-]
 TITLES: dict[Kind, str] = {
     "no rule": "Tools without a rule",
     "unused rule": "Unused rules",
@@ -25,7 +20,7 @@ TITLES: dict[Kind, str] = {
     "long line": "Lines that are too large, kept unchanged",
     "warning": "Warnings of the rules",
 }
-"""The heading of each kind."""
+"""The heading of each kind, in the order in which they are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +28,7 @@ class Attention:
     """One thing that needs attention: `where` is the tool, or `file:line` of a rule; `calls` counts returns or lines.
 
     `characters` are those of the returns for `no rule` and `fault`, those restored for `undone`, those above
-    `max_chars` in the worst return for `too long`, else 0.
+    `max_chars` for `too long`, else 0. `nearest` is the path or key that was probably meant.
     """
 
     kind: Kind
@@ -46,104 +41,42 @@ class Attention:
 
 def attention(report: Report) -> tuple[Attention, ...]:
     """List what needs attention, the kinds in their order, the largest first."""
-    return (
-        *_without_rule(report),
-        *_unused(report),
-        *_no_place(report),
-        *_undone(report),
-        *_lost(report),
-        *_faults(report),
-        *_too_long(report),
-        *_passed_through(report),
+    rules, tally = report.ruleset.rules, report.tally
+    unused = [rule for rule in rules if rule.file not in tally.used] if report.whole else []
+    entries = [
+        *(Attention("unused rule", rule.file, ", ".join(rule.tools)) for rule in unused),
+        *(_of_returns(need) for key, need in tally.needs.items() if key[1:] not in tally.found),
+        *(entry for total in report.lines for entry in _of_lines(total)),
         *(Attention("warning", f"{problem.location}", problem.message) for problem in report.ruleset.warnings),
-    )
+    ]
+    kinds = list(TITLES)
+    return tuple(sorted(entries, key=lambda entry: (kinds.index(entry.kind), -entry.characters)))
 
 
-def _without_rule(report: Report) -> Iterator[Attention]:
-    # `tools` has the largest first.
-    for tool in report.tools:
-        if tool.rule is None and tool.calls > tool.untouched:
-            calls = tool.calls - tool.untouched
-            size = report.tally.tools[tool.tool].without_rule
-            yield Attention(
-                "no rule", tool.tool, f"{calls:,} {plural(calls, 'call')}, {size:,} characters", calls, size
-            )
+def _of_returns(need: Need) -> Attention:
+    size, about = f"{need.size:,}", need.about
+    more = f" and {need.calls - 1:,} more" if need.calls > 1 else ""
+    messages = {
+        "no rule": f"{need.calls:,} {plural(need.calls, 'call')}, {size} characters",
+        "no place": about,
+        "undone": f"preserve restored {size} characters that `{about}` removed; "
+        "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200",
+        "lost": f"{size} entities are lost because `preserve` limits their number",
+        "fault": f"{need.first}{more} unchanged, {size} characters: {about}",
+        "too long": f"{need.first}{more} {'are' if more else 'is'} {size} characters above `max_chars` {about}",
+    }
+    characters = 0 if need.kind == "lost" else need.size
+    return Attention(need.kind, need.where, messages[need.kind], need.calls, characters, need.nearest)
 
 
-def _unused(report: Report) -> Iterator[Attention]:
-    if not report.whole:
-        return
-    for rule in report.ruleset.rules:
-        if rule.file not in report.tally.rules:
-            yield Attention("unused rule", rule.file, ", ".join(rule.tools))
-
-
-def _of_rules(report: Report) -> Iterator[tuple[Rule, RuleSum]]:
-    for rule in report.ruleset.rules:
-        if rule.file in report.tally.rules:
-            yield rule, report.tally.rules[rule.file]
-
-
-def _of_steps(report: Report) -> Iterator[tuple[str, str, StepSum]]:
-    """Yield each step that ran: its `file:line`, its name, and what it did."""
-    for rule, total in _of_rules(report):
-        for number, done in sorted(total.steps.items()):
-            step = rule.steps[number - 1] if number <= len(rule.steps) else None
-            yield (f"{rule.file}:{step.location.line}", step.name, done) if step else (rule.file, "max_chars", done)
-
-
-def _no_place(report: Report) -> Iterator[Attention]:
-    for where, name, done in _of_steps(report):
-        reported = set()
-        # Of several reasons why nothing was found, the most frequent one. What some calls have is no mistake.
-        for reason in sorted(done.reasons.values(), key=lambda reason: -reason.calls):
-            item = reason.item
-            there = done.placed if item.what == "place" else item.text in done.seen
-            if not there and item_name(item) not in reported:
-                reported.add(item_name(item))
-                yield Attention("no place", where, f"`{name}`: {item}", done.missed[item_name(item)], 0, item.nearest)
-
-
-def _undone(report: Report) -> Iterator[Attention]:
-    for where, name, done in _of_steps(report):
-        if done.undone:
-            message = f"preserve restored {done.restored:,} of the {done.removed:,} characters that `{name}` removed; "
-            message += "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200"
-            yield Attention("undone", where, message, done.undone, done.restored)
-
-
-def _lost(report: Report) -> Iterator[Attention]:
-    for rule, total in _of_rules(report):
-        if total.losing:
-            message = f"{total.lost:,} entities are lost because `preserve` limits their number"
-            yield Attention("lost", rule.file, message, total.losing)
-
-
-def _faults(report: Report) -> Iterator[Attention]:
-    for tool, total in report.tally.tools.items():
-        for why, fault in total.faults.items():
-            more = f" and {fault.calls - 1:,} more" if fault.calls > 1 else ""
-            message = f"{fault.first}{more} unchanged, {fault.characters:,} characters: {why}"
-            yield Attention("fault", tool, message, fault.calls, fault.characters)
-
-
-def _too_long(report: Report) -> Iterator[Attention]:
-    for rule, total in _of_rules(report):
-        if total.over:
-            more = f" ({total.over:,} calls are)" if total.over > 1 else ""
-            message = f"{total.worst_name} is {total.worst:,} characters above `max_chars` {rule.max_chars:,}{more}"
-            yield Attention("too long", rule.file, message, total.over, total.worst)
-
-
-def _passed_through(report: Report) -> Iterator[Attention]:
-    for total in report.lines:
-        if total.bad:
-            numbers = ", ".join(f"{number:,}" for number, _ in total.first_bad)
-            more = ", …" if total.bad > len(total.first_bad) else ""
-            message = f"{total.bad:,} of {total.lines:,} lines: {numbers}{more}"
-            yield Attention("bad line", total.history, message, total.bad)
-        if total.long:
-            yield Attention("long line", total.history, f"{total.long:,} of {total.lines:,} lines", total.long)
+def _of_lines(total: LineSum) -> Iterator[Attention]:
+    of_all = f"of {total.lines:,} lines"
+    if total.bad:
+        numbers = ", ".join(f"{number:,}" for number, _ in total.first_bad)
+        more = ", …" if total.bad > len(total.first_bad) else ""
+        yield Attention("bad line", total.history, f"{total.bad:,} {of_all}: {numbers}{more}", total.bad)
+    if total.long:
+        yield Attention("long line", total.history, f"{total.long:,} {of_all}", total.long)
 
 
 def plural(count: int, noun: str) -> str:

@@ -2,72 +2,113 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
-from reducer.analysis.baselines import CLEARED, Contender
-from reducer.analysis.measures import requests, size, sizes
+from reducer.analysis.measures import event_size, requests, size
 from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
 from reducer.analysis.texts import entities, opened
+from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
+from reducer.formats.json_text import read_json
 from reducer.histories.stored import events, returns
 from reducer.references import Event, Reference, Response, Returned, references, searched, searcher
+from reducer.rules import Ruleset
+from reducer.values import Unreducible, dump, plain
+
+CLEARED = "[cleared]"
+"""What is sent instead of a return that was cleared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A way to shorten returns: `left(tool, content)` returns what it leaves.
+
+    `last` is how many requests send the returns before them in full, None for all; `rules` is True for rules.
+    """
+
+    name: str
+    left: Callable[[str, Any], Any]
+    last: int | None = None
+    rules: bool = False
+
+
+AS_RECORDED = Contender("as recorded", lambda _, content: content)
+
+
+def of_rules(name: str, ruleset: Ruleset) -> Contender:
+    """Return rules as a contender."""
+    return Contender(name, lambda tool, content: reduce_content(ruleset, tool, content), rules=True)
+
+
+def baseline(text: str) -> Contender:
+    """Read `truncate:N` (the first N characters), `head:N` (the first N items of every list) or `keep-last:N`.
+
+    The last keeps the returns of the last N requests. Raises `ValueError` that says what is expected.
+    """
+    name, _, number = text.partition(":")
+    limit = int(number) if number.isdecimal() and len(number) < 10 else 0
+    if limit and name in ("truncate", "head"):
+        shorten = _truncated if name == "truncate" else _head
+        return Contender(text, lambda _, content: shorten(content, limit))
+    if limit and name == "keep-last":
+        return Contender(text, AS_RECORDED.left, limit)
+    raise ValueError(f"unknown baseline {text}: expected one such as truncate:2000, head:5 or keep-last:5")
+
+
+def _truncated(content: Any, count: int) -> Any:
+    try:
+        text = content if type(content) is str else dump(plain(content))
+    except (Unreducible, ValueError):
+        return content
+    return content if len(text) <= count else text[:count]
+
+
+def _head(content: Any, count: int) -> Any:
+    def first(value: Any) -> Any:
+        if type(value) is list:
+            return [first(item) for item in value[:count]]
+        return {key: first(item) for key, item in value.items()} if type(value) is dict else value
+
+    value = read_json(content) if type(content) is str else content
+    try:
+        short = first(value)
+    except RecursionError:
+        return content
+    if type(content) is not str:
+        return short
+    return content if value is None or short == value else dump(short)
 
 
 class Score(NamedTuple):
-    """How one contender does: characters of returns, references and entities, before and after, and costs."""
+    """What one contender leaves: characters of returns, novel references, entities, and what the requests cost."""
 
-    before: int = 0
-    after: int = 0
+    characters: int = 0
     references: int = 0
-    references_kept: int = 0
     entities: int = 0
-    entities_kept: int = 0
     cost: Cost = NOTHING
-    recorded: Cost = NOTHING
-
-    @property
-    def saved(self) -> float:
-        """The share of the characters of the returns that was saved."""
-        return (self.before - self.after) / self.before if self.before else 0.0
-
-    @property
-    def retention(self) -> float | None:
-        """The share of the references that was kept."""
-        return self.references_kept / self.references if self.references else None
-
-    @property
-    def recall(self) -> float | None:
-        """The share of the entities that was kept."""
-        return self.entities_kept / self.entities if self.entities else None
 
 
-def add_scores(scores: Sequence[Score]) -> Score:
-    """Sum up the scores of one contender on several histories."""
-    before, after, every, kept, entities, entities_kept = map(
-        sum, zip(*(score[:6] for score in (Score(), *scores)), strict=True)
-    )
-    costs = add_costs(score.cost for score in scores), add_costs(score.recorded for score in scores)
-    return Score(before, after, every, kept, entities, entities_kept, *costs)
+def add_scores(one: Score, other: Score) -> Score:
+    """Add the scores of one contender on different histories."""
+    numbers = (one.characters + other.characters, one.references + other.references, one.entities + other.entities)
+    return Score(*numbers, add_costs((one.cost, other.cost)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """A history as it was recorded: its events, and for each tool return its content and size.
+    """A history as it was recorded: its events, its novel references, and the contents and entities of its returns.
 
-    `tools` has None for returns that rules never apply to, `entities` the entities of each content, and `requests` how
-    many requests were sent before it.
+    `tools` has None for returns that rules never apply to.
     """
 
     events: Sequence[Event]
-    contents: Sequence[Any]
-    tools: Sequence[str | None]
-    sizes: Sequence[int]
-    entities: Sequence[frozenset[tuple[str, str]]]
-    requests: Sequence[int]
     novel: Sequence[Reference]
+    contents: Sequence[Any]
+    entities: Sequence[frozenset[tuple[str, str]]]
+    tools: Sequence[str | None]
 
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
@@ -81,23 +122,12 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     contents = [event.content for event in happened if isinstance(event, Returned)]
     recorded = _Recorded(
         events=happened,
-        contents=contents,
-        tools=[tools.get(place.key) for place in placed if isinstance(place.event, Returned)],
-        sizes=[size(content) for content in contents],
-        entities=[_entities(content) for content in contents],
-        requests=list(_requests_before(happened)),
         novel=[reference for reference in references(happened) if reference.novel],
+        contents=contents,
+        entities=[_entities(content) for content in contents],
+        tools=[tools.get(place.key) for place in placed if isinstance(place.event, Returned)],
     )
     return [_score(one, recorded) for one in contenders]
-
-
-def _requests_before(happened: Sequence[Event]) -> Iterator[int]:
-    count = 0
-    for event in happened:
-        if isinstance(event, Response):
-            count += 1
-        elif isinstance(event, Returned):
-            yield count
 
 
 def _entities(content: Any) -> frozenset[tuple[str, str]]:
@@ -106,74 +136,59 @@ def _entities(content: Any) -> frozenset[tuple[str, str]]:
 
 def _score(one: Contender, recorded: _Recorded) -> Score:
     left = list(_left(one, recorded))
-    shown = _shown(one, recorded)
-    texts = [searched(new) for new in left]
-    answers = [number for number, event in enumerate(recorded.events) if isinstance(event, Response)]
-    asked = {number: request for request, number in enumerate(answers, 1)}
-    end = len(answers) + 1
-    kept = sum(
-        any(
-            shown(source, asked[reference.event]) and bool(searcher([reference.value])(texts[source]))
-            for source in reference.sources
-        )
-        for reference in recorded.novel
-    )
-    entities_kept = sum(
-        len(found if new is content else found & _entities(new))
-        for source, (found, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True))
-        if shown(source, end)
-    )
-    sent = requests(recorded.events, left) if one.last is None else _clearing(recorded.events, left, shown)
+    search = searcher({reference.value for reference in recorded.novel})
+    values = [search(searched(new)) for new in left]
+    shown = _shown(recorded, one.last)
+    characters = kept = 0
+    for source, (known, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True)):
+        is_shown = shown(source, len(recorded.events))
+        characters += size(new) if is_shown else len(CLEARED)
+        kept += len(known if new is content else known & _entities(new)) if is_shown else 0
     return Score(
-        before=sum(recorded.sizes),
-        after=sum(size(new) if shown(source, end) else len(CLEARED) for source, new in enumerate(left)),
-        references=len(recorded.novel),
-        references_kept=kept,
-        entities=sum(map(len, recorded.entities)),
-        entities_kept=entities_kept,
-        cost=cost(sent),
-        recorded=cost(requests(recorded.events, recorded.contents)),
+        characters=characters,
+        references=sum(
+            any(shown(source, reference.event) and reference.value in values[source] for source in reference.sources)
+            for reference in recorded.novel
+        ),
+        entities=kept,
+        cost=cost(requests(recorded.events, left) if one.last is None else _clearing(recorded, shown)),
     )
 
 
 def _left(one: Contender, recorded: _Recorded) -> Iterator[Any]:
     """Yield what is left of each return: the content itself if it would get longer."""
-    for tool, content, length in zip(recorded.tools, recorded.contents, recorded.sizes, strict=True):
+    for tool, content in zip(recorded.tools, recorded.contents, strict=True):
         new = content if tool is None else one.left(tool, content)
-        yield new if size(new) <= length else content
+        yield new if new is content or size(new) <= size(content) else content
 
 
-def _shown(one: Contender, recorded: _Recorded) -> Callable[[int, int], bool]:
-    """Return the function that tells whether a return is sent in full with a request; requests count from 1."""
-    last = one.last
+def _shown(recorded: _Recorded, last: int | None) -> Callable[[int, int], bool]:
+    """Return the function that tells whether a return is sent in full with the request for the response at an event."""
     if last is None:
-        return lambda source, request: True
-    # Requests that bring no returns do not clear others.
-    bringing = sorted(set(recorded.requests))
-    rounds = {request: number for number, request in enumerate(bringing)}
+        return lambda source, event: True
+    is_small = [size(content) <= len(CLEARED) for content in recorded.contents]
+    recent: dict[int, int] = {}  # by response: the first return of the last requests that brought some
+    starts: list[int] = []
+    sources, is_new = 0, True
+    for number, event in enumerate((*recorded.events, Response(()))):
+        if isinstance(event, Returned):
+            if is_new:
+                starts.append(sources)
+            sources, is_new = sources + 1, False
+        elif isinstance(event, Response):
+            recent[number], is_new = starts[-last:][0] if starts else 0, True
+    return lambda source, event: source >= recent[event] or is_small[source]
 
-    def shown(source: int, request: int) -> bool:
-        is_recent = rounds[recorded.requests[source]] >= bisect_left(bringing, request) - last
-        return is_recent or recorded.sizes[source] <= len(CLEARED)
 
-    return shown
-
-
-def _clearing(
-    happened: Sequence[Event], left: Sequence[Any], shown: Callable[[int, int], bool]
-) -> Iterator[tuple[int, int]]:
+def _clearing(recorded: _Recorded, shown: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
     """Yield the characters of each request, and those it begins with as the one before, if returns are cleared."""
+    returned, sources = iter(recorded.contents), count()
     things: list[tuple[int, int | None]] = []  # its characters, and which return it is
     sent: list[int] = []
-    request = number = 0
-    for one in sizes(happened, left):
-        if one is not None:
-            is_return = isinstance(happened[len(things)], Returned)
-            things.append((one, number if is_return else None))
-            number += is_return
-            continue
-        request += 1
-        now = [one if source is None or shown(source, request) else len(CLEARED) for one, source in things]
-        same = next((place for place, (old, new) in enumerate(zip(sent, now, strict=False)) if old != new), len(sent))
-        yield sum(now), sum(now[:same])
-        sent = now
+    for number, event in enumerate(recorded.events):
+        if isinstance(event, Response):
+            now = [length if source is None or shown(source, number) else len(CLEARED) for length, source in things]
+            same = next((at for at, (old, new) in enumerate(zip(sent, now, strict=False)) if old != new), len(sent))
+            yield sum(now), sum(now[:same])
+            sent = now
+        things.append((event_size(event, returned), next(sources) if isinstance(event, Returned) else None))

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import accumulate, islice
+from operator import and_
 from typing import Any, NamedTuple
 
 from reducer.analysis.texts import all_text, contains, entities, opened
 from reducer.engine import Outcome, attempt, reduce_content
-from reducer.entities.entity import Entity
 from reducer.histories.against import check_content
-from reducer.histories.findings import path_text
+from reducer.paths.written import path_text
 from reducer.rules import Rule, Ruleset
 from reducer.values import MAX_DEPTH, Unreducible, dump
 
@@ -34,7 +34,7 @@ LAWS = {
 
 _OF_CODE = {"V104": 2, "V106": 3, "V112": 7}
 _MAX_BROKEN = 3
-"""Violations of one law that are reported: the others have the same cause."""
+"""Violations that each check reports: the others have the same cause."""
 
 
 class Broken(NamedTuple):
@@ -71,23 +71,15 @@ def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -
         yield Broken(10, "a copy of the content has another result")
     if result is content:
         return
-    yield from _against_original(content, result)
-    if rule.all_keys:
-        lost = _lost_key(opened(content), opened(result), ())
-        if lost is not None:
-            yield Broken(3, f"`{path_text(lost)}` was removed, although `keys: all` keeps it")
+    for finding in check_content(content, result)[:_MAX_BROKEN]:
+        place = f"`{path_text(finding.path)}`: " if finding.path else ""
+        yield Broken(_OF_CODE.get(finding.code, 4), f"{place}{finding.message}")
+    lost = _lost_key(opened(content), opened(result), ()) if rule.all_keys else None
+    if lost is not None:
+        yield Broken(3, f"`{path_text(lost)}` was removed, although `keys: all` keeps it")
     yield from _again(ruleset, rule, result)
-    yield from _preserved(rule, content, outcome)
-
-
-def _against_original(content: Any, result: Any) -> Iterator[Broken]:
-    counts: dict[int, int] = {}
-    for finding in check_content(content, result):
-        law = _OF_CODE.get(finding.code, 4)
-        counts[law] = counts.get(law, 0) + 1
-        if counts[law] <= _MAX_BROKEN:
-            place = f"`{path_text(finding.path)}`: " if finding.path else ""
-            yield Broken(law, f"{place}{finding.message}")
+    yield from islice(_lost_entities(rule, content, outcome), _MAX_BROKEN)
+    yield from islice(_cut_entities(rule, content, result), _MAX_BROKEN)
 
 
 def _lost_key(old: Any, new: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...] | None:
@@ -104,57 +96,36 @@ def _again(ruleset: Ruleset, rule: Rule, result: Any) -> Iterator[Broken]:
     text = dump(result)
     for again, when in ((result, ""), (json.loads(text), " after it was stored and loaded")):
         outcome = attempt(ruleset, rule.name, again)
-        length = len(dump(outcome.content))
-        if dump(outcome.content) != text:
-            step = next((run.step for run in outcome.steps if run.changed), None)
-            message = f"the result is reduced again{when}: {len(text):,} -> {length:,} characters"
-            yield Broken(5, message, step.number if step else 0)
+        if (new := dump(outcome.content)) != text:
+            step = next((run.number for run in outcome.steps if run.changed), 0)
+            sizes = f"{len(text):,} -> {len(new):,} characters"
+            yield Broken(5, f"the result is reduced again{when}: {sizes}", step)
             return
 
 
-def _preserved(rule: Rule, content: Any, outcome: Outcome) -> Iterator[Broken]:
-    old, new = opened(content), opened(outcome.content)
-    left = all_text(new, deeper=True)
-    lost = (
-        Broken(8, f"the {entity.type} {entity.value} was removed", step)
-        for entity, step in _to_preserve(rule, old, outcome)
-        if entity.value not in outcome.restored.lost and not contains(left, entity.value)
-    )
-    yield from islice(lost, _MAX_BROKEN)
-    arrived = all_text(old, deeper=True)
-    halves = (
-        Broken(8, f"a cut left the {entity.type} {entity.value}, a part of something else")
-        for entity in entities(new, rule.vocabulary.everything()).values()
-        if not contains(arrived, entity.value)
-    )
-    yield from islice(halves, _MAX_BROKEN)
-
-
-def _to_preserve(rule: Rule, old: Any, outcome: Outcome) -> Iterator[tuple[Entity, int]]:
-    """Yield each entity that must survive, with the number of the first step that preserves it.
-
-    A type is preserved from the step after which all steps preserve it; what earlier steps removed need not survive.
-    """
+def _lost_entities(rule: Rule, content: Any, outcome: Outcome) -> Iterator[Broken]:
+    """Yield the entities that were removed although each step preserves them, from the first such step on."""
     policies = rule.preserved[1 : None if rule.max_chars is not None else -1]
-    first: dict[str, int] = {}
-    kinds: frozenset[str] = rule.types
-    for number in range(len(policies), 0, -1):
-        kinds &= policies[number - 1]
-        first.update(dict.fromkeys(kinds, number))
-    if not first:
-        return
-    arrived = entities(old, rule.vocabulary.scanner(frozenset(first)))
-    for number in sorted(set(first.values())):
-        scan = rule.vocabulary.scanner(frozenset(kind for kind, start in first.items() if start == number))
-        there = arrived if number == 1 else _entities_after(outcome, number - 1, scan)
+    left = all_text(opened(outcome.content), deeper=True)
+    earlier: frozenset[str] = frozenset()
+    for number, types in enumerate(reversed([*accumulate(reversed(policies), and_)]), 1):
+        if types <= earlier:
+            continue
+        scan = rule.vocabulary.scanner(types - earlier)
+        try:
+            there = entities(opened(outcome.left_after(number - 1, seen=False)), scan)
+        except Unreducible:
+            there = {}
+        earlier = types
         # An entity that only a cut text contains was none when the return arrived.
-        yield from (
-            (entity, number) for key, entity in there.items() if first[entity.type] == number and key in arrived
-        )
+        arrived = entities(opened(content), scan)
+        for key, entity in there.items():
+            if key in arrived and entity.value not in outcome.restored.lost and not contains(left, entity.value):
+                yield Broken(8, f"the {entity.type} {entity.value} was removed", number)
 
 
-def _entities_after(outcome: Outcome, step: int, scan: Any) -> dict[tuple[str, str], Entity]:
-    try:
-        return entities(opened(outcome.left_after(step, seen=False)), scan)
-    except Unreducible:
-        return {}
+def _cut_entities(rule: Rule, content: Any, result: Any) -> Iterator[Broken]:
+    arrived = all_text(opened(content), deeper=True)
+    for entity in entities(opened(result), rule.vocabulary.everything()).values():
+        if not contains(arrived, entity.value):
+            yield Broken(8, f"a cut left the {entity.type} {entity.value}, a part of something else")

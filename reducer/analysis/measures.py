@@ -4,34 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
+from reducer.analysis.losses import (
+    LostEntity,
+    LostReference,
+    Recall,
+    Reduced,
+    Repeat,
+    Timeline,
+    lost_entities,
+    lost_references,
+    repeats,
+)
 from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
-from reducer.analysis.recall import LostEntity, Recall, recall
-from reducer.analysis.repeats import Repeat, repeats
-from reducer.analysis.retention import LostReference, retention
-from reducer.engine import Outcome
+from reducer.analysis.steps import characters
 from reducer.histories.stored import InputFormat, Key, events
 from reducer.references import Event, Prompt, Response, Returned
-from reducer.values import Unreducible, chars
 
 MAX_LISTED = 1000
 """Lost references, lost entities and repeated calls that are listed; all are counted."""
-
-
-class Reduced(NamedTuple):
-    """One tool return and what its rule made of it: `name` is its call id, `outcome` None if rules never apply."""
-
-    name: str
-    tool: str
-    content: Any
-    outcome: Outcome | None
-
-    @property
-    def left(self) -> Any:
-        """The content as the rule leaves it."""
-        return self.content if self.outcome is None else self.outcome.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +56,17 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     """Measure what rules cost in a stored history whose tool returns are `reduced`, by their places."""
     placed = events(data, input_format)
     happened = [place.event for place in placed]
-    where = [place.key[0] for place in placed]
     returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
-    found = retention(history, happened, where, returns)
-    entities, lost_entities = recall(history, [entry for entry in returns if entry is not None])
-    again = repeats(history, happened, where, returns)
+    timeline = Timeline(history, happened, [place.key[0] for place in placed], returns)
+    count, lost = lost_references(timeline)
+    entities, gone = lost_entities(timeline)
+    again = repeats(timeline)
     return Measures(
-        references=found.references,
-        kept=found.kept,
-        lost_references=found.lost[:MAX_LISTED],
+        references=count,
+        kept=count - len(lost),
+        lost_references=lost[:MAX_LISTED],
         entities=entities,
-        lost_entities=lost_entities[:MAX_LISTED],
+        lost_entities=gone[:MAX_LISTED],
         recorded=cost(requests(happened, [entry and entry.content for entry in returns])),
         reduced=cost(requests(happened, [entry and entry.left for entry in returns])),
         repeats=len(again),
@@ -84,55 +77,42 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
 def add(measures: Iterable[Measures]) -> Measures:
     """Sum up the measures of several histories."""
     every = tuple(measures)
-    entities: dict[str, Recall] = {}
-    for one in every:
-        for kind, found in one.entities.items():
-            total, kept = entities.get(kind, (0, 0))
-            entities[kind] = Recall(total + found.total, kept + found.kept)
+    kinds = sorted({kind for one in every for kind in one.entities})
+    found = {kind: [one.entities[kind] for one in every if kind in one.entities] for kind in kinds}
     return Measures(
         references=sum(one.references for one in every),
         kept=sum(one.kept for one in every),
-        lost_references=tuple(islice(chain.from_iterable(one.lost_references for one in every), MAX_LISTED)),
-        entities=dict(sorted(entities.items())),
-        lost_entities=tuple(islice(chain.from_iterable(one.lost_entities for one in every), MAX_LISTED)),
+        lost_references=tuple(chain.from_iterable(one.lost_references for one in every))[:MAX_LISTED],
+        entities={kind: Recall(*map(sum, zip(*recalls, strict=True))) for kind, recalls in found.items()},
+        lost_entities=tuple(chain.from_iterable(one.lost_entities for one in every))[:MAX_LISTED],
         recorded=add_costs(one.recorded for one in every),
         reduced=add_costs(one.reduced for one in every),
         repeats=sum(one.repeats for one in every),
-        again=tuple(islice(chain.from_iterable(one.again for one in every), MAX_LISTED)),
+        again=tuple(chain.from_iterable(one.again for one in every))[:MAX_LISTED],
     )
 
 
-def sizes(happened: Sequence[Event], contents: Sequence[Any]) -> Iterator[int | None]:
-    """Yield the characters of each event, with `contents` for the tool returns; None before what a model wrote.
+def requests(happened: Sequence[Event], contents: Iterable[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the characters of each request, and those of the one before, with all of which it begins.
 
-    What the agent wrote is sent back with the next request.
+    `contents` are those of the tool returns.
     """
-    number = 0
+    returned = iter(contents)
+    last = total = 0
     for event in happened:
         if isinstance(event, Response):
-            yield None
-            yield sum(map(len, event.texts)) + sum(size(call.arguments) for call in event.calls)
-        elif isinstance(event, Prompt):
-            yield len(event.text)
-        else:
-            yield size(contents[number])
-            number += 1
-
-
-def requests(happened: Sequence[Event], contents: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """Yield the characters of each request, and those of the one before, with all of which it begins."""
-    last = total = 0
-    for one in sizes(happened, contents):
-        if one is None:
             yield total, last
             last = total
-        else:
-            total += one
+        total += event_size(event, returned)
+
+
+def event_size(event: Event, returned: Iterator[Any]) -> int:
+    """Count the characters of an event, with the next of the contents `returned` for a tool return."""
+    if isinstance(event, Response):  # what the agent wrote is sent back with the next request
+        return sum(map(len, event.texts)) + sum(size(call.arguments) for call in event.calls)
+    return len(event.text) if isinstance(event, Prompt) else size(next(returned))
 
 
 def size(value: Any) -> int:
     """Count the characters that a content is sent as; 0 for none, and for one without a JSON form."""
-    try:
-        return 0 if value is None else chars(value)
-    except Unreducible:
-        return 0
+    return 0 if value is None else characters(value)

@@ -11,7 +11,7 @@ from reducer.operations.truncate import Truncate
 from reducer.paths import Expression, Path, PathError, compile_expression, compile_path
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
-from reducer.rules.texts import TextPaths, text_paths
+from reducer.rules.texts import text_paths
 from reducer.values import Unreducible
 
 
@@ -22,44 +22,35 @@ class Found(NamedTuple):
     """
 
     holds: bool
-    places: tuple[tuple[str, Any], ...]
-    value: Any
-    nothing: Nothing
+    places: tuple[tuple[str, Any], ...] = ()
+    value: Any = None
+    nothing: Nothing = Nothing("", "")
 
 
-class Query:
-    """A JMESPath expression: one that names places, or any other, which is evaluated."""
-
-    def __init__(self, text: str) -> None:
-        """Compile the expression. Raises `PathError`."""
-        self.expression: Path | Expression
-        self._opening: TextPaths | None
+def compile_query(text: str) -> Path | Expression:
+    """Compile an expression that names places, or any other, which is evaluated. Raises `PathError`."""
+    try:
+        return compile_path(text)
+    except PathError as error:
         try:
-            self.expression = compile_path(text)
-        except PathError as error:
-            try:
-                self.expression = compile_expression(text)
-            except PathError:
-                raise error from None
-            self._opening = text_paths((), When.model_construct(where=self.expression))
-        else:
-            # `truncate` does not look into texts at its place, which are shown as they are.
-            truncate, nowhere = Truncate.model_validate({"truncate": 1}), Location("", 1, 1)
-            self._opening = text_paths((Step(1, self.expression, truncate, None, frozenset(), nowhere),), None)
+            return compile_expression(text)
+        except PathError:
+            raise error from None
 
-    @property
-    def names_places(self) -> bool:
-        """Whether the expression is a path rather than a condition."""
-        return isinstance(self.expression, Path)
 
-    def ask(self, content: Any) -> Found:
-        """Return what the expression finds in the content of a return. Raises `Unreducible` if it is too deep."""
-        try:
-            value = seen_by(self._opening, content)
-        except RecursionError:
-            raise Unreducible("deeper than the interpreter goes") from None
-        if isinstance(self.expression, Expression):
-            return Found(self.expression.holds(value), (), self.expression.evaluate(value), Nothing("", ""))
-        path = self.expression
-        found = tuple((path_text(place.keys), place.value) for place in path.places(value))
-        return Found(bool(found), found, None, Nothing("", "") if found else explain(path, value))
+def query(expression: Path | Expression, content: Any) -> Found:
+    """Return what an expression finds in the content of a return. Raises `Unreducible` if it is too deep."""
+    if isinstance(expression, Path):
+        # `truncate` does not look into texts at its place, which are shown as they are.
+        truncate, nowhere = Truncate.model_validate({"truncate": 1}), Location("", 1, 1)
+        opening = text_paths((Step(1, expression, truncate, None, frozenset(), nowhere),), None)
+    else:
+        opening = text_paths((), When.model_construct(where=expression))
+    try:
+        value = seen_by(opening, content)
+    except RecursionError:
+        raise Unreducible("deeper than the interpreter goes") from None
+    if isinstance(expression, Expression):
+        return Found(expression.holds(value), value=expression.evaluate(value))
+    places = tuple((path_text(place.keys), place.value) for place in expression.places(value))
+    return Found(True, places) if places else Found(False, nothing=explain(expression, value))

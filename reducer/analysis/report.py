@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from reducer.analysis.changes import Change, changes
-from reducer.analysis.measures import Measures, Reduced, measure
-from reducer.analysis.steps import StepReport, characters, step_reports
-from reducer.analysis.tally import LineSum, Tally, tally_of
+from reducer.analysis.losses import Reduced
+from reducer.analysis.measures import measure
+from reducer.analysis.steps import Change, StepReport, changes, characters, step_reports
+from reducer.analysis.tally import LineSum, Tally
 from reducer.engine import Outcome, attempt, reduce_content
+from reducer.errors import HistoryError
+from reducer.histories.lines import is_heavy, lines_of
 from reducer.histories.stored import (
     Content,
     InputFormat,
@@ -32,18 +34,23 @@ Status = Literal["reduced", "unchanged", "gated", "fault", "no rule", "untouched
 class LookOptions:
     """What to reduce and to report.
 
-    `chosen` selects returns; None selects all. `detailed` also reports what each step removed, `measured` what the
-    rules cost, always without the protection of `references`.
+    `chosen` selects returns; None selects all. `detailed` also reports each return and what each step removed,
+    `measured` what the rules cost, always without the protection of `references`. `writes` asks for the reduced
+    history.
     """
 
     chosen: Callable[[Return], bool] | None = None
     detailed: bool = False
+    writes: bool = False
     measured: bool = False
     references: bool = True
     input_format: InputFormat = "auto"
 
 
 ALL_RETURNS = LookOptions()
+MAX_BAD = 5
+"""Bad lines that are reported in full; the others are counted."""
+_MAX_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,62 +95,64 @@ class ToolReport:
     tool: str
     rule: Rule | None
     calls: int
-    reduced: int
-    untouched: int
     before: int
     after: int
+    reduced: int = 0
+    untouched: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a ruleset did to histories: the returns in order, the tools by size.
+    """What a ruleset did to histories.
 
-    `tally` has the sums of all returns, `returns` only those that were kept; JSON lines have none, but `lines`. `whole`
-    is False if only some returns were selected.
+    `tally` has the sums of all returns, `returns` those that were reported in detail, in order; JSON lines have
+    `lines`. `whole` is False if only some returns were selected.
     """
 
     rules: str
     ruleset: Ruleset
-    histories: tuple[str, ...]
-    returns: tuple[ReturnReport, ...]
-    tools: tuple[ToolReport, ...]
-    whole: bool
+    histories: Sequence[str]
     tally: Tally
-    lines: tuple[LineSum, ...] = ()
+    returns: Sequence[ReturnReport] = ()
+    lines: Sequence[LineSum] = ()
+    whole: bool = True
+
+    @property
+    def tools(self) -> list[ToolReport]:
+        """The tools, the largest first."""
+        rules = {rule.file: rule for rule in self.ruleset.rules}
+        tools = [
+            ToolReport(name, rules.get(self.tally.rules.get(name, "")), **counts)
+            for name, counts in self.tally.tools.items()
+        ]
+        return sorted(tools, key=lambda entry: (-entry.before, entry.tool))
 
     @property
     def before(self) -> int:
         """The characters of all returns as they arrived."""
-        return sum(tool.before for tool in self.tools)
+        return sum(counts["before"] for counts in self.tally.tools.values())
 
     @property
     def after(self) -> int:
         """The characters of all returns as the rules leave them."""
-        return sum(tool.after for tool in self.tools)
+        return sum(counts["after"] for counts in self.tally.tools.values())
 
 
 class Look(NamedTuple):
-    """What rules did to one history; `reduced` returns the reduced history, `measures` is None if not measured."""
+    """What rules did to one history: the sums, the returns if `detailed`, and the reduced history if it `writes`."""
 
+    tally: Tally
     returns: tuple[ReturnReport, ...]
-    reduced: Callable[[], bytes]
-    measures: Measures | None
-
-    @property
-    def tally(self) -> Tally:
-        """The sums of the returns."""
-        return replace(tally_of(self.returns), measures=self.measures)
+    output: bytes
 
 
-class _Attempt(NamedTuple):
-    """What rules did to one return: `outcome` with later references protected, `alone` without.
+class LinesLook(NamedTuple):
+    """What rules did to some lines: sums, the reduced lines if it `writes`, and the returns by line if `detailed`."""
 
-    `reduce` reduces the copies of the return like it.
-    """
-
-    outcome: Outcome
-    alone: Outcome
-    reduce: Callable[[str, Any], Any]
+    tally: Tally
+    lines: LineSum
+    output: bytes
+    details: tuple[tuple[int, tuple[ReturnReport, ...]], ...]
 
 
 def tokens(characters: int) -> int:
@@ -152,148 +161,141 @@ def tokens(characters: int) -> int:
 
 
 def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL_RETURNS) -> Look:
-    """Reduce the chosen returns of a stored history and report what every step did.
+    """Reduce the chosen returns of a stored history and sum up what every step did.
 
-    A return of a session history counts once, with the characters of its first text; its copies are reduced alike.
-    Raises `HistoryError`.
+    A return of a session history counts once, with the characters of its first text; its copies are reduced alike. Only
+    one return at a time is in memory, unless `detailed` or `measured`. Raises `HistoryError`.
     """
-    reports: list[ReturnReport] = []
-    changed: list[tuple[Content, Any]] = []
-    reduced: dict[Key, Reduced] = {}
-    for found, attempted in _attempts(ruleset, data, options):
-        entry = _report_return(history, found, attempted, options.detailed)
-        reports.append(entry)
-        if options.measured:
-            alone = None if attempted is None else attempted.alone
-            reduced[found.key] = Reduced(entry.name, found.tool, found.content, alone)
-        if attempted is not None:
-            changed += change_copies(found, attempted.outcome.content, attempted.reduce)
-    return Look(
-        tuple(reports),
-        lambda: splice(data, changed),
-        measure(history, data, reduced, options.input_format) if options.measured else None,
-    )
-
-
-def look_briefly(
-    ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL_RETURNS, *, write: bool = False
-) -> tuple[Tally, bytes]:
-    """Do what `look` does with one return in memory at a time; return the sums and, with `write`, the reduced history.
-
-    If `measured`, all returns are in memory. Raises `HistoryError`.
-    """
-    if options.measured:
-        found = look(ruleset, history, data, options)
-        return found.tally, found.reduced() if write else b""
     tally = Tally()
+    reports: list[ReturnReport] = []
+    reduced: dict[Key, Reduced] = {}
 
     def changed() -> Iterator[tuple[Content, Any]]:
-        for found, attempted in _attempts(ruleset, data, options):
-            tally.add(_report_return(history, found, attempted, False))
-            if attempted is not None:
-                yield from change_copies(found, attempted.outcome.content, attempted.reduce)
+        for found, outcome, alone, reduce in _attempts(ruleset, data, options):
+            entry = _report_return(history, found, (outcome, alone), options.detailed)
+            tally.add(entry)
+            if options.detailed:
+                reports.append(entry)
+            if options.measured:
+                reduced[found.key] = Reduced(entry.name, found.tool, found.content, alone)
+            if options.writes and not found.untouched:
+                yield from change_copies(found, outcome.content, reduce)
 
-    if write:
-        return tally, splice(data, changed())
-    for _ in changed():
-        pass
-    return tally, b""
-
-
-def report(
-    rules: str,
-    ruleset: Ruleset,
-    histories: Iterable[str],
-    found: Iterable[ReturnReport],
-    whole: bool = True,
-    tally: Tally | None = None,
-    lines: Iterable[LineSum] = (),
-) -> Report:
-    """Sum up what `look` reports of histories; `tally` has the sums of all returns, by default those of `found`."""
-    found = tuple(found)
-    tally = tally_of(found) if tally is None else tally
-    of_file = {rule.file: rule for rule in ruleset.rules}
-    tools = [
-        ToolReport(
-            name,
-            of_file[tool.rule] if tool.rule else None,
-            tool.calls,
-            tool.reduced,
-            tool.untouched,
-            tool.before,
-            tool.after,
-        )
-        for name, tool in tally.tools.items()
-    ]
-    tools.sort(key=lambda entry: (-entry.before, entry.tool))
-    return Report(rules, ruleset, tuple(histories), found, tuple(tools), whole, tally, tuple(lines))
+    output = splice(data, changed())
+    if options.measured:
+        tally.measures = measure(history, data, reduced, options.input_format)
+    return Look(tally, tuple(reports), output if options.writes else b"")
 
 
-def _attempts(ruleset: Ruleset, data: bytes, options: LookOptions) -> Iterator[tuple[Return, _Attempt | None]]:
-    """Yield the chosen returns of a history, each with what rules did to it; None if rules never apply to it."""
+def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS) -> LinesLook:
+    """Reduce the history on each line of `piece`, as `look` does.
+
+    Blank lines, line ends, and lines that contain no history or take too much memory stay. Line numbers count from 1 in
+    the piece.
+    """
+    tally, lines = Tally(), LineSum("")
+    details: list[tuple[int, tuple[ReturnReport, ...]]] = []
+    pieces: list[bytes] = []
+    done = 0
+    for start, end in lines_of(piece):
+        lines.lines += 1
+        line = piece[start:end]
+        if not line.strip():
+            lines.blank += 1
+            continue
+        if is_heavy(line):
+            lines.long += 1
+            continue
+        try:
+            found = look(ruleset, "", line, options)
+        except HistoryError as error:
+            lines.bad += 1
+            if len(lines.first_bad) < MAX_BAD:
+                # The line was read alone, so the message names line 1.
+                lines.first_bad.append((lines.lines, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
+            continue
+        tally.merge(found.tally)
+        if options.detailed:
+            details.append((lines.lines, found.returns))
+        if options.writes and found.output is not line:
+            pieces += (piece[done:start], found.output)
+            done = end
+    output = b"".join((*pieces, piece[done:])) if options.writes else b""
+    return LinesLook(tally, lines, output, tuple(details))
+
+
+def add_lines(total: LineSum, more: LineSum) -> None:
+    """Add the sums of the lines that follow; their numbers continue."""
+    room = MAX_BAD - len(total.first_bad)
+    total.first_bad += [(total.lines + number, why) for number, why in more.first_bad[:room]]
+    total.lines += more.lines
+    total.blank += more.blank
+    total.bad += more.bad
+    total.long += more.long
+
+
+def _attempts(
+    ruleset: Ruleset, data: bytes, options: LookOptions
+) -> Iterator[tuple[Return, Outcome, Outcome, Callable[[str, Any], Any]]]:
+    """Yield the chosen returns, each with what rules did to it, with later references protected and without, and with
+    the function that reduces its copies alike.
+    """
     mentions = later_mentions(data, options.input_format) if options.references else None
     reduce = partial(reduce_content, ruleset)
     for found in returns(data, options.input_format):
+        tool, content = found.tool, found.content
         if options.chosen is not None and not options.chosen(found):
             continue
-        if found.untouched:
-            yield found, None
-        elif mentions is None:
-            outcome = attempt(ruleset, found.tool, found.content)
-            yield found, _Attempt(outcome, outcome, reduce)
-        else:
-            outcome = attempt(ruleset, found.tool, found.content, mentions(found.key, found.content))
-            alone = attempt(ruleset, found.tool, found.content) if outcome.restored.referenced else outcome
-            yield found, _Attempt(outcome, alone, protecting(reduce, mentions, found.key))
+        outcome = alone = Outcome(None, content)
+        if not found.untouched:
+            outcome = alone = attempt(ruleset, tool, content, mentions and mentions(found.key, content))
+        if outcome.restored.referenced:
+            alone = attempt(ruleset, tool, content)
+        yield found, outcome, alone, protecting(reduce, mentions, found.key) if mentions else reduce
 
 
-def _report_return(history: str, found: Return, attempted: _Attempt | None, detailed: bool) -> ReturnReport:
-    place = found.places[0]
+def _report_return(history: str, found: Return, outcomes: tuple[Outcome, Outcome], detailed: bool) -> ReturnReport:
+    (outcome, alone), place = outcomes, found.places[0]
+    rule = outcome.rule
     before = characters(place.content, place.end - place.start)
-    entry = ReturnReport(
+    after = before if outcome.content is found.content else characters(outcome.content, before)
+    after_alone = after if alone is outcome else characters(alone.content, before)
+    status, why = _status(found, outcome, alone)
+    steps = step_reports(alone, before, detailed) if alone.steps else ()
+    removed = steps[0].before - steps[-1].after if steps else 0
+    return ReturnReport(
         history=history,
         message=found.message,
         part=found.part,
         tool=found.tool,
         call_id=found.call_id,
         nth=found.nth,
-        rule=None,
-        status="untouched",
-        why=found.untouched,
+        rule=rule,
+        status=status,
+        why=why,
         before=before,
-        after=before,
-    )
-    if attempted is None:
-        return entry
-    outcome, alone = attempted.outcome, attempted.alone
-    status, why = _status(outcome, alone.content is not found.content, outcome.content is not found.content)
-    entry = replace(entry, rule=outcome.rule, status=status, why=why, lost=len(outcome.restored.lost))
-    if outcome.rule is None or outcome.gated:
-        return entry
-    after = before if outcome.content is found.content else characters(outcome.content, before)
-    after_alone = after if alone is outcome else characters(alone.content, before)
-    steps = step_reports(alone, before, detailed)
-    removed = steps[0].before - steps[-1].after if steps else 0
-    return replace(
-        entry,
         after=after,
         rewritten=before - steps[0].before if steps and status == "reduced" and type(found.content) is str else 0,
         steps=steps,
         restored=max(0, after_alone - steps[-1].after) if removed > 0 and not alone.fault else 0,
         referenced=max(0, after - after_alone),
         restorations=changes(outcome.restorations(), restored=True) if detailed and not outcome.fault else (),
-        over=max(0, after - outcome.rule.max_chars) if outcome.rule.max_chars is not None else 0,
+        over=max(0, after - rule.max_chars) if rule and rule.max_chars is not None and not outcome.gated else 0,
+        lost=len(outcome.restored.lost),
     )
 
 
-def _status(outcome: Outcome, is_reduced_alone: bool, is_reduced: bool) -> tuple[Status, str]:
+def _status(found: Return, outcome: Outcome, alone: Outcome) -> tuple[Status, str]:
+    if found.untouched:
+        return "untouched", found.untouched
     if outcome.rule is None:
         return "no rule", "no rule is for this tool"
     if outcome.fault:
         return "fault", outcome.fault
     if outcome.gated:
         return "gated", "the rule's `when` does not hold"
-    if is_reduced:
+    if outcome.content is not found.content:
         return "reduced", ""
-    everything = "later messages reference everything that the rule would remove"
-    return "unchanged", everything if is_reduced_alone else "the rule removes nothing"
+    if alone.content is not found.content:
+        return "unchanged", "later messages reference everything that the rule would remove"
+    return "unchanged", "the rule removes nothing"

@@ -1,47 +1,27 @@
-"""Inline tests of rule files: what each expects, and the laws of reducing on its content."""
+"""Inline tests of rule files: what each expects, the laws of reducing on its content, and what tests do not cover."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from reducer.analysis.expectations import Place, Unmet, unmet
+from reducer.analysis.expectations import Failure, Place, unmet
 from reducer.analysis.laws import LAWS, alone, broken_laws
-from reducer.analysis.samples import SampleError, sample
-from reducer.analysis.snapshots import Snapshots, compare_snapshot
+from reducer.analysis.samples import SampleError, Snapshots, compare_snapshot, sample
 from reducer.analysis.steps import StepReport, characters, step_reports
-from reducer.engine import Outcome, attempt
+from reducer.engine import Outcome, StepRun, attempt
 from reducer.rules import Rule, Ruleset, Test
 from reducer.values import Unreducible, dump
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why an inline test fails: the `place` from the root of the rule file, what was expected and what was seen.
-
-    `what` is the expectation, such as `max_chars`, or `law 5`, or `given` for a test that cannot be run. `at_key` and
-    `column`: see `Unmet`.
-    """
-
-    what: str
-    place: Place
-    message: str
-    expected: str = ""
-    seen: str = ""
-    help: str = ""
-    at_key: bool = False
-    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
     """One inline test that was run: `number` counts from 0 in its rule; it passed if there are no failures.
 
-    `before` and `after` are characters. `steps` is empty if the rule's gate kept it from running (`gated`). `reached`
-    are the numbers of the steps that found their place, `acted` of those that changed something; `max_chars` has the
-    number after the last step.
+    `before` and `after` are characters. `runs` and `steps` say what each step did; they are empty if the rule's gate
+    kept it from running (`gated`).
     """
 
     __test__ = False
@@ -54,8 +34,28 @@ class TestResult:
     after: int = 0
     gated: bool = False
     steps: tuple[StepReport, ...] = ()
-    reached: frozenset[int] = frozenset()
-    acted: frozenset[int] = frozenset()
+    runs: tuple[StepRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A rule or a step that tests do not cover: its place from the root of the rule file, and why."""
+
+    what: Literal["rule", "step"]
+    rule: Rule
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much tests exercise: a step counts if a test makes it change something; `max_chars` counts as a step."""
+
+    rules: int
+    tested: int
+    steps: int
+    exercised: int
+    gaps: tuple[Gap, ...]
 
 
 def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] | None = None) -> Iterator[tuple[Rule, int, Test]]:
@@ -69,14 +69,6 @@ def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] | None = None) 
                 yield rule, number, test
 
 
-def run_tests(
-    ruleset: Ruleset, tests: Iterable[tuple[Rule, int, Test]], update: Snapshots | None = None
-) -> Iterator[TestResult]:
-    """Run inline tests, one after the other. `update` collects the snapshots to write; without it none is written."""
-    for rule, number, test in tests:
-        yield run_test(ruleset, rule, number, test, update)
-
-
 def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snapshots | None = None) -> TestResult:
     """Run one inline test of `rule`, one of `ruleset`, and check the laws on it.
 
@@ -88,14 +80,14 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snap
         content = sample(rule, test)
         before = dump(content)
     except SampleError as error:
-        return TestResult(rule, number, test, (Failure("given", (*here, "given", error.key), str(error)),))
+        return TestResult(rule, number, test, (Failure((*here, "given"), str(error), what="given"),))
     try:
         outcome = attempt(ruleset, rule.name, content)
         failures = [*_broken(ruleset, here, content, before, outcome)]
         failures += _unmet(here, test, content, outcome, None if failures else update)
     except Exception as error:  # law 9: a rule never raises, so the test shows what did
         message = f"{type(error).__name__}: {error}"
-        return TestResult(rule, number, test, (Failure("law 9", (*here, "name"), message, LAWS[9], message),))
+        return TestResult(rule, number, test, (Failure((*here, "name"), message, LAWS[9], message, what="law 9"),))
     size = characters(content)
     try:
         steps = step_reports(outcome, size, False) if outcome.steps else ()
@@ -110,25 +102,49 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, test: Test, update: Snap
         after=size if outcome.content is content else characters(outcome.content),
         gated=outcome.gated,
         steps=steps,
-        reached=frozenset(run.number for run in outcome.steps if run.places),
-        acted=frozenset(run.number for run in outcome.steps if run.changed),
+        runs=outcome.steps,
     )
 
 
 def _broken(ruleset: Ruleset, here: Place, content: Any, before: str, outcome: Outcome) -> Iterator[Failure]:
     for law, message, step in broken_laws(ruleset, content, before, outcome):
         place = ("steps", step - 1) if step else (*here, "name")
-        yield Failure(f"law {law}", place, f"law {law}, {LAWS[law]}: {message}", LAWS[law], message)
+        yield Failure(place, f"law {law}, {LAWS[law]}: {message}", LAWS[law], message, what=f"law {law}")
 
 
 def _unmet(here: Place, test: Test, content: Any, outcome: Outcome, update: Snapshots | None) -> Iterator[Failure]:
     found = [*unmet(test.expect, content, outcome)]
     if test.expect.snapshot is not None and outcome.rule is not None:
-        other = compare_snapshot(outcome.rule, test.expect.snapshot, outcome.content, update)
-        found += [] if other is None else [other]
-    for each in found:
-        yield _failure((*here, "expect"), each)
+        differences = compare_snapshot(outcome.rule, test.expect.snapshot, outcome.content, update)
+        found += (replace(each, what="snapshot") for each in differences)
+    yield from (replace(each, place=(*here, "expect", *each.place)) for each in found)
 
 
-def _failure(above: Place, found: Unmet) -> Failure:
-    return Failure(str(found.place[0]), (*above, *found.place), *found[1:])
+def untested(rules: Iterable[Rule]) -> list[Gap]:
+    """Return the rules that have no tests."""
+    return [Gap("rule", rule, ("tool",), "this rule has no tests") for rule in rules if not rule.tests]
+
+
+def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
+    """Return what the tests of rules cover, from all of their `results`."""
+    gaps: list[Gap] = []
+    steps = exercised = 0
+    for rule in rules:
+        runs = [run for result in results if result.rule is rule for run in result.runs]
+        acted = {run.number for run in runs if run.changed}
+        reached = {run.number for run in runs if run.places}
+        numbers = range(1, len(rule.steps) + 1 + (rule.max_chars is not None))
+        steps += len(numbers)
+        exercised += len(acted)
+        gaps += untested([rule])
+        gaps += (_gap(rule, number, number in reached) for number in numbers if rule.tests and number not in acted)
+    return Coverage(len(rules), sum(bool(rule.tests) for rule in rules), steps, exercised, tuple(gaps))
+
+
+def _gap(rule: Rule, number: int, reached: bool) -> Gap:
+    if number > len(rule.steps):
+        return Gap("step", rule, ("max_chars",), "no test gives more than fits in `max_chars`")
+    step = rule.steps[number - 1]
+    what = "removes" if reached else "finds"
+    message = f"step {step.number}, `{step.name}`, {what} nothing in any test"
+    return Gap("step", rule, ("steps", number - 1, step.op.verb()), message)

@@ -1,11 +1,17 @@
-"""What inline tests start from: content in the rule file, or in files beside it."""
+"""The files of inline tests, beside the rule file: samples that they start from, and snapshots of whole results."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from os.path import realpath
 from pathlib import Path
 from typing import Any, NoReturn
 
+from reducer.analysis.expectations import Failure, differs
+from reducer.analysis.texts import excerpt, listed, opened
 from reducer.errors import HistoryError
 from reducer.files import read_file
 from reducer.histories.stored import Return, returns
@@ -15,21 +21,16 @@ from reducer.strict_json import loads
 from reducer.values import dump
 
 MAX_SAMPLE = 100_000_000
-_MAX_NAMED = 6
 _TOO_DEEP = "it is nested too deeply"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SampleError(ValueError):
-    """A sample that cannot be used: `key` is the key of `given` that it is about."""
-
-    def __init__(self, key: str, message: str) -> None:
-        self.key = key
-        super().__init__(message)
+    """A sample that cannot be used: the message names its file."""
 
 
-def folder_of(rule: Rule) -> Path:
-    """Return the folder to which the files of a rule's tests are relative."""
-    return Path(rule.file).parent
+def _file(rule: Rule, name: str) -> Path:
+    return Path(rule.file).parent / name
 
 
 def sample(rule: Rule, test: Test) -> Any:
@@ -38,38 +39,36 @@ def sample(rule: Rule, test: Test) -> Any:
     if given.text is not None:
         return given.text
     if given.file is not None:
-        content, key = read_sample(folder_of(rule) / given.file, "file"), "file"
+        content = _read(_file(rule, given.file))
     elif given.history is not None:
-        content, key = _from_history(rule, given.history, given.call), "history"
+        content = _from_history(rule, given.history, given.call)
     else:
-        content, key = given.json_, "json"
+        content = given.json_
     try:
         dump(content)
     except ValueError:
-        raise SampleError(key, "NaN and infinity are no JSON, and no tool return is stored with them") from None
+        raise SampleError("NaN and infinity are no JSON, and no tool return is stored with them") from None
     except RecursionError:
-        raise SampleError(key, _TOO_DEEP) from None
+        raise SampleError(_TOO_DEEP) from None
     return content
 
 
-def read_sample(file: Path, key: str) -> Any:
+def _read(file: Path) -> Any:
     """Read a file: the value of its JSON, or its text if the name ends in `.txt`. Raises `SampleError`."""
     try:
-        if file.suffix == ".txt":
-            return read_file(file, MAX_SAMPLE).decode("utf-8")
-        return loads(read_file(file, MAX_SAMPLE).decode("utf-8-sig"), parse_constant=_refuse)
+        data = read_file(file, MAX_SAMPLE)
+        return data.decode() if file.suffix == ".txt" else loads(data.decode("utf-8-sig"), parse_constant=_refuse)
     except OSError as error:
-        where, why = "", error.strerror or str(error)
+        why = f": {error.strerror or error}"
     except UnicodeDecodeError as error:
-        where, why = "", f"not UTF-8 text: byte 0x{error.object[error.start]:02x} at byte {error.start + 1:,}"
+        why = f": not UTF-8 text: byte 0x{error.object[error.start]:02x} at byte {error.start + 1:,}"
     except json.JSONDecodeError as error:
-        where = f":{error.lineno}:{error.colno}"
-        why = f"not JSON: {error.msg}; a text is a file whose name ends in .txt"
+        why = f":{error.lineno}:{error.colno}: not JSON: {error.msg}; a text is a file whose name ends in .txt"
     except ValueError as error:
-        where, why = "", str(error)
+        why = f": {error}"
     except RecursionError:
-        where, why = "", _TOO_DEEP
-    raise SampleError(key, f"{file}{where}: {why}")
+        why = f": {_TOO_DEEP}"
+    raise SampleError(f"{file}{why}")
 
 
 def _refuse(word: str) -> NoReturn:
@@ -78,34 +77,85 @@ def _refuse(word: str) -> NoReturn:
 
 def _from_history(rule: Rule, name: str, call: str | None) -> Any:
     """Return the content of the tool return that a test names. Raises `SampleError`."""
-    file = folder_of(rule) / name
+    file = _file(rule, name)
     try:
         found = list(returns(read_file(file, MAX_SAMPLE)))
     except (OSError, HistoryError) as error:
-        raise SampleError("history", f"{file}: {getattr(error, 'strerror', None) or error}") from None
+        raise SampleError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
     except RecursionError:
-        raise SampleError("history", f"{file}: {_TOO_DEEP}") from None
+        raise SampleError(f"{file}: {_TOO_DEEP}") from None
     is_for = rule_chooser((rule,))
     of_tool = [one for one in found if is_for(one.tool) is not None]
-    if not of_tool:
-        tools = ", ".join(f"`{tool}`" for tool in list(dict.fromkeys(one.tool for one in found))[:_MAX_NAMED])
-        others = f"returns of {tools}" if tools else "no tool returns"
-        raise SampleError("history", f"{file}: contains no return of `{rule.name}`; there are {others}")
     chosen = [one for one in of_tool if call is None or call in (_id(one), f"{one.call_id}#{one.nth}")]
-    key = "history" if call is None else "call"
     if len(chosen) != 1:
-        ids = f"{', '.join(f'`{_id(one)}`' for one in of_tool[:_MAX_NAMED])}"
-        more = " and more" if len(of_tool) > _MAX_NAMED else ""
-        problem = (
-            f"contains {len(chosen):,} returns of `{rule.name}`: choose one with `call`"
-            if chosen
-            else f"no return of `{rule.name}` has the call id `{call}`"
-        )
-        raise SampleError(key, f"{file}: {problem}; there are {ids}{more}")
+        which = f"returns of `{rule.name}`" + (f" with the call id `{call}`" if call is not None else "")
+        there = listed(f"`{_id(one)}` of `{one.tool}`" for one in of_tool or found) or "no tool returns"
+        raise SampleError(f"{file}: has {len(chosen):,} {which}; choose one with `call`; there are {there}")
     if chosen[0].untouched:
-        raise SampleError(key, f"{file}: rules never apply to this return: {chosen[0].untouched}")
+        raise SampleError(f"{file}: rules never apply to this return: {chosen[0].untouched}")
     return chosen[0].content
 
 
 def _id(found: Return) -> str:
     return f"{found.call_id}#{found.nth}" if found.nth > 1 else found.call_id
+
+
+# --- snapshots
+
+
+@dataclass(slots=True)
+class Snapshots:
+    """The snapshots to write: the bytes for each of `files`. `given` are files that tests start from, never written."""
+
+    given: frozenset[Path] = frozenset()
+    files: dict[Path, bytes] = field(default_factory=dict)
+
+
+def snapshots_for(rules: tuple[Rule, ...]) -> Snapshots:
+    """Return an empty collection for the snapshots of these rules."""
+    names = ((rule, name) for rule in rules for test in rule.tests for name in (test.given.file, test.given.history))
+    return Snapshots(frozenset(Path(realpath(_file(rule, name))) for rule, name in names if name))
+
+
+def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | None) -> Iterator[Failure]:
+    """Yield how a result differs from its snapshot; nothing if it is the same, or if `update` has it written."""
+    file = _file(rule, name)
+    real, is_json = Path(realpath(file)), file.suffix == ".json"
+    if not is_json and (type(result) is not str or _SURROGATE.search(result)):
+        yield _wrong(
+            "the result is no text that a file can contain", "a text", result, "name a file that ends in .json"
+        )
+        return
+    if not real.is_relative_to(realpath(_file(rule, "."))):
+        yield _wrong(f"{file} is a link to another folder", "a file beside the rule file", str(real))
+        return
+    if update is not None and real in update.given:
+        yield _wrong(f"{file} is what a test starts from", "a file of its own", str(file))
+        return
+    seen = opened(result) if is_json else result
+    fault, known = "", None
+    try:
+        known = _read(file)
+    except SampleError as error:
+        fault = str(error)
+    is_same = not fault and dump(known) == dump(seen)
+    if update is not None and (not is_same or real in update.files):
+        text = _written(seen) if is_json else result.encode()
+        if update.files.setdefault(real, text) != text:
+            yield _wrong(f"another test has another result for {file}", "a file of its own", str(file))
+        return
+    help = "`--update` writes the current result: look at it before you keep it"
+    if fault:
+        yield _wrong(fault, f"a snapshot in {file}", result, help)
+    elif not is_same:
+        yield differs(("snapshot",), f"the result differs from {file}", known, seen, help)
+
+
+def _wrong(message: str, expected: str, seen: Any, help: str = "") -> Failure:
+    return Failure(("snapshot",), message, expected, excerpt(seen), help)
+
+
+def _written(value: Any) -> bytes:
+    """Write a value as JSON with an indent, for people to read and compare."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape

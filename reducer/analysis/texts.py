@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from reducer.entities.entity import Entity, Scan
 from reducer.formats import decode, parse_nested, plain
-from reducer.values import dump, is_media
+from reducer.values import is_media
 
 SEPARATOR = "\0"
 """Separates texts that are searched together; no entity contains it."""
@@ -69,6 +70,14 @@ def all_text(value: Any, deeper: bool = False) -> str:
 
 
 def excerpt(value: Any, width: int = 160) -> str:
-    """Return the beginning of a value on one line: a text as it is, anything else as compact JSON."""
-    text = value if type(value) is str else dump(value)
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+    """Return the beginning of a value on one line, `…` if there is more: a text as it is, anything else as JSON."""
+    text = value if type(value) is str else json.dumps(value, ensure_ascii=False)
+    text = " ".join(text[: width * 4].split())
+    return text if len(text) <= width else f"{text[:width]}…"
+
+
+def listed(names: Iterable[str], limit: int = 6) -> str:
+    """Return names in a row, the first `limit` of them and how many more there are."""
+    known = list(dict.fromkeys(names))
+    more = f" and {len(known) - limit:,} more" if len(known) > limit else ""
+    return f"{', '.join(known[:limit])}{more}"

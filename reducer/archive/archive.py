@@ -71,7 +71,7 @@ class Archive:
         self._restart_after_fork()
         if len(self._waiting) + len(entries) > self._max_waiting:
             self.dropped += len(entries)
-            self._log(f"more than {self._max_waiting:,} originals wait to be written")
+            self._fail(0, f"more than {self._max_waiting:,} originals wait to be written")
             return
         self._waiting.extend(entries)
         try:
@@ -141,11 +141,11 @@ class Archive:
         try:
             self._check_file()
             if entries:
-                connection = self._open()
-                connection.execute("BEGIN IMMEDIATE")
-                for entry in entries:
-                    insert(connection, entry, _now())
-                connection.execute("COMMIT")
+                self._connection = connection = self._connection or self._opened()
+                with connection:
+                    connection.execute("BEGIN IMMEDIATE")
+                    for entry in entries:
+                        insert(connection, entry, _now())
                 self._written += len(entries)
                 entries = []
                 if self._limits != Limits():
@@ -171,11 +171,10 @@ class Archive:
             self._fail(self._written, f"{self.path}: was deleted or replaced while it was open")
             self._close()
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = open_to_write(self.path, self._timeout)
-            self._identity, self._written = file_identity(self.path), 0
-        return self._connection
+    def _opened(self) -> sqlite3.Connection:
+        connection = open_to_write(self.path, self._timeout)
+        self._identity, self._written = file_identity(self.path), 0
+        return connection
 
     def _close(self) -> None:
         connection, self._connection = self._connection, None
@@ -184,9 +183,6 @@ class Archive:
 
     def _fail(self, count: int, why: str) -> None:
         self.failures += count
-        self._log(why)
-
-    def _log(self, why: str) -> None:
         if why not in self._logged:
             self._logged.add(why)
             _logger.error("originals of tool returns are not archived: %s", why)

@@ -48,14 +48,14 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         if _is_empty(connection):
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("BEGIN IMMEDIATE")  # fails here if the file cannot be written
-        if _is_empty(connection):
-            for statement in _TABLES:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
-        _check(path, connection)
-        connection.execute("COMMIT")
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")  # fails here if the file cannot be written
+            if _is_empty(connection):
+                for statement in _TABLES:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+            _check(path, connection)
         with suppress(sqlite3.OperationalError):  # another process does the same at this moment
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA journal_size_limit = 16000000")

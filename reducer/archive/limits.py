@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import sqlite3
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-_DAYS = {"m": 1 / 1440, "h": 1 / 24, "d": 1.0, "w": 7.0}
+from pydantic import ByteSize, Field, TypeAdapter, ValidationError
+
+_SIZE = TypeAdapter(Annotated[ByteSize, Field(gt=0, lt=2**63)])
+_AGE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([mhdw])?")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Limits(NamedTuple):
@@ -52,15 +55,10 @@ class Statistics(NamedTuple):
 
 def parse_size(size: int | str | None) -> int | None:
     """Return a size in bytes: 1000000, `500MB`, `1.5 GB`, `2GiB`. Raises `ValueError`."""
-    if size is None or (isinstance(size, int) and not isinstance(size, bool) and size > 0):
-        return size
-    number = 0
-    if isinstance(size, str):
-        match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]i?)?b?", size.strip().lower())
-        number = int(float(match[1]) * _UNITS[match[2] or ""]) if match else 0
-    if number < 1:
-        raise ValueError(f"{size!r} is not a size; write 1000000, 500MB or 2GiB")
-    return number
+    try:
+        return None if size is None else _SIZE.validate_python(size if type(size) in (int, str) else "")
+    except ValidationError:
+        raise ValueError(f"{size!r} is not a size; write 1000000, 500MB or 2GiB") from None
 
 
 def parse_age(age: timedelta | float | str | None) -> int | None:
@@ -68,12 +66,10 @@ def parse_age(age: timedelta | float | str | None) -> int | None:
     if age is None:
         return None
     try:
-        if isinstance(age, str) and (
-            match := re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)\s*([mhdw])?", age.strip().lower())
-        ):
-            age = float(match[1]) * _DAYS[match[2] or "d"]
-        if isinstance(age, (int, float)) and not isinstance(age, bool):
-            age = timedelta(days=age)
+        if isinstance(age, str) and (match := _AGE.fullmatch(age.strip().lower())):
+            age = timedelta(**{_UNITS[match[2] or "d"]: float(match[1])})
+        elif type(age) in (int, float):
+            age = timedelta(days=age)  # type: ignore[arg-type]
         if isinstance(age, timedelta) and age >= timedelta(0):
             return age // timedelta(microseconds=1)
     except (OverflowError, ValueError):
@@ -86,8 +82,8 @@ def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> D
 
     Raises `sqlite3.Error`; then nothing is deleted.
     """
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         before, returns = connection.total_changes, 0
         if limits.age is not None:
             returns = connection.execute("DELETE FROM returns WHERE stored_at < ?", (now - limits.age,)).rowcount
@@ -96,11 +92,6 @@ def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> D
             while used(connection) > limits.size and connection.execute(oldest).rowcount:
                 returns += 1
         originals = connection.total_changes - before - returns  # deleted by the trigger
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
     if returns:
         connection.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page only
     return Deleted(returns, originals)
@@ -123,8 +114,7 @@ def statistics(connection: sqlite3.Connection) -> Statistics:
     originals, unique, stored = connection.execute(
         "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(data)), 0) FROM originals"
     ).fetchone()
-    returns, oldest, newest = connection.execute(
-        "SELECT count(*), min(stored_at), max(stored_at) FROM returns"
-    ).fetchone()
+    count = "SELECT count(*), min(stored_at), max(stored_at) FROM returns"
+    returns, oldest, newest = connection.execute(count).fetchone()
     found = tuple(ToolStatistics(*row) for row in tools)
     return Statistics(returns, originals, unique, stored, used(connection), oldest, newest, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -103,13 +103,11 @@ def _choose(returns: Sequence[HistoryReturn], asked: Arguments) -> tuple[History
         older = [f"- and {len(tools) - _LISTED} older ones"] if len(tools) > _LISTED else []
         wrong = f"No tool return has the id `{_short(asked.tool_call_id)}`. " if asked.tool_call_id else ""
         raise _Refusal("\n".join([f"{wrong}The tool returns of this conversation:", *lines, *older]))
-    fitting = [one for one in same if asked.nth in (None, one.id.nth)]
-    if not fitting:
+    chosen = next((one for one in reversed(same) if asked.nth in (None, one.id.nth)), None)
+    if chosen is None:
         raise _Refusal(f"The id `{_short(asked.tool_call_id)}` occurs {len(same)} times: `nth` is 1 to {len(same)}.")
-    id = fitting[-1].id
-    return fitting[-1], f"{_short(id.tool)} `{_short(id.call_id)}`" + (
-        f" ({id.nth} of {len(same)})" if len(same) > 1 else ""
-    )
+    number = f" ({chosen.id.nth} of {len(same)})" if len(same) > 1 else ""
+    return chosen, f"{_short(chosen.id.tool)} `{_short(chosen.id.call_id)}`{number}"
 
 
 def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any, str]:
@@ -146,48 +144,29 @@ def _select(path: str, content: Any) -> Any:
         raise _Refusal(f"`path` is too long for a content of {size} characters: use a shorter one, or read pages.")
     found = places.find(value)
     if not found:
-        keys = f" with the keys {', '.join(map(_short, list(value)[:_LISTED]))}" if isinstance(value, dict) else ""
-        raise _Refusal(f"`{_short(path)}` finds nothing in a JSON {_TYPES.get(type(value), 'number')}{keys}.")
-    single = all(step[0] in ("field", "index") for step in places.shape)
-    return found[0] if single else found
-
-
-_TYPES: dict[type, str] = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
+        keys = f"; its keys are {', '.join(map(_short, list(value)[:_LISTED]))}" if isinstance(value, dict) else ""
+        raise _Refusal(f"`{_short(path)}` finds nothing in the content{keys}.")
+    return found[0] if all(step[0] in ("field", "index") for step in places.shape) else found
 
 
 def _find(text: str, wanted: str, offset: int, limit: int) -> str:
     """Return the places of a text from `offset` on, with their context, up to about `limit` characters."""
-    folded, needle = _folded(text), _folded(wanted)
-    count = folded.count(needle)
+    # `İ` is the one letter whose lower case has two characters.
+    folded, needle = (one.replace("İ", "i").lower() for one in (text, wanted))
     lines: list[str] = []
     used = shown = 0
-    more = ""
-    for start in _occurrences(folded, needle, offset):
-        end = start + len(needle)
-        if end <= shown:
-            continue
-        if used >= limit:
-            more = f"; offset={start} for more"
-            break
-        first, shown = max(0, start - _CONTEXT), min(len(text), end + _CONTEXT)
+    start = folded.find(needle, offset)
+    while start >= 0 and used < limit:
+        first, shown = max(0, start - _CONTEXT), min(len(text), start + len(needle) + _CONTEXT)
         lines.append(f"at {start}: {text[first:shown]}")
         used += shown - first
+        start = folded.find(needle, shown - len(needle) + 1)
+    count = folded.count(needle)
     times = f"`{_short(wanted)}` occurs {'once' if count == 1 else f'{count} times'}"
     if count and not lines:
         return f"{times}, not after character {offset} of {len(text)}."
+    more = f"; offset={start} for more" if start >= 0 else ""
     return "\n".join([f"{times} in {len(text)} characters{more}", *lines])
-
-
-def _occurrences(text: str, wanted: str, start: int) -> Iterator[int]:
-    start = text.find(wanted, start)
-    while start >= 0:
-        yield start
-        start = text.find(wanted, start + len(wanted))
-
-
-def _folded(text: str) -> str:
-    # `İ` is the one letter whose lower case has two characters.
-    return text.replace("İ", "i").lower()
 
 
 def _text(value: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
@@ -107,7 +108,25 @@ def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
     ruleset, problems = check_rules(*files)
     if ruleset is None:
         return problems
-    return (*problems, *(problem for rule in ruleset.rules for problem in _on_samples(rule, ruleset)))
+    found = (problem for rule in ruleset.rules for problem in (*_repeated(rule), *_on_samples(rule, ruleset)))
+    return (*problems, *found)
+
+
+def _repeated(rule: Rule) -> Iterator[Diagnostic]:
+    """Yield the error of a rule of which a second pass changes the result of the first."""
+    if rule.statically_idempotent:
+        return
+    from reducer.analysis.counterexamples import counterexample, diagnostic
+    from reducer.analysis.samples import SampleError, sample
+
+    samples = []
+    for test in rule.tests:
+        with suppress(SampleError):
+            samples.append(sample(rule, test))
+    found = counterexample(rule, samples)
+    if found is not None:
+        lines = Path(rule.file).read_text(encoding="utf-8").splitlines()
+        yield diagnostic(found, rule, lines[found.step.location.line - 1])
 
 
 def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:

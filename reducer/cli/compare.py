@@ -7,8 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducer.analysis.baselines import Contender, baseline, of_rules
-from reducer.analysis.compare import Score, add_scores, compare
+from reducer.analysis.compare import AS_RECORDED, Contender, Score, add_scores, baseline, compare, of_rules
 from reducer.cli.arguments import add_cache_prices, parse, parser
 from reducer.cli.dry_run import read_prices
 from reducer.cli.inputs import SAMPLE, Source, find_sources, read_histories
@@ -53,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
         baselines = [baseline(text) for text in options.baseline or _DEFAULT]
     except ValueError as error:
         raise CommandError(str(error)) from None
-    contenders = [*_rule_sets(options.rules, here=bool(options.histories)), *baselines]
+    contenders = [AS_RECORDED, *_rule_sets(options.rules, here=bool(options.histories)), *baselines]
     sources, errors = find_sources(options.histories) if options.histories else ([SAMPLE], 0)
     skipped: list[tuple[str, str]] = []
     count, scores = _scores(sources, contenders, skipped)
@@ -94,6 +93,6 @@ def _scores(
                     skipped.append((name, str(error)))
                     continue
                 count += 1
-                totals = [add_scores(pair) for pair in zip(totals, scored, strict=True)]
+                totals = list(map(add_scores, totals, scored))
                 advance(position)
     return count, totals

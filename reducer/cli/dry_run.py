@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from reducer.analysis.attention import Attention, attention
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import Report, ReturnReport, report
+from reducer.analysis.report import Report, ReturnReport
+from reducer.analysis.tally import Tally
 from reducer.cli.inputs import SAMPLE, Selection, all_sources, find_sources
 from reducer.cli.messages import CommandError, counted, say
 from reducer.cli.outputs import targets
@@ -70,7 +71,7 @@ def dry_run(options: Options, receive: Callable[[Report], None] | None = None) -
     files = targets(options.output, sources, chosen.files) if options.output is not None and sources else ()
     # With the reduced history on standard output, the report goes to standard error.
     stream = sys.stderr if options.output == "-" else sys.stdout
-    planned = report(chosen.name, ruleset, [source.name for source in sources], (), selection.is_everything)
+    planned = Report(chosen.name, ruleset, [source.name for source in sources], Tally(), whole=selection.is_everything)
     diff = _Diff(planned, stream) if options.format == "diff" else None
     # A progress bar and a diff on the same terminal would overwrite each other.
     with progress(() if diff is not None and stream.isatty() else sources) as bar:
@@ -170,14 +171,14 @@ def _settings(options: Options, chosen: Chosen) -> Settings:
 
 
 def _report(chosen: Chosen, ruleset: Ruleset, totals: Totals, selection: Selection) -> Report:
-    return report(
+    return Report(
         chosen.name,
         ruleset,
         totals.histories,
-        totals.returns,
-        whole=selection.is_everything,
-        tally=totals.tally,
+        totals.tally,
+        returns=totals.returns,
         lines=totals.lines,
+        whole=selection.is_everything,
     )
 
 
@@ -203,7 +204,7 @@ class _Diff:
         from reducer.cli.views.diff import print_returns
 
         if returns:
-            title = "" if self._planned.histories == (name,) else name
+            title = "" if list(self._planned.histories) == [name] else name
             print_returns(title, returns, self._planned.whole, self.begin())
 
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from reducer.analysis.changes import beginning
-from reducer.analysis.query import Found, Query
+from reducer.analysis.query import Found, compile_query, query
+from reducer.analysis.texts import excerpt
 from reducer.cli.answers import Answer, each_answer
 from reducer.cli.arguments import integer, parse, parser
 from reducer.cli.messages import CommandError, counted
-from reducer.paths import PathError
+from reducer.paths import Path, PathError
 from reducer.screen import visible
 from reducer.values import Unreducible, dump
 
@@ -62,28 +62,29 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parse(reader, arguments)
     try:
-        query = Query(options.path)
+        expression = compile_query(options.path)
     except PathError as error:
         _print_error(options.path, error)
         raise CommandError(f"column {error.column} of the path: {error.message}") from None
+    names_places = isinstance(expression, Path)
     written: list[dict[str, Any]] = []
     reasons: Counter[str] = Counter()
     holds = False
     for answer in each_answer(options.files, options.tool, options.call):
         try:
-            found = query.ask(answer.content)
+            found = query(expression, answer.content)
         except Unreducible as error:
             reasons[str(error)] += 1
             continue
         holds = holds or found.holds
         if options.format == "json":
-            written.append(_as_json(answer, found, query.names_places))
-        elif found.places or not query.names_places:
-            _print(answer, found, query.names_places, options.max_places)
+            written.append(_as_json(answer, found, names_places))
+        elif found.places or not names_places:
+            _print(answer, found, names_places, options.max_places)
         else:
             reasons[found.nothing.message] += 1
     if options.format == "json":
-        result = {"expression": options.path, "names_places": query.names_places, "answers": written}
+        result = {"expression": options.path, "names_places": names_places, "answers": written}
         print(json.dumps(result, indent=2))
     else:
         for why, count in reasons.most_common():
@@ -116,7 +117,7 @@ def _as_json(answer: Answer, found: Found, names_places: bool) -> dict[str, Any]
 
 def _shortened(value: Any) -> str:
     # A text is quoted, so that "5" differs from 5.
-    return visible(beginning(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
+    return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
 
 
 def _print_error(text: str, error: PathError) -> None:

@@ -20,8 +20,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Literal
 
-from reducer.analysis.lines import MAX_BAD, add_lines, look_at_lines
-from reducer.analysis.report import LookOptions, ReturnReport, look, look_briefly
+from reducer.analysis.report import MAX_BAD, LookOptions, ReturnReport, add_lines, look, look_at_lines
 from reducer.analysis.tally import LineSum, Tally
 from reducer.cli.inputs import Chunk, Selection, Source, read_chunks
 from reducer.cli.messages import CommandError, counted, say
@@ -298,37 +297,25 @@ def reduce_task(task: Task, ruleset: Ruleset) -> Result:
 
 
 def _reduce_lines(task: Task, ruleset: Ruleset, selection: Selection) -> Result:
-    settings = task.settings
-    details: list[tuple[int, tuple[ReturnReport, ...]]] = []
-    tally, lines, output = look_at_lines(
-        ruleset,
-        task.chunk.content,
-        _options(settings, selection),
-        write=task.writes,
-        see=(lambda line, returns: details.append((line, returns))) if settings.detail == "all" else None,
-    )
-    return Result(tally, lines, output, selection, tuple(details))
+    options = replace(_options(task, selection), detailed=task.settings.detail == "all")
+    found = look_at_lines(ruleset, task.chunk.content, options)
+    return Result(found.tally, found.lines, found.output, selection, found.details)
 
 
 def _reduce_history(task: Task, ruleset: Ruleset, selection: Selection) -> Result:
-    settings, data = task.settings, task.chunk.content
-    options = _options(settings, selection)
-    details: tuple[tuple[int, tuple[ReturnReport, ...]], ...] = ()
+    options = replace(_options(task, selection), detailed=task.settings.detail != "none")
     try:
-        if settings.detail == "none":
-            tally, output = look_briefly(ruleset, task.name, data, options, write=task.writes)
-        else:
-            found = look(ruleset, task.name, data, replace(options, detailed=True))
-            tally, output = found.tally, found.reduced() if task.writes else b""
-            details = ((0, found.returns),)
+        found = look(ruleset, task.name, task.chunk.content, options)
     except HistoryError as error:
         return Result(Tally(), None, b"", selection, error=str(error))
-    return Result(tally, None, output, selection, details)
+    return Result(found.tally, None, found.output, selection, ((0, found.returns),) if options.detailed else ())
 
 
-def _options(settings: Settings, selection: Selection) -> LookOptions:
+def _options(task: Task, selection: Selection) -> LookOptions:
+    settings = task.settings
     return LookOptions(
         chosen=None if selection.is_everything else selection.matches,
+        writes=task.writes,
         measured=settings.measured,
         references=settings.references,
         input_format=settings.input_format,

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reducer.analysis.coverage import coverage, untested
-from reducer.analysis.rule_tests import TestResult, chosen_tests, run_tests
-from reducer.analysis.snapshots import Snapshots, snapshots_for
+from reducer.analysis.rule_tests import TestResult, chosen_tests, coverage, run_test, untested
+from reducer.analysis.samples import Snapshots, snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.messages import CommandError, say
 from reducer.cli.outputs import make_folder, write
@@ -102,7 +101,7 @@ def _run(options: Options, receive: Callable[[Tested], None] | None = None) -> i
     snapshots = snapshots_for(ruleset.rules) if options.update else None
     read = reader()
     show = _printer(options.verbose, read) if options.format == "text" else None
-    results = tuple(_shown(run_tests(ruleset, tests, snapshots), show))
+    results = tuple(_shown((run_test(ruleset, *test, snapshots) for test in tests), show))
     tested = Tested(
         results,
         coverage(ruleset.rules, results) if options.coverage else None,

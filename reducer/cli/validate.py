@@ -14,11 +14,11 @@ from reducer.cli.inputs import Source, find_sources
 from reducer.cli.messages import CommandError, reason, say
 from reducer.cli.progress import Advance, progress
 from reducer.cli.views.findings import Checked, print_codes, print_json, print_text, severities
-from reducer.histories.against import against, compare
+from reducer.histories.against import compare
 from reducer.histories.compressed import CompressedError, decompressed
 from reducer.histories.findings import Finding
 from reducer.histories.lines import MAX_LINE, Stream, are_lines, is_heavy, is_lines_name, lines_of, pieces
-from reducer.histories.validate import check_document, read_document, read_documents
+from reducer.histories.validate import check_document, read_document
 
 _ABOUT = """\
 Check stored histories, before or after reducing: fields, calls and their returns, ids, order.
@@ -165,12 +165,11 @@ def _error(source: Source, error: Exception) -> CommandError:
 
 
 def _check_whole(stored: bytes, original: bytes | None, found: _Findings) -> int:
-    documents = list(read_documents(stored))
-    for document in documents:
-        found.add(check_document(document))
+    document = read_document(stored)
+    found.add(check_document(document))
     if original is not None:
-        found.add(against(stored, original))
-    return len(documents)
+        found.add(compare(document, read_document(original)))
+    return 1
 
 
 def _lines(source: Source, stream: Stream) -> Iterator[_Line]:

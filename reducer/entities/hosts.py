@@ -90,14 +90,10 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, found: list[Match]) -
         start -= 1
     if mask[start:dot] not in _OCTETS:
         return None
-    value = mask[start:end]
     defanged = 1 in data[start:end]
-    # Most addresses in records are alone in their line: only the value itself can show that they are no address.
-    if not defanged and (not start or data[start - 1] == 10) and (end == len(data) or data[end] == 10):
-        is_address = not value.startswith(_NO_HOST) or value == b"0.0.0.0"
-    else:
-        is_address = _fits_address(data, mask, start, end, defanged, found)
-    return (start, end, "ipv4", value if defanged else b"") if is_address else None
+    if not _fits_address(data, mask, start, end, defanged, found):
+        return None
+    return start, end, "ipv4", mask[start:end] if defanged else b""
 
 
 def _fits_address(data: bytes, mask: bytes, start: int, end: int, defanged: bool, found: list[Match]) -> bool:

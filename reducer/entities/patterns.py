@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from reducer.entities.entity import MAX_CHARS, Entity, is_mentionable, is_separate
@@ -16,27 +17,19 @@ from reducer.entities.entity import MAX_CHARS, Entity, is_mentionable, is_separa
 MAX_PATTERN_CHARS = 1000
 _MEMORY = 8 << 20
 """Bytes that RE2 may use for one pattern. Beyond them it continues without its cache."""
-_GATE_MEMORY = 64 << 20
 _WINDOW = 1024
 """Characters that one search sees. A search is linear, but all searches of a text together are not (`x.*y|x`).
 
 With the window they are, at 4 s per MB at worst.
 """
-_SENTINEL = b"\x00reducer\x00"
 
-_PROSE = (
-    "The group was first seen last spring, when it sent mails with a link to a page that looked like the sign-in "
-    "of a bank.",
-    "Analysts found the sample on two hosts at 10:42 and again at night; nothing else had been changed there.",
-    "Name of the file, size in bytes, owner, and the time it was last written: see the table below.",
-)
+_PROSE = """\
+The group was first seen last spring, when it sent mails with a link to a page that looked like the sign-in of a bank.
+Analysts found the sample on two hosts at 10:42 and again at night; nothing else had been changed there.
+Name of the file, size in bytes, owner, and the time it was last written: see the table below."""
 _MAX_SHARE = 0.9
 """The share of the letters of ordinary prose from which a pattern is refused."""
-_TOKEN = re.compile(
-    r"""\\Q.*?(?:\\E|\Z) | \\. | \[\^?\]?(?:\[:\^?\w+:\] | \\. | [^\]\\])*\]
-    | \(\?(?:P?[<=!>]|<[=!]|[^):]*[:)])? | . """,
-    re.VERBOSE | re.DOTALL,
-)
+_OPTIONAL = "`(?:^|before)(value)(?:after|$)`"
 _LOOKS = {"(?<=": "look-behind", "(?<!": "look-behind", "(?=": "look-ahead", "(?!": "look-ahead"}
 
 
@@ -70,79 +63,48 @@ def compile_pattern(text: str) -> Pattern:
     if size > MAX_PATTERN_CHARS:
         message = f"the pattern has {size:,} characters; at most {MAX_PATTERN_CHARS:,} are allowed"
         raise PatternError(message, 1, 1, "put a list of words into `words_file`")
-    unsupported = _unsupported(text)
-    if unsupported is not None:
-        raise unsupported
-
-    def compiled(source: str) -> Any:
-        return re2.compile(source.encode(), _options(re2, _MEMORY))
-
-    def needs_text(source: str) -> bool:
-        try:
-            return compiled(source).fullmatch(b"") is None
-        except (re2.error, ValueError):
-            return False
-
+    strange = next((at for at, char in enumerate(text) if char > "\x7f"), None)
+    if strange is not None:
+        message = f"patterns read ASCII, so `{text[strange]}` never matches"
+        raise PatternError(message, strange + 1, 1, "write `.` in its place, or use `words`")
     try:
-        regexp = compiled(text)
+        regexp = re2.compile(text.encode(), _options(re2))
     except re2.error as error:
         raise _explained(text, error.args[0]) from error
     _check_reach(text, regexp)
-    group = _first_group(text)
-    if group is not None and any(map(needs_text, _around(text, group))):
+    group = _value_group(text, partial(_matches_empty, re2))
+    if group is not None and not all(_matches_empty(re2, part) for part in (text[: group[0]], text[group[1] :])):
         message = "the value alone must match too: what is around the group must be optional"
-        help = "let it match the start or end of a text: `(?:^|before)(value)(?:after|$)`"
+        help = f"let it match the start or end of a text: {_OPTIONAL}"
         raise PatternError(message, group[0] + 1, group[1] - group[0], help)
     return Pattern(text, regexp, 1 if regexp.groups else 0)
 
 
-def finder(patterns: Sequence[tuple[str, Pattern]]) -> Callable[[str, bytes], list[Entity]]:
-    """Return a function that finds the matches of `patterns`, each with its type, in a text and its ASCII bytes."""
-    gate = _gate([pattern.text for _, pattern in patterns])
-    every = range(len(patterns))
-
-    def find(text: str, data: bytes) -> list[Entity]:
-        found: list[Entity] = []
-        for index in every if gate is None else sorted(gate.Match(data) or ()):
-            if index < len(patterns):
-                kind, pattern = patterns[index]
-                spans = _spans(pattern, text, data)
-                found += [Entity(kind, text[start:end], text[start:end], start, end) for start, end in spans]
-        return found
-
-    return find
-
-
-def _options(re2: Any, memory: int) -> Any:
+def _options(re2: Any) -> Any:
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = memory
+    options.max_mem = _MEMORY
     # The text has bytes below 128 only: the same matches with half the program.
     options.encoding = re2.Options.Encoding.LATIN1
     return options
 
 
-def _gate(texts: Sequence[str]) -> Any:
-    """Return the RE2 set that finds in one pass which patterns match, None for one pattern or without enough memory."""
-    if len(texts) < 2:
-        return None
-    re2 = importlib.import_module("re2")
-    gate = re2.Set.SearchSet(_options(re2, _GATE_MEMORY))
-    try:
-        for text in texts:
-            gate.Add(text.encode())
-        gate.Add(_SENTINEL)
-        gate.Compile()
-    except (re2.error, ValueError):
-        return None
-    # A set without enough memory matches nothing and raises nothing, so test it with a text that must match.
-    return gate if len(texts) in (gate.Match(_SENTINEL) or ()) else None
+def finder(patterns: Sequence[tuple[str, Pattern]]) -> Callable[[str, bytes], list[Entity]]:
+    """Return a function that finds the matches of `patterns`, each with its type, in a text and its ASCII bytes."""
+
+    def find(text: str, data: bytes) -> list[Entity]:
+        return [
+            Entity(kind, text[start:end], text[start:end], start, end)
+            for kind, pattern in patterns
+            for start, end in _spans(pattern, text, data)
+        ]
+
+    return find
 
 
 def _spans(pattern: Pattern, text: str, data: bytes) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     finditer, group, size, at = pattern.regexp.finditer, pattern.group, len(data), 0
-    known: dict[str, bool] = {}
     row = 0  # end of the line that is searched again, because a value ends there and `[^.]+` does not
     while at < size:
         stop = min(size, at + _WINDOW, row if at < row else size)
@@ -159,13 +121,9 @@ def _spans(pattern: Pattern, text: str, data: bytes) -> list[tuple[int, int]]:
                 last = first
                 break
             at = max(past, first + 1)
-            if is_separate(text, start, end):
-                value = text[start:end]
-                reads = known.get(value)
-                if reads is None:
-                    reads = known[value] = is_mentionable(value) and _matches_alone(pattern, value)
-                if reads:
-                    found.append((start, end))
+            value = text[start:end]
+            if is_separate(text, start, end) and is_mentionable(value) and _matches_alone(pattern, value):
+                found.append((start, end))
         at = max(at, last)
     return found
 
@@ -189,79 +147,47 @@ def _matches_alone(pattern: Pattern, value: str) -> bool:
 
 def _check_reach(text: str, regexp: Any) -> None:
     """Raise `PatternError` for a pattern that matches the empty text, or nearly all of ordinary prose."""
-    size = len(text)
-    matches = (match for probe in _PROSE for match in regexp.finditer(probe.encode()))
-    if regexp.search(b"") is not None or any(match.start() == match.end() for match in matches):
+    spans = [match.span() for match in regexp.finditer(_PROSE.encode())]
+    if regexp.search(b"") is not None or any(start == end for start, end in spans):
         help = "use `+` for `*`, or add how the entity starts"
-        raise PatternError("this pattern matches the empty text", 1, size, help)
-    letters = reached = 0
-    for probe in _PROSE:
-        data = probe.encode()
-        covered = {
-            place
-            for match in regexp.finditer(data)
-            for place in range(*match.span(1 if regexp.groups and match.span(1)[0] >= 0 else 0))
-        }
-        letters += sum(map(str.isalnum, probe))
-        reached += sum(1 for place in covered if probe[place].isalnum())
+        raise PatternError("this pattern matches the empty text", 1, len(text), help)
+    letters = sum(map(str.isalnum, _PROSE))
+    reached = sum(map(str.isalnum, "".join(_PROSE[start:end] for start, end in spans)))
     if reached > _MAX_SHARE * letters:
         message = f"this pattern matches everything: {100 * reached // letters}% of the letters of ordinary prose"
         help = "add what distinguishes the entity from other text, such as a prefix: `INC-\\d{6}`"
-        raise PatternError(message, 1, size, help)
+        raise PatternError(message, 1, len(text), help)
 
 
 def _explained(text: str, refusal: bytes | str) -> PatternError:
     """Return RE2's error at the part of the pattern that its message names."""
     message = refusal.decode("utf-8", "replace") if isinstance(refusal, bytes) else str(refusal)
     reason, _, part = message.partition(": ")
+    if part == "(?P":
+        part = "(?P="
     at = text.find(part) if part and part != text else -1
     column, width = (1, len(text)) if at < 0 else (at + 1, len(part))
+    if part in _LOOKS:
+        help = f"match what is around the value, and put the value in a group: {_OPTIONAL}"
+        return PatternError(f"RE2 has no {_LOOKS[part]}: `{part}`", column, width, help)
+    if part == "(?P=" or re.fullmatch(r"\\[1-9k]", part):
+        return PatternError("RE2 has no back-references", column, width, "write out what the group matches")
     return PatternError(f"RE2 refuses this pattern: {reason}", column, width, "")
 
 
-def _unsupported(text: str) -> PatternError | None:
-    """Return the error for the first look-around, back-reference or character that is not ASCII; None without one."""
-    for start, token in _tokens(text):
-        look = next((look for look in _LOOKS if text.startswith(look, start)), "") if token.startswith("(?") else ""
-        if look:
-            help = "match what is around the value, and put the value in a group: `(?:^|before)(value)(?:after|$)`"
-            return PatternError(f"RE2 has no {_LOOKS[look]}: `{look}`", start + 1, len(look), help)
-        if re.fullmatch(r"\\[1-9]", token) or token.startswith("\\k") or text.startswith("(?P=", start):
-            width = len(token) if token.startswith("\\") else 4
-            return PatternError("RE2 has no back-references", start + 1, width, "write out what the group matches")
-        strange = next((offset for offset, char in enumerate(token) if char > "\x7f"), None)
-        if strange is not None:
-            message = f"patterns read ASCII, so `{token[strange]}` never matches"
-            return PatternError(message, start + strange + 1, 1, "write `.` in its place, or use `words`")
+def _value_group(text: str, matches_empty: Callable[[str], bool | None]) -> tuple[int, int] | None:
+    """Return start and end of the first group, unless it is in another group or repeated."""
+    for start in (match.start() for match in re.finditer(r"\((?!\?(?!P?<))", text)):
+        if matches_empty(text[:start]) is not None:
+            ends = (start + match.end() for match in re.finditer(r"\)", text[start:]))
+            end = next((end for end in ends if matches_empty(text[start:end]) is not None), None)
+            return None if end is None or matches_empty(text[end:]) is None else (start, end)
     return None
 
 
-def _first_group(text: str) -> tuple[int, int] | None:
-    """Return start and end of group 1, unless it is in another group, in an alternative or repeated."""
-    depth, group, end = 0, None, None
-    for start, token in _tokens(text):
-        if token[0] == "(" and not (token.startswith("(?") and token.endswith(")")):
-            if group is None and (token == "(" or re.match(r"\(\?P?<\w", text[start:])):
-                if depth:
-                    return None
-                group = start
-            depth += 1
-        elif token == ")":
-            depth -= 1
-            if group is not None and end is None and not depth:
-                end = start + 1
-        elif token == "|" and not depth:
-            return None
-    if group is None or end is None or text[end : end + 1] in ("?", "*", "+", "{"):
+def _matches_empty(re2: Any, part: str) -> bool | None:
+    """Return whether a part of a pattern matches the empty text, None if it is no pattern."""
+    try:
+        return re2.compile(part.encode(), _options(re2)).fullmatch(b"") is not None
+    except (re2.error, ValueError):
         return None
-    return group, end
-
-
-def _around(text: str, group: tuple[int, int]) -> tuple[str, str]:
-    """Return the patterns before and after a group, each with the flags of the whole pattern."""
-    flags = re.match(r"\(\?[a-zA-Z]+\)", text)
-    return text[: group[0]], (flags[0] if flags else "") + text[group[1] :]
-
-
-def _tokens(text: str) -> Iterator[tuple[int, str]]:
-    return ((match.start(), match[0]) for match in _TOKEN.finditer(text))

@@ -8,6 +8,7 @@ not ASCII, 0x03 is an invisible character.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from reducer.entities.entity import LAST_SPACED, Match
 _EQUIVALENTS = dict(zip("‐‑－﹣：﹕／＠", "----::/@", strict=True))  # CVE numbers are often set with U+2011
 _WIDE_DOTS = "．。｡․﹒"
 _WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9À-֏])[{_WIDE_DOTS}](?=[A-Za-z0-9À-֏])")
-_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+_HIDDEN_IN_TEXT = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x03", b"  ")
 # Top-level domains in other scripts: `рф` is delegated as `xn--p1ai`.
@@ -49,11 +50,14 @@ _ESCAPE = re.compile(
     re.VERBOSE,
 )
 _HIDDEN = re.compile(rb"\x03\x03*")  # starts with a literal: `\x03+` is tried at every byte, 70 MB/s
-_OTHER = re.compile(rb"\x80\x80*")
+_ACCENTS = range(0x300, 0x370)
+# The letters that are not ASCII of scripts that separate words with spaces, and accents.
+_SPACED_LETTERS = [c for c in map(chr, range(128, ord(LAST_SPACED) + 1)) if c.isalpha() or ord(c) in _ACCENTS]
+_SPACED = re.compile(f"[{''.join(_SPACED_LETTERS)}]+")
 
 
 class Positions(NamedTuple):
-    """Positions of the replaced pieces in refanged and in folded bytes, in order."""
+    """Positions of the replaced pieces in refanged and in folded bytes, in order, after an empty piece at the start."""
 
     new_start: list[int]
     new_end: list[int]
@@ -63,31 +67,16 @@ class Positions(NamedTuple):
     def restore(self, found: list[Match], data: bytes) -> list[Match]:
         """Return matches in the refanged `data` with their positions in the text, without those that split a piece."""
         new_start, new_end, old_start, old_end = self
-        last = len(new_start) - 1
         out: list[Match] = []
-        found.sort()
-        k = -1  # the last piece that starts at or before the entity
         for start, end, kind, canonical in found:
-            canonical = canonical or data[start:end]
-            while k < last and new_start[k + 1] <= start:
-                k += 1
-            if k >= 0:
-                if start >= new_end[k]:
-                    first = start + old_end[k] - new_end[k]
-                elif start == new_start[k]:
-                    first = old_start[k]
-                else:
+            before, inside = bisect_right(new_start, start) - 1, bisect_left(new_start, end) - 1
+            first = start + old_end[before] - new_end[before]
+            if start < new_end[before]:
+                first = old_start[before]
+                if start != new_start[before]:
                     continue
-            else:
-                first = start
-            j = k
-            while j < last and new_start[j + 1] < end:
-                j += 1
-            if j >= 0:
-                if end < new_end[j]:
-                    continue
-                end += old_end[j] - new_end[j]
-            out.append((first, end, kind, canonical))
+            if end >= new_end[inside]:
+                out.append((first, end + old_end[inside] - new_end[inside], kind, canonical or data[start:end]))
         return out
 
 
@@ -99,15 +88,28 @@ def fold(text: str) -> bytes:
     return data.translate(_BLANKED) if 1 in data or 3 in data else data
 
 
-def _is_spaced(char: str) -> bool:
-    """Return whether a character is a non-ASCII letter of a script that separates words with spaces, or an accent."""
-    return "\x7f" < char <= LAST_SPACED and (char.isalpha() or "\u0300" <= char <= "\u036f")
-
-
 def refang(data: bytes) -> tuple[bytes, Positions | None]:
     """Return folded bytes without defanging, and `Positions` if the positions differ from those in the text."""
     pieces = _pieces(data)
-    return _replace(data, pieces) if pieces else (data, None)
+    if not pieces:
+        return data, None
+    out: list[bytes] = []
+    positions = Positions([0], [0], [0], [0])
+    done = at = 0
+    for start, end, new in pieces:
+        if start < done:
+            continue
+        out.append(data[done:start])
+        out.append(new)
+        at += start - done
+        positions.old_start.append(start)
+        positions.old_end.append(end)
+        positions.new_start.append(at)
+        at += len(new)
+        positions.new_end.append(at)
+        done = end
+    out.append(data[done:])
+    return b"".join(out), positions
 
 
 def _fold_other(text: str) -> bytes:
@@ -119,26 +121,15 @@ def _fold_other(text: str) -> bytes:
             text = text.replace(control, " ")
     # The codec writes `?` for any other character, so the real question marks become 0x02 first.
     data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
-    wide = any(c in text for c in _WIDE_DOTS)
-    hidden = [c for c in _INVISIBLE if c in text]
     changed = bytearray(data)
-    for run in _OTHER.finditer(data):
-        start, end = run.span()
-        letters = text[start:end]
-        if end - start == 1:
-            if letters <= LAST_SPACED and _is_spaced(letters):
-                changed[start] = 0x81
-        elif min(letters) <= LAST_SPACED:  # most runs are quotes, dashes, Chinese: check all at once
-            word = letters.isalpha() and max(letters) <= LAST_SPACED
-            changed[start:end] = b"\x81" * (end - start) if word else [0x81 if _is_spaced(c) else 0x80 for c in letters]
-    if wide:
-        for m in _WIDE_DOT.finditer(text):
-            changed[m.start()] = 1
-    for c in hidden:
-        at = text.find(c)
-        while at >= 0:
-            changed[at] = 3
-            at = text.find(c, at + 1)
+    for word in _SPACED.finditer(text):
+        start, end = word.span()
+        changed[start:end] = b"\x81" * (end - start)
+    if any(dot in text for dot in _WIDE_DOTS):
+        for match in _WIDE_DOT.finditer(text):
+            changed[match.start()] = 1
+    for match in _HIDDEN_IN_TEXT.finditer(text):
+        changed[match.start()] = 3
     return bytes(changed)
 
 
@@ -184,26 +175,6 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
     return pieces
 
 
-def _replace(data: bytes, pieces: list[tuple[int, int, bytes]]) -> tuple[bytes, Positions | None]:
-    out: list[bytes] = []
-    positions = Positions([], [], [], [])
-    done = at = 0
-    for start, end, new in pieces:
-        if start < done:
-            continue
-        out.append(data[done:start])
-        out.append(new)
-        at += start - done
-        positions.old_start.append(start)
-        positions.old_end.append(end)
-        positions.new_start.append(at)
-        at += len(new)
-        positions.new_end.append(at)
-        done = end
-    out.append(data[done:])
-    return b"".join(out), positions
-
-
 def with_letters(text: str, folded: bytes, found: list[Match]) -> list[tuple[int, int, str, str]]:
     """Return matches in the folded bytes of a text in order, with canonical values as text, empty if as written.
 
@@ -217,7 +188,7 @@ def with_letters(text: str, folded: bytes, found: list[Match]) -> list[tuple[int
         if canonical or not text[start:end].isascii():
             name = (canonical or folded[start:end]).replace(b"\x01", b".").decode("latin-1")
         if "\x81" in name:
-            name = _spelled(name, filter(_is_spaced, text[start:end]), kind)
+            name = _spelled(name, filter(_SPACED.match, text[start:end]), kind)
             if not name:
                 continue
         kept.append((start, end, kind, name))

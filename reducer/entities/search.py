@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
-from reducer.entities.entity import CACHED_TEXTS, GROUPS, SHORT, Entity, Match, Scan, ScanMany
+from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, with_cache
 from reducer.entities.hosts import MASK, dotted
 from reducer.entities.names import finder as name_finder
 from reducer.entities.refang import fold, refang, with_letters
@@ -27,25 +27,11 @@ _new = tuple.__new__  # the constructor of a named tuple is a Python function: 0
 @lru_cache(maxsize=64)
 def compiled(types: frozenset[str]) -> Scan:
     """Return the scanner for a set of types: immutable, can be shared between threads."""
-    find = finder(types)
-    cached = lru_cache(maxsize=CACHED_TEXTS)(find)
-
-    def scan(text: str) -> Sequence[Entity]:
-        return cached(text) if len(text) <= SHORT else find(text)
-
-    return scan
-
-
-@lru_cache(maxsize=64)
-def finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
-    """Return the scanner for a set of types, without a cache."""
     find = _finder(types)
 
     def scan(text: str) -> tuple[Entity, ...]:
         folded = fold(text)
-        if len(folded) < 3:
-            return ()
-        found = find(folded)
+        found = find(folded) if len(folded) > 2 else []
         if not found:
             return ()
         matches, decode = _decodable(text, folded, found)
@@ -57,7 +43,7 @@ def finder(types: frozenset[str]) -> Callable[[str], tuple[Entity, ...]]:
             ]
         )
 
-    return scan
+    return with_cache(scan)
 
 
 @lru_cache(maxsize=64)
@@ -70,25 +56,18 @@ def compiled_for_many(types: frozenset[str]) -> ScanMany:
     find = _finder(types)
 
     def scan(texts: Iterable[str]) -> dict[str, Sequence[Entity]]:
-        listed = list(texts)
-        starts = _starts(listed)
+        # A text with other characters makes every character take more memory, and folding much slower.
+        parts: tuple[list[str], list[str]] = [], []
+        for text in texts:
+            parts[text.isascii()].append(text)
         found: dict[str, Sequence[Entity]] = {}
-        first = 0
-        while first < len(listed):
-            last = max(first + 1, bisect_right(starts, starts[first] + _JOINED_CHARS, first) - 1)
-            batch = listed[first:last]
-            # A text with other characters makes every character take more memory, and folding much slower.
-            parts = (
-                [batch]
-                if len(batch) == 1 or all(map(str.isascii, batch))
-                else [
-                    [text for text in batch if text.isascii()],
-                    [text for text in batch if not text.isascii()],
-                ]
-            )
-            for part in parts:
-                _scan_joined(part, types, find, found)
-            first = last
+        for part in parts:
+            starts = _starts(part)
+            first = 0
+            while first < len(part):
+                last = max(first + 1, bisect_right(starts, starts[first] + _JOINED_CHARS, first) - 1)
+                _scan_joined(part[first:last], types, find, found)
+                first = last
         return found
 
     return scan
@@ -109,27 +88,18 @@ def _scan_joined(texts: list[str], types: frozenset[str], find: _Find, found: di
     starts = _starts(texts)
     matches, decode = _decodable(joined, folded, hits)
     text, first, end_of_text = "", 0, 0
-    others: list[Entity] = []  # the entities of a text after its first: most texts have one
+    entities: list[Entity] = []
     for start, end, kind, canonical in matches:
         if kind not in types:
             continue
-        is_first = start >= end_of_text
-        if is_first:
-            if others:
-                found[text] = (*found[text], *others)
-                others = []
+        if start >= end_of_text:
             number = bisect_right(starts, start)
             end_of_text, first, text = starts[number], starts[number - 1], texts[number - 1]
+            entities = found[text] = []
         start -= first
         end -= first
         value = text[start:end]
-        entity = _new(Entity, (kind, value, decode(canonical) if canonical else value, start, end))
-        if is_first:
-            found[text] = (entity,)
-        else:
-            others.append(entity)
-    if others:
-        found[text] = (*found[text], *others)
+        entities.append(_new(Entity, (kind, value, decode(canonical) if canonical else value, start, end)))
 
 
 def _decodable(
@@ -146,53 +116,23 @@ def _decode(canonical: bytes) -> str:
     return (canonical.replace(b"\x01", b".") if 1 in canonical else canonical).decode()
 
 
-class _Wanted(NamedTuple):
-    """The kinds of entities to find."""
-
-    hosts: bool
-    hashes: bool
-    ipv4: bool
-    ipv6: bool
-    domain: bool
-    cve: bool
-    attack: bool
-
-
 def _finder(types: frozenset[str]) -> _Find:
     """Return a function that returns matches of at least `types` in the folded bytes of a text, in no order."""
-    wanted = _Wanted(
-        not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url")),
-        not types.isdisjoint(GROUPS["hash"]),
-        *(name in types for name in ("ipv4", "ipv6", "domain", "cve", "mitre_attack")),
-    )
-    want_hosts, want_hashes, want_numbers = wanted.hosts, wanted.hashes, wanted.cve or wanted.attack
+    want_hosts = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url"))
+    want_hashes = not types.isdisjoint(GROUPS["hash"])
+    want_cve, want_attack = "cve" in types, "mitre_attack" in types
     find_names = name_finder(types & {"threat_actor", "malware"})
 
     def find(folded: bytes) -> list[Match]:
-        size = len(folded)
         found: list[Match] = []
-        hexed = folded.translate(HEX) if want_hashes and size > 31 else None
+        hexed = folded.translate(HEX) if want_hashes and len(folded) > 31 else None
         if want_hosts:
-            if size > SHORT:
-                anchors, defanged = folded, True
-            else:
-                anchors = folded.translate(None, _NO_ANCHORS)
-                defanged = bool(anchors) and bool(anchors.translate(None, _NOT_DEFANGED))
-            if defanged:
-                data, positions = refang(folded)
-                if positions is None:
-                    found = _hosts(folded, anchors, hexed, wanted)
-                else:
-                    found = _hosts(data, data, None, wanted)
-                    if found:
-                        found = positions.restore(found, data)
-            elif anchors:
-                found = _hosts(folded, anchors, hexed, wanted)
+            found = _refanged_hosts(folded, hexed, types)
         if hexed is not None:
             found += hashes(folded, hexed)
         shape = folded.translate(SHAPE)
-        if want_numbers and b"0000" in shape:
-            found += numbered(folded, shape, wanted.cve, wanted.attack)
+        if (want_cve or want_attack) and b"0000" in shape:
+            found += numbered(folded, shape, want_cve, want_attack)
         if find_names is not None:
             found += find_names(folded, shape)
         return found
@@ -200,7 +140,19 @@ def _finder(types: frozenset[str]) -> _Find:
     return find
 
 
-def _hosts(data: bytes, anchors: bytes, hexed: bytes | None, wanted: _Wanted) -> list[Match]:
+def _refanged_hosts(folded: bytes, hexed: bytes | None, types: frozenset[str]) -> list[Match]:
+    """Return the entities with a host, at their positions in the folded bytes. `hexed` is their translation by HEX."""
+    anchors = folded if len(folded) > SHORT else folded.translate(None, _NO_ANCHORS)
+    if not anchors:
+        return []
+    if len(folded) > SHORT or anchors.translate(None, _NOT_DEFANGED):
+        data, positions = refang(folded)
+        if positions is not None:
+            return positions.restore(_hosts(data, data, None, types), data)
+    return _hosts(folded, anchors, hexed, types)
+
+
+def _hosts(data: bytes, anchors: bytes, hexed: bytes | None, types: frozenset[str]) -> list[Match]:
     """Return the entities with a host. `anchors` has its anchors at least, `hexed` its translation by HEX."""
     web: list[Match] = []
     colons = 58 in anchors
@@ -212,15 +164,16 @@ def _hosts(data: bytes, anchors: bytes, hexed: bytes | None, wanted: _Wanted) ->
             web += mails
             web.sort()
     found = web
-    want_ipv4 = wanted.ipv4 and (len(anchors) > SHORT or anchors.count(46) + anchors.count(1) > 2)
-    if (wanted.domain or want_ipv4) and (46 in anchors or 1 in anchors):
+    want_domain = "domain" in types
+    want_ipv4 = "ipv4" in types and (len(anchors) > SHORT or anchors.count(46) + anchors.count(1) > 2)
+    if (want_domain or want_ipv4) and (46 in anchors or 1 in anchors):
         mask = data.translate(MASK)
         if web:
             masked = bytearray(mask)
             for start, end, _, _ in web:
                 masked[start:end] = b" " * (end - start)
             mask = bytes(masked)
-        found = found + dotted(data, mask, want_ipv4, wanted.domain)
-    if wanted.ipv6 and colons and (len(anchors) > SHORT or b"::" in data or anchors.count(58) > 5):
+        found = found + dotted(data, mask, want_ipv4, want_domain)
+    if "ipv6" in types and colons and (len(anchors) > SHORT or b"::" in data or anchors.count(58) > 5):
         found = found + ipv6s(data, data.translate(HEX) if hexed is None else hexed, web)
     return found

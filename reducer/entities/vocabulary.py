@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from reducer.entities import scanner
-from reducer.entities.entity import CACHED_TEXTS, GROUPS, SHORT, TYPES, Entity, Scan, ScanMany
+from reducer.entities.entity import GROUPS, TYPES, Entity, Scan, ScanMany, expand, with_cache
 from reducer.entities.patterns import Pattern
 from reducer.entities.patterns import finder as pattern_finder
 from reducer.entities.words import FindWords
@@ -43,12 +43,7 @@ class Vocabulary:
 
     def expand(self, names: Iterable[str]) -> frozenset[str]:
         """Return the types for names of types and groups. Raises KeyError with the first unknown name."""
-        types: set[str] = set()
-        for name in names:
-            if name not in TYPES and name not in GROUPS and name not in self.custom:
-                raise KeyError(name)
-            types.update(GROUPS.get(name, (name,)))
-        return frozenset(types)
+        return expand(names, self.custom)
 
     def scanner(self, types: frozenset[str]) -> Scan:
         """Return a function that finds the entities of `types` (without groups) in a text."""
@@ -69,7 +64,7 @@ BUILT_IN = Vocabulary()
 @lru_cache(maxsize=256)
 def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
     scan = scanner(types.difference(vocabulary.custom))
-    ignored = _ignored(vocabulary, types)
+    ignored = {kind: values for kind, values in vocabulary.ignored.items() if kind in types}
     custom = {kind: definition for kind, definition in vocabulary.custom.items() if kind in types}
     if not custom and not ignored:
         return scan
@@ -81,34 +76,20 @@ def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
         if custom:
             data = text.encode("ascii", "replace")
             added = [entity for find_words in lists for entity in find_words(text, data)] + find_patterns(text, data)
-            if added:
-                found = sorted((*found, *_without_overlaps(added)), key=_order)
-        return tuple(entity for entity in found if not _is_ignored(entity, ignored)) if ignored else tuple(found)
+            found = sorted((*found, *_without_overlaps(added)), key=_order)
+        return tuple([entity for entity in found if not _is_ignored(entity, ignored)])
 
-    cached = lru_cache(maxsize=CACHED_TEXTS)(find)
-    return lambda text: cached(text) if len(text) <= SHORT else find(text)
+    return with_cache(find)
 
 
 @lru_cache(maxsize=256)
 def _scanner_of_many(vocabulary: Vocabulary, types: frozenset[str]) -> ScanMany:
-    if not types.isdisjoint(vocabulary.custom):
-        find = _scanner(vocabulary, types)
-        return lambda texts: {text: found for text in texts if (found := find(text))}
-    from reducer.entities.search import compiled_for_many
+    if types.isdisjoint(vocabulary.custom) and types.isdisjoint(vocabulary.ignored):
+        from reducer.entities.search import compiled_for_many
 
-    scan = compiled_for_many(types)
-    ignored = _ignored(vocabulary, types)
-    if not ignored:
-        return scan
-    return lambda texts: {
-        text: left
-        for text, found in scan(texts).items()
-        if (left := tuple([entity for entity in found if not _is_ignored(entity, ignored)]))
-    }
-
-
-def _ignored(vocabulary: Vocabulary, types: frozenset[str]) -> dict[str, frozenset[str]]:
-    return {kind: values for kind, values in vocabulary.ignored.items() if kind in types}
+        return compiled_for_many(types)
+    find = _scanner(vocabulary, types)
+    return lambda texts: {text: found for text in texts if (found := find(text))}
 
 
 def _order(entity: Entity) -> tuple[int, int, str]:

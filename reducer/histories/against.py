@@ -4,110 +4,84 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice, pairwise, zip_longest
-from typing import Any, NamedTuple
+from itertools import islice, zip_longest
+from typing import Any
 
 from reducer.errors import HistoryError
 from reducer.formats import decode, parse
-from reducer.histories.findings import Finding, Path, described, locate, short, suggestion, values
-from reducer.histories.stored import returns
-from reducer.histories.validate import Document, read_documents
-from reducer.values import Unreducible, chars
+from reducer.histories.findings import Finding, Path, described, locate, short, values
+from reducer.histories.stored import Content, returns
+from reducer.histories.validate import Document
+from reducer.values import Unreducible, chars, dump
 
-_MARKER = re.compile(r" ?…\[([1-9][0-9]{0,11}) more characters(?=[;\]])")
-_LIST_MARKER = re.compile(r"…\[([1-9][0-9]{0,11}) more items(|;.*)\]", re.DOTALL)
-_MENTIONS = "; mentions "
+_MARKER = re.compile(r" ?…\[([1-9]\d{0,15}) more characters(?=\]|; mentions )", re.ASCII)
+_LIST_MARKER = re.compile(r"…\[([1-9]\d{0,15}) more items(|;.*)\]", re.DOTALL | re.ASCII)
 _MAX_FINDINGS = 50
 _MAX_COMPARED = 1_000_000
 """Comparisons of items in one content, after which two lists count as different."""
 _MAX_MARKERS = 16
-"""Markers after one range of a text, and brackets after a marker: tool returns may contain forged markers."""
+"""Markers of an earlier pass, and brackets at which a marker may end: tool returns may contain forged markers."""
 _MAX_COUNTS = 128
-"""Sums of what the markers of one range can count."""
-_MAX_POSITIONS = 10_000
+_MAX_STATES = 1_000
+"""Places at which a text may continue after a marker: tool returns may contain forged markers."""
 
 
-def against(stored: bytes, original: bytes) -> list[Finding]:
-    """Return where `stored` is not a reduction of `original`, with lines and columns in `stored`.
-
-    Both are stored histories of any format, or one on each line. Raises nothing.
-    """
-    new, old = list(read_documents(stored)), list(read_documents(original))
-    if len(new) != len(old):
-        return [Finding("V101", (), f"{len(new):,} histories; the original has {len(old):,}", 1, 1)]
-    return [finding for pair in zip(new, old, strict=True) for finding in compare(*pair)]
+_Contents = Sequence[tuple[Content, str]]
+"""The contents of a history in order, each with the reason why rules never reduce it."""
 
 
 def compare(new: Document, old: Document) -> list[Finding]:
-    """Return where one JSON text is not a reduction of the original one."""
-    if new.text == old.text:
+    """Return where a stored history is not a reduction of the original one, with lines and columns. Raises nothing."""
+    if new.data == old.data:
         return []
-    after, before = _contents(new.text), _contents(old.text)
-    findings = list(_check_outside(new, after, old, before))
-    if len(after) == len(before):
-        starts = {content.start for content in after}
-        paths = {start: path for path, start in values(new.text) if start in starts}
-        for mine, theirs in zip(after, before, strict=True):
-            if new.text[mine.start : mine.end] == old.text[theirs.start : theirs.end]:
-                continue
-            path = paths.get(mine.start, ())
-            if theirs.untouched:
-                message = f"rules never reduce this content: {theirs.untouched}"
-                findings.append(Finding("V103", path, message))
-            else:
-                findings += check_content(theirs.value, mine.value, path)
-    return locate(new.text, findings, new.line)
+    after, before = _contents(new.data), _contents(old.data)
+    findings = list(_check_outside(new.data, after, old.data, before))
+    starts = {content.start for content, _ in after}
+    paths = {start: path for path, start in values(new.data) if start in starts}
+    for (mine, _), (theirs, untouched) in zip(after, before, strict=False):
+        if len(after) != len(before) or new.data[mine.start : mine.end] == old.data[theirs.start : theirs.end]:
+            continue
+        path = paths.get(mine.start, ())
+        if untouched:
+            findings.append(Finding("V103", path, f"rules never reduce this content: {untouched}"))
+        else:
+            findings += check_content(theirs.content, mine.content, path)
+    return locate(new.data, findings, new.line)
 
 
-class _Content(NamedTuple):
-    start: int
-    end: int
-    value: Any
-    untouched: str
-
-
-def _contents(text: str) -> list[_Content]:
-    data = text.encode(errors="surrogateescape")
+def _contents(data: bytes) -> _Contents:
     try:
-        copies = [(copy, one.untouched) for one in returns(data) for copy in one.places]
+        found = [(copy, one.untouched) for one in returns(data) for copy in one.places]
     except HistoryError:
         return []
-    offsets = sorted({offset for copy, _ in copies for offset in (copy.start, copy.end)})
-    lengths = (len(data[start:end].decode()) for start, end in pairwise([0, *offsets]))
-    at = dict(zip(offsets, accumulate(lengths), strict=True))  # characters before each byte offset
-    contents = [_Content(at[copy.start], at[copy.end], copy.content, untouched) for copy, untouched in copies]
-    return sorted(contents, key=lambda content: content.start)
+    return sorted(found, key=lambda one: one[0].start)
 
 
-def _check_outside(
-    new: Document, after: Sequence[_Content], old: Document, before: Sequence[_Content]
-) -> Iterator[Finding]:
-    """Yield a finding at the first character outside the contents that differs."""
-    for mine, theirs in zip_longest(_outside(new.text, after), _outside(old.text, before)):
-        if mine is None or theirs is None or mine[1] != theirs[1]:
-            start, text = mine or (len(new.text), "")
-            other = theirs[1] if theirs else ""
-            same = _common_length(text, other)
-            at = max(min(start + same, len(new.text) - 1), 0)
-            path = next((path for path, offset in reversed([*values(new.text)]) if offset <= at), ())
-            words = f"found {described(text[same : same + 20])}; the original has {described(other[same : same + 20])}"
-            line, column = new.text.count("\n", 0, at), at - new.text.rfind("\n", 0, at)
-            yield Finding("V101", path, f"differs outside the contents: {words}", new.line + line, column)
+def _check_outside(new: bytes, after: _Contents, old: bytes, before: _Contents) -> Iterator[Finding]:
+    """Yield a finding at the first value outside the contents that differs."""
+    for mine, theirs in zip_longest(_outside(new, after), _outside(old, before), fillvalue=(len(new), b"")):
+        if mine[1] != theirs[1]:
+            same = _common_length(mine[1], theirs[1])
+            found, expected = (piece[same : same + 20].decode(errors="replace") for piece in (mine[1], theirs[1]))
+            at = mine[0] + same
+            path = max(((start, path) for path, start in values(new) if start <= at), default=(0, ()))[1]
+            words = f"differs outside the contents: found {described(found)}; the original has {described(expected)}"
+            yield Finding("V101", path, words)
             return
 
 
-def _outside(text: str, contents: Sequence[_Content]) -> Iterator[tuple[int, str]]:
+def _outside(data: bytes, contents: _Contents) -> Iterator[tuple[int, bytes]]:
     end = 0
-    for content in contents:
-        yield end, text[end : content.start]
+    for content, _ in contents:
+        yield end, data[end : content.start]
         end = content.end
-    yield end, text[end:]
+    yield end, data[end:]
 
 
 def check_content(old: Any, new: Any, path: Path = ()) -> list[Finding]:
     """Return where a content, at `path`, is not a reduction of the original one; both are decoded JSON."""
     try:
-        findings = list(islice(_check_root(path, old, new, iter(range(_MAX_COMPARED))), _MAX_FINDINGS))
+        findings = list(islice(_check_root(path, old, new), _MAX_FINDINGS))
         after, before = chars(new), chars(old)
     except (RecursionError, Unreducible):
         return [Finding("V109", path, "nested too deeply to compare")]
@@ -116,7 +90,7 @@ def check_content(old: Any, new: Any, path: Path = ()) -> list[Finding]:
     return findings
 
 
-def _check_root(path: Path, old: Any, new: Any, budget: Iterator[int]) -> Iterator[Finding]:
+def _check_root(path: Path, old: Any, new: Any) -> Iterator[Finding]:
     if type(old) is str and type(new) is str:
         yield from _check_notation(path, old, new)
         old, new = decode(old), decode(new)
@@ -128,7 +102,7 @@ def _check_root(path: Path, old: Any, new: Any, budget: Iterator[int]) -> Iterat
         yield Finding("V106", path, f"found {described(new)}; the original is {described(old)}")
     elif type(old) is list and type(new) is list and "" in new and "" not in old:
         yield Finding("V106", (*path, new.index("")), "an empty text, which providers refuse")
-    yield from _check_value(path, old, new, budget)
+    yield from _check_value(path, old, new, iter(range(_MAX_COMPARED)))
 
 
 def _check_value(path: Path, old: Any, new: Any, budget: Iterator[int]) -> Iterator[Finding]:
@@ -148,10 +122,8 @@ def _check_value(path: Path, old: Any, new: Any, budget: Iterator[int]) -> Itera
 
 def _check_notation(path: Path, old: str, new: str) -> Iterator[Finding]:
     before, after = parse(old), parse(new)
-    if before is None or after is None:
-        return
     # What remains of a Python literal may also be JSON: `[1, 2]`.
-    if before[1].name not in (after[1].name, "Python literal"):
+    if before and after and before[1].name not in (after[1].name, "Python literal"):
         yield Finding("V104", path, f"the text is {after[1].name}; the original is {before[1].name}")
 
 
@@ -160,11 +132,11 @@ def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], budget: 
         if key in old:
             yield from _check_value((*path, key), old[key], value, budget)
         else:
-            yield Finding("V107", (*path, key), f"the original has no key {short(key)} here{suggestion(key, old)}")
-    order = [key for key in old if key in new]
-    moved = [key for key, expected in zip((key for key in new if key in old), order, strict=True) if key != expected]
-    if moved:
-        yield Finding("V108", (*path, moved[0]), f"the key {short(moved[0])} is at another position in the original")
+            yield Finding("V107", (*path, key), f"the original has no key {short(key)} here")
+    order, expected = [key for key in new if key in old], [key for key in old if key in new]
+    moved = next((key for key, other in zip(order, expected, strict=True) if key != other), None)
+    if moved is not None:
+        yield Finding("V108", (*path, moved), f"the key {short(moved)} is at another position in the original")
 
 
 def _check_list(path: Path, old: list[Any], new: list[Any], budget: Iterator[int]) -> Iterator[Finding]:
@@ -173,10 +145,10 @@ def _check_list(path: Path, old: list[Any], new: list[Any], budget: Iterator[int
         # The first item that fits leaves most items for the others.
         fits = (at for at in range(start, len(old)) if _fits(old[at], item, budget))
         here, found = (*path, index), next(fits, None)
-        marker = _LIST_MARKER.fullmatch(item) if type(item) is str else None
+        marker = _LIST_MARKER.fullmatch(item) if type(item) is str and index == len(new) - 1 else None
         if found is not None:
             start = found + 1
-        elif marker and index == len(new) - 1:
+        elif marker:
             earlier = _LIST_MARKER.fullmatch(old[-1]) if old and type(old[-1]) is str else None
             removed = len(old) - index + (int(earlier[1]) - 1 if earlier else 0)
             if int(marker[1]) != removed:
@@ -194,98 +166,62 @@ def _fits(old: Any, new: Any, budget: Iterator[int]) -> bool:
 
 
 def _check_text(path: Path, old: str, new: str, budget: Iterator[int]) -> Iterator[Finding]:
-    mentions = _marked(old, new)
-    if mentions is not None:
-        yield from _check_mentions(path, mentions, old)
+    if not new or new == old:
         return
     before, after = decode(old), decode(new)
-    if type(before) is type(after) and type(before) is not str:
+    mentions = _mentions(old, new)
+    if mentions is not None:
+        yield from _check_mentions(path, mentions, old)
+    elif type(before) is type(after) and type(before) is not str:
         yield from _check_notation(path, old, new)
         yield from _check_value(path, before, after, budget)
-        return
-    marker = _MARKER.search(new)
-    if marker and old.startswith(new[: marker.start()]):
-        words = f"the marker counts {int(marker[1]):,} characters, after which the original does not continue so"
-        yield Finding("V111", path, words)
     else:
         same = _common_length(old, new)
-        yield Finding("V110", path, f"differs from the original after {same:,} characters, without a marker")
+        yield Finding("V110", path, f"differs from the original after {same:,} characters, without a true marker")
 
 
-def _common_length(one: str, other: str) -> int:
+def _common_length(one: str | bytes, other: str | bytes) -> int:
     shorter = min(len(one), len(other))
     return next((index for index in range(shorter) if one[index] != other[index]), shorter)
 
 
-def _check_mentions(path: Path, mentions: str, old: Any) -> Iterator[Finding]:
-    names = [name for names in mentions.split(_MENTIONS)[1:] for name in names.split(", ")]
-    texts = "\0".join(_texts(old)) if names else ""
-    for name in names:
-        if name not in texts:
-            yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a value, with keys and the texts in structured text."""
-    if type(value) is str:
-        yield value
-        decoded = decode(value)
-        if type(decoded) is not str:
-            yield from _texts(decoded)
-    elif type(value) is dict:
-        for key, item in value.items():
-            yield key
-            yield from _texts(item)
-    elif type(value) is list:
-        for item in value:
-            yield from _texts(item)
-
-
-def _marked(old: str, new: str) -> str | None:
-    """Return what the markers of a text mention; None if it does not consist of ranges of `old` and true markers."""
-    if new == old or not new:
-        return ""
-    pending = [(0, 0, "")]
-    seen: set[tuple[int, int]] = set()
-    while pending and len(seen) < _MAX_POSITIONS:
-        at, start, mentions = pending.pop()
-        if (at, start) in seen:
-            continue
-        seen.add((at, start))
-        if len(old) - start == len(new) - at and old.endswith(new[at:]):
-            return mentions
-        following = [
-            (end, next_start, mentions + more)
-            for marker in islice(_MARKER.finditer(new, at), _MAX_MARKERS)
-            if old.startswith(new[at : marker.start()], start)
-            for next_start in _next_starts(old, start + marker.start() - at, int(marker[1]))
-            for end, more in _ends(new, marker)
-        ]
-        pending += reversed(following)
-    return None
-
-
-def _next_starts(old: str, start: int, count: int) -> Iterator[int]:
-    """Yield where `old` can continue after `count` removed characters, some of which its own markers count."""
-    counted = {0: None}
-    for marker in islice(_MARKER.finditer(old, start), _MAX_MARKERS):
-        more = [int(marker[1]) - (end - marker.start()) for end, _ in _ends(old, marker)]
-        counted |= {known + extra: None for known in list(counted)[:_MAX_COUNTS] for extra in more}
-    for extra in counted:
-        if start < start + count - extra <= len(old):
-            yield start + count - extra
+def _mentions(old: str, new: str) -> str | None:
+    """Return what the markers of a text mention; None if it is not made of ranges of `old` and true markers."""
+    earlier = {0}  # what markers of an earlier pass count beyond their own length
+    for marker in islice(_MARKER.finditer(old), _MAX_MARKERS):
+        counted = {int(marker[1]) - end + marker.start() for end, _ in _ends(old, marker)}
+        earlier |= {one + other for one in islice(list(earlier), _MAX_COUNTS) for other in counted}
+    states = {(0, 0): ""}  # offsets in `new` and `old` up to which the two fit, and what is mentioned so far
+    for marker in _MARKER.finditer(new):
+        following = {}
+        for (done, start), mentions in islice(states.items(), _MAX_STATES):
+            kept = start + marker.start() - done
+            if kept < start:
+                following[done, start] = mentions
+            elif old.startswith(new[done : marker.start()], start):
+                following[done, start] = mentions  # `old` may have the text of this marker
+                for end, mentioned in _ends(new, marker):
+                    for start in (kept + int(marker[1]) - more for more in earlier):
+                        if kept < start <= len(old):
+                            following.setdefault((end, start), mentions + mentioned)
+        states = following
+    return next((mentions for (done, start), mentions in states.items() if old[start:] == new[done:]), None)
 
 
 def _ends(text: str, marker: re.Match[str]) -> Iterator[tuple[int, str]]:
     """Yield where a text can continue after a marker, and what the marker then mentions: values may contain `]`."""
-    end = marker.end()
-    for _ in range(_MAX_MARKERS):
-        end = text.find("]", end) + 1
-        mentions = text[marker.end() : end - 1]
-        if not end or (mentions and (not mentions.startswith(_MENTIONS) or "…[" in mentions)):
+    for closing in islice(re.finditer(r"\](…?)", text[marker.end() :]), _MAX_MARKERS):
+        mentions = text[marker.end() : marker.end() + closing.start()]
+        if "…[" in mentions:
             return
-        if text.startswith("…", end):
-            yield end + 1, mentions
-        yield end, mentions
+        yield from ((marker.end() + end, mentions) for end in {closing.start() + 1, closing.end()})
         if not mentions:
             return
+
+
+def _check_mentions(path: Path, mentions: str, old: Any) -> Iterator[Finding]:
+    names = [name for names in mentions.split("; mentions ")[1:] for name in names.split(", ")]
+    text = dump(old) if names else ""
+    for name in names:
+        if dump(name)[1:-1] not in text:
+            yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.references import Prompt, Response
+from reducer.histories.source import Source
+from reducer.references import Call, Prompt, Response
 
 Scalar = str | int | float | bool | None
 """What a field may hold besides the structure that is read: a field that holds anything else is read as well."""
-
-
-class Source(Protocol):
-    """What a message was decoded from: gives access to the values that it holds as `Raw`."""
-
-    def value(self, raw: Raw) -> Any:
-        """Decode a value; None if it cannot be decoded."""
-
-    def is_text(self, raw: Raw) -> bool:
-        """Tell whether a value is a text, without decoding it."""
 
 
 class ToolReturn(NamedTuple):
@@ -64,3 +55,8 @@ def objects(value: Any, kind: type[Struct]) -> list[Any]:
     if type(value) is list:
         return [item for item in value if type(item) is kind]
     return [value] if type(value) is kind else []
+
+
+def called(tool: Any, arguments: Raw | UnsetType, call_id: Any, source: Source) -> Call:
+    """Return a tool call, with its arguments decoded."""
+    return Call(str(tool or ""), None if arguments is UNSET else source.value(arguments), str(call_id or ""))

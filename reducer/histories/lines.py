@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from reducer.histories.sources import BOM
+from reducer.histories.source import BOM
 from reducer.strict_json import loads
 
 MAX_LINE = 16 * 1024 * 1024
@@ -71,12 +71,6 @@ class Stream:
         if len(taken) > self._taken:
             self._ahead, self._taken = taken + self._ahead[self._taken :], len(taken)
         self._taken -= len(taken)
-
-    def skip(self, count: int) -> bool:
-        """Skip `count` bytes; False if there are fewer."""
-        while count and (found := self.read(count)):
-            count -= len(found)
-        return not count
 
 
 class Piece(NamedTuple):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Required
+from typing import Any, NamedTuple
 
-from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
-
-from reducer.histories.findings import Finding, Path, path_text, short, suggestion
+from reducer.histories.findings import Finding, Path, short
+from reducer.paths.written import path_text
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _ANSWERS = ("tool-return", "retry-prompt")
@@ -17,26 +16,8 @@ _SESSION_KEYS = frozenset({"text_content", "activity_parts", "response_text_main
 _SESSION_LISTS = ("parts", "activity_parts")
 
 
-class _Request(TypedDict, total=False):
-    id: str | None
-
-
-class _Result(TypedDict, total=False):
-    name: Required[str]
-    call_id: str | None
-
-
-class _Activity(TypedDict, total=False):
-    tools: list[_Request] | None
-    results: list[_Result] | None
-
-
-class SessionMessage(TypedDict, total=False):
-    """What pairing reads of a message of a session history; pydantic checks it."""
-
-    role: Required[str]
-    parts: list[_Activity] | None
-    activity_parts: list[_Activity] | None
+Messages = Sequence[tuple[Path, Any]]
+"""The messages of a history, each with its path in the file."""
 
 
 class _Call(NamedTuple):
@@ -45,19 +26,19 @@ class _Call(NamedTuple):
     id: str
 
 
-def check_order(paths: Sequence[Path], messages: Sequence[Any]) -> Iterator[Finding]:
+def check_order(messages: Messages) -> Iterator[Finding]:
     """Check which messages follow each other, and where system prompts and tool returns are in a request."""
     previous: Any = None
     started = False  # something other than a system prompt came before
-    for path, message in zip(paths, messages, strict=True):
+    for path, message in messages:
         kind = _field(message, "kind")
         kinds = [_field(part, "part_kind") for part in _list(message, "parts")]
         if kind == "response":
-            if previous == "response":
-                calls = "tool-call" in kinds
-                words = "a response with tool calls" if calls else "a response"
-                yield Finding("V041" if calls else "V040", path, f"{words} follows a response; expected a request")
-            elif path == paths[0]:
+            if previous == "response" and "tool-call" in kinds:
+                yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
+            elif previous == "response":
+                yield Finding("V040", path, "a response follows a response; expected a request")
+            elif path == messages[0][0]:
                 yield Finding("V043", path, "the first message is a response; expected a request")
             started = True
         elif kind == "request":
@@ -67,17 +48,17 @@ def check_order(paths: Sequence[Path], messages: Sequence[Any]) -> Iterator[Find
                 words = "a request with more than tool returns follows a request; expected a response"
                 yield Finding("V042", (*path, "parts", other), words)
             for number, part_kind in enumerate(kinds):
+                here = (*path, "parts", number)
                 if part_kind == "system-prompt" and started:
-                    yield Finding("V044", (*path, "parts", number), "a system prompt is not at the start")
+                    yield Finding("V044", here, "a system prompt is not at the start")
                 elif part_kind == "tool-return" and prompted:
-                    words = "a tool return follows a prompt; expected it before the prompt"
-                    yield Finding("V045", (*path, "parts", number), words)
+                    yield Finding("V045", here, "a tool return follows a prompt; expected it before the prompt")
                 started = started or part_kind != "system-prompt"
                 prompted = prompted or part_kind == "user-prompt"
         previous = kind
 
 
-def check_calls(paths: Sequence[Path], messages: Sequence[Any]) -> Iterator[Finding]:
+def check_calls(messages: Messages) -> Iterator[Finding]:
     """Check that each call has one return or retry with its id and tool name before the next response.
 
     An id counts within one response: some providers number their calls and reuse the ids. Consecutive responses count
@@ -86,17 +67,18 @@ def check_calls(paths: Sequence[Path], messages: Sequence[Any]) -> Iterator[Find
     waiting: dict[str, list[_Call]] = {}
     answered: dict[str, _Call] = {}
     previous: Any = None
-    for path, message in zip(paths, messages, strict=True):
+    for path, message in messages:
         kind = _field(message, "kind")
+        parts = [((*path, "parts", number), part) for number, part in enumerate(_list(message, "parts"))]
         if kind == "response":
             if previous != "response":
                 yield from _unanswered(waiting, "V030", f"before the next response, {path_text(path)}")
                 waiting, answered = {}, {}
-            yield from _check_response((*path, "parts"), _list(message, "parts"), waiting)
+            yield from _check_response(parts, waiting)
         elif kind == "request":
-            for number, part in enumerate(_list(message, "parts")):
+            for here, part in parts:
                 if _is_answer(part):
-                    yield from _check_answer((*path, "parts", number), part, waiting, answered)
+                    yield from _check_answer(here, part, waiting, answered)
         previous = kind
     yield from _unanswered(waiting, "V031", "yet")
 
@@ -107,24 +89,18 @@ def _unanswered(waiting: dict[str, list[_Call]], code: str, when: str) -> Iterat
             yield Finding(code, (*call.path, "tool_call_id"), f"the call of {_tool(call.tool)} has no return {when}")
 
 
-def _check_response(path: Path, parts: list[Any], waiting: dict[str, list[_Call]]) -> Iterator[Finding]:
+def _check_response(parts: Messages, waiting: dict[str, list[_Call]]) -> Iterator[Finding]:
     ids: set[str] = set()
-    builtin: set[str] = set()
-    for number, part in enumerate(parts):
-        kind, id, here = _field(part, "part_kind"), _field(part, "tool_call_id"), (*path, number, "tool_call_id")
-        if kind == "tool-call":
-            yield from _check_id((*path, number), part)
-        if type(id) is not str:
-            continue
-        if kind == "tool-call":
-            if id in ids:
-                yield Finding("V034", here, f"an earlier call of this response also has the id {short(id)}")
-            ids.add(id)
-            waiting.setdefault(id, []).append(_Call((*path, number), part.get("tool_name"), id))
-        elif kind == "builtin-tool-call":
-            builtin.add(id)
-        elif kind == "builtin-tool-return" and id not in builtin:
-            yield Finding("V046", here, f"no built-in call before it in this response has the id {short(id)}")
+    for path, part in parts:
+        if _field(part, "part_kind") == "tool-call":
+            yield from _check_id(path, part)
+            id = part.get("tool_call_id")
+            if type(id) is str:
+                if id in ids:
+                    words = f"an earlier call of this response also has the id {short(id)}"
+                    yield Finding("V034", (*path, "tool_call_id"), words)
+                ids.add(id)
+                waiting.setdefault(id, []).append(_Call(path, part.get("tool_name"), id))
 
 
 def _is_answer(part: Any) -> bool:
@@ -137,16 +113,13 @@ def _check_answer(
     path: Path, part: dict[str, Any], waiting: dict[str, list[_Call]], answered: dict[str, _Call]
 ) -> Iterator[Finding]:
     yield from _check_id(path, part)
-    id, tool = part.get("tool_call_id"), part.get("tool_name")
+    id, tool, here = part.get("tool_call_id"), part.get("tool_name"), (*path, "tool_call_id")
     if type(id) is not str:
         return
-    here = (*path, "tool_call_id")
     if calls := waiting.get(id):
         # Calls with one id are told apart by their tool name, otherwise by their order.
         call = next((call for call in calls if call.tool == tool), calls[0])
         calls.remove(call)
-        if not calls:
-            del waiting[id]
         answered[id] = call
         if call.tool != tool and type(call.tool) is type(tool) is str:
             words = f"answers {path_text(call.path)}, a call of {_tool(call.tool)}, with the tool name {_tool(tool)}"
@@ -154,10 +127,8 @@ def _check_answer(
     elif id in answered:
         yield Finding("V033", here, f"the call {path_text(answered[id].path)} already has a return")
     else:
-        hint = suggestion(id, waiting)
-        if not hint:
-            same = next((calls[0].id for calls in waiting.values() if calls[0].tool == tool), None)
-            hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
+        same = next((call.id for calls in waiting.values() for call in calls if call.tool == tool), None)
+        hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
         yield Finding("V032", here, f"no call of the previous response has the id {short(id)}{hint}")
 
 
@@ -178,11 +149,13 @@ def is_session_message(value: Any) -> bool:
     )
 
 
-def check_session(paths: Sequence[Path], messages: Sequence[Any]) -> Iterator[Finding]:
+def check_session(messages: Messages) -> Iterator[Finding]:
     """Check that the requests and results of a session history match, and that both copies of a result are equal."""
     requested: dict[str, Path] = {}
     answered: set[str] = set()
-    for path, message in zip(paths, messages, strict=True):
+    for path, message in messages:
+        if type(_field(message, "role")) is not str:
+            yield Finding("V060", path, "expected a message with a `role`")
         for at, tool in _entries(path, message, "tools"):
             if type(id := _field(tool, "id")) is str:
                 requested.setdefault(id, (*at, "id"))

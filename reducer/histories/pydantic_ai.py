@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Format, Scalar, Source, ToolReturn
+from reducer.histories.format import Format, Scalar, ToolReturn, called
 from reducer.histories.reducible import why_untouched
-from reducer.references import Call, Prompt, Response, searched
+from reducer.histories.source import Source
+from reducer.references import Prompt, Response, searched
 
 
 class Part(Struct, gc=False):
@@ -51,7 +52,7 @@ def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
             contents: tuple[Raw, ...] = ()
         else:
             contents = (part.content,)
-            if part.content_file_digests is not UNSET and not why and source.is_text(part.content):
+            if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
                 why = "its content is bytes, a date or the like, stored as a text"
         yield ToolReturn(number, part.tool_name, part.tool_call_id, contents, why, part.timestamp)
 
@@ -61,7 +62,8 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
     parts = [(number, part, _content(part, source)) for number, part in enumerate(listed) if type(part) is Part]
     if message.kind == "response":
         texts = (text for _, part, text in parts if part.part_kind == "text" and isinstance(text, str))
-        calls = (_call(part, source) for _, part, _ in parts if part.part_kind == "tool-call")
+        called_parts = (part for _, part, _ in parts if part.part_kind == "tool-call")
+        calls = (called(part.tool_name, part.args, part.tool_call_id, source) for part in called_parts)
         yield 0, Response(tuple(texts), tuple(calls))
         return
     if isinstance(message.instructions, str):
@@ -73,11 +75,6 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
 
 def _content(part: Part, source: Source) -> Any:
     return None if part.content is UNSET or part.part_kind == "tool-return" else source.value(part.content)
-
-
-def _call(part: Part, source: Source) -> Call:
-    arguments = None if part.args is UNSET else source.value(part.args)
-    return Call(str(part.tool_name or ""), arguments, str(part.tool_call_id or ""))
 
 
 FORMAT = Format(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from functools import cache
 from textwrap import shorten
 from typing import Any
@@ -13,105 +12,86 @@ from msgspec import Raw, Struct
 from reducer.errors import HistoryError
 from reducer.histories import pydantic_ai, session
 from reducer.histories.format import Format, Scalar
-from reducer.histories.plain import PlainSource, located
-from reducer.histories.sources import MsgspecSource
+from reducer.histories.source import Source, located
+from reducer.paths.written import path_text
 
 InputFormat = str
 """What a stored history is read as: the name of a format, or `auto` to recognise it."""
 
 FORMATS = (pydantic_ai.FORMAT, session.FORMAT)
-INPUT_FORMATS = ("auto", *(one.name for one in FORMATS))
 
 _LEVELS = 16
 """Levels of wrapping that are searched."""
 _NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "message_history"})
 """Under these keys of a wrapper an empty list is a history too."""
-_BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\n\r]*+")
 _LONGEST_KEYS = 100
 
-Messages = list[tuple[Format, list[Any]]]
-"""Lists of messages, each with its format."""
+Path = tuple[str | int, ...]
+Messages = tuple[Format, list[Any]]
+"""Messages of a list, or a single message, with their format."""
 
 
-@dataclass(slots=True)
-class _Search:
-    """What is searched, and what was found so far: messages in order, and whether there was an empty history."""
-
-    data: bytes
-    source: MsgspecSource | PlainSource
-    formats: tuple[Format, ...]
-    strict: bool
-    expected: str
-    found: Messages = field(default_factory=list)
-    is_empty: bool = False
-
-
-def find_messages(data: bytes, source: MsgspecSource | PlainSource, input_format: InputFormat) -> Messages:
+def find_messages(source: Source, input_format: InputFormat) -> list[Messages]:
     """Return all messages of a stored history in order. Raises `HistoryError` if it is none.
 
-    `data`: a list of messages, one message, or any JSON in which there are such. Raises what `source` raises for text
-    that it cannot decode.
+    The history is a list of messages, one message, or any JSON in which there are such.
     """
-    chosen = tuple(one for one in FORMATS if one.name == input_format)
-    expected = f"expected {', or '.join(one.expected for one in chosen or FORMATS)}"
-    search = _Search(data, source, chosen or FORMATS, not chosen, expected)
-    begin = _BEGINNING.match(data)
-    start = begin.end() if begin else 0
-    if start == len(data):
+    formats = [one for one in FORMATS if one.name == input_format] or FORMATS
+    if not memoryview(source.root).nbytes:
         raise HistoryError("empty: expected a list of messages")
-    mark = data[start : start + 1]
-    if mark == b"[":
-        _search_list(search, None, "", _LEVELS)
-    elif mark == b"{":
-        _search_object(search, None, "", _LEVELS)
-    if not search.found and not search.is_empty:
-        if mark == b"[":
-            raise _no_message(search, None, 0, "", search.expected)
-        raise HistoryError(f"not a history: found {_described(search, source.decode(Raw))}, {search.expected}")
-    return search.found
+    found = list(_search(source, formats, source.root, ()))
+    if found:
+        return found
+    source.decode(Raw, source.root)
+    if source.mark(source.root) == "[":
+        raise _no_message(source, formats, source.decode(list[Raw], source.root)[0], (0,))
+    raise HistoryError(f"not a history: found {_described(source, source.root)}, {_expected(formats)}")
 
 
-def _search_list(search: _Search, raw: Raw | None, path: str, levels: int) -> None:
-    for one in search.formats:
-        messages = search.source.decode(_list_of(one.message), raw)
-        if any(type(message) is one.message and one.recognises(message, search.strict) for message in messages):
+def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> Iterator[Messages]:
+    """Yield the messages in a list or object, each list of them, each single message and each empty history."""
+    mark = source.mark(raw)
+    if mark == "[":
+        yield from _search_list(source, formats, raw, path)
+    elif mark == "{":
+        members = source.decode(dict[str, Raw], raw)
+        for one in formats:
+            if not members.keys().isdisjoint(one.message.__struct_encode_fields__):
+                message = source.decode(one.message, raw)
+                if one.recognises(message, len(formats) > 1):
+                    yield one, [message]
+                    return
+        for key, value in members.items():
+            if _may_hold(source, value, (*path, key)):
+                yield from _search(source, formats, value, (*path, key))
+
+
+def _search_list(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> Iterator[Messages]:
+    items: list[Raw]
+    for one in formats:
+        messages = source.decode(_list_of(one.message), raw)
+        if any(type(message) is one.message and one.recognises(message, len(formats) > 1) for message in messages):
             for number, message in enumerate(messages):
                 if type(message) is not one.message or not one.recognises(message, False):
-                    raise _no_message(search, raw, number, path, f"expected {one.expected}")
-            search.found.append((one, messages))
+                    items = source.decode(list[Raw], raw)
+                    raise _no_message(source, [one], items[number], (*path, number))
+            yield one, messages
             return
-    items = search.source.decode(list[Raw], raw)
-    if not items and (not path or _last_key(path) in _NAMES):
-        search.is_empty = True
+    items = source.decode(list[Raw], raw)
+    if not items and (not path or path[-1] in _NAMES):
+        yield formats[0], []
     for number, item in enumerate(items):
-        _search_value(search, item, f"{path}[{number}]", levels)
+        if _may_hold(source, item, (*path, number)):
+            yield from _search(source, formats, item, (*path, number))
 
 
-def _search_object(search: _Search, raw: Raw | None, path: str, levels: int) -> None:
-    members = search.source.decode(dict[str, Raw], raw)
-    for one in search.formats:
-        if not members.keys().isdisjoint(one.message.__struct_encode_fields__):
-            message = search.source.decode(one.message, raw)
-            if one.recognises(message, search.strict):
-                search.found.append((one, [message]))
-                return
-    for key, value in members.items():
-        _search_value(search, value, f"{path}.{key}" if path else key, levels)
-
-
-def _search_value(search: _Search, raw: Raw, path: str, levels: int) -> None:
-    """Search a list or object, unless there is no key of a message in it."""
-    start, end = search.source.place(raw)
-    data = search.data
-    if not levels or data[start] not in b"[{":
-        return
-    may_hold = data.find(b'parts"', start, end) >= 0 or data.find(b"\\u", start, end) >= 0
-    if may_hold or _last_key(path) in _NAMES:
-        (_search_list if data[start] in b"[" else _search_object)(search, raw, path, levels - 1)
-
-
-def _last_key(path: str) -> str:
-    return path.rpartition(".")[2]
+def _may_hold(source: Source, raw: Raw, path: Path) -> bool:
+    """Tell whether there is a key of a message in a value, in any spelling; it is decoded only then."""
+    start, end = source.place(raw)
+    data = source.data
+    if data[start] not in b"[{" or len(path) > _LEVELS:
+        return False
+    return path[-1] in _NAMES or data.find(b'parts"', start, end) >= 0 or data.find(b"\\u", start, end) >= 0
 
 
 @cache
@@ -119,21 +99,27 @@ def _list_of(message: type[Struct]) -> Any:
     return list[message | list[Raw] | Scalar]  # type: ignore[valid-type]
 
 
-def _no_message(search: _Search, raw: Raw | None, number: int, path: str, expected: str) -> HistoryError:
-    item = search.source.decode(list[Raw], raw)[number]
-    where = f"{f' of `{path}`' if path else ''} at {located(search.data, search.source.place(item)[0])}"
-    found = f"is not a message: found {_described(search, item)}"
-    return HistoryError(f"not a history: item {number + 1}{where} {found}, {expected}")
+def _expected(formats: Sequence[Format]) -> str:
+    return f"expected {', or '.join(one.expected for one in formats)}"
 
 
-def _described(search: _Search, raw: Raw) -> str:
+def _no_message(source: Source, formats: Sequence[Format], item: Raw, path: Path) -> HistoryError:
+    wrapper = f" of `{path_text(path[:-1])}`" if path[1:] else ""
+    where = f"item {int(path[-1]) + 1}{wrapper} at {located(source.data, source.place(item)[0])}"
+    return HistoryError(
+        f"not a history: {where} is not a message: found {_described(source, item)}, {_expected(formats)}"
+    )
+
+
+def _described(source: Source, raw: Raw) -> str:
     """Name a value that is not a message."""
-    start = search.source.place(raw)[0]
-    mark = search.data[start : start + 1]
-    if mark != b"{":
-        names = {b"[": "a list", b'"': "a text", b"t": "true", b"f": "false", b"n": "null"}
+    mark = source.mark(raw)
+    if mark != "{":
+        names = {"[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
         return names.get(mark, "a number")
-    keys = [*search.source.decode(dict[str, Raw], raw)]
-    if not keys:
-        return "an empty object"
-    return f"an object with the keys {shorten(', '.join(keys), _LONGEST_KEYS, placeholder=' …')}"
+    keys = list(source.decode(dict[str, Raw], raw))
+    return (
+        f"an object with the keys {shorten(', '.join(keys), _LONGEST_KEYS, placeholder=' …')}"
+        if keys
+        else "an empty object"
+    )

@@ -6,19 +6,17 @@ to them, `technical_details` may hold the same results without an id. All of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from reducer.histories.format import Format, Scalar, Source, ToolReturn, objects
+from reducer.histories.format import Format, Scalar, ToolReturn, called, objects
 from reducer.histories.reducible import why_untouched
+from reducer.histories.source import Source
 from reducer.references import Call, Prompt, Response
-
-_SAME_TEXT = 16
-"""Returns with the same name and text among which the copy of a return without an id is looked for."""
 
 
 class Result(Struct, gc=False):
@@ -71,19 +69,19 @@ class Message(Struct, gc=False):
 
 
 @dataclass(slots=True, eq=False)
-class _Gathered:
+class _Return:
     """A tool return while its copies are gathered."""
 
-    number: int
+    part: int
     tool: Any
     call_id: Any
     timestamp: Any
     contents: list[Raw] = field(default_factory=list)
     is_error: bool = False
 
-    def add(self, content: Raw | UnsetType, is_error: bool) -> None:
-        if content is not UNSET:
-            self.contents.append(content)
+    def add(self, contents: Iterable[Raw | UnsetType], is_error: bool) -> None:
+        """Add copies of the content."""
+        self.contents += [content for content in contents if content is not UNSET]
         self.is_error = self.is_error or is_error
 
 
@@ -100,19 +98,15 @@ def _recognises(message: Message, strict: bool) -> bool:
 
 
 def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
-    gathered: list[_Gathered] = []
-    for number, part in _activities(message.parts):
-        _gather(gathered, part, number, lambda result: None)
-    original = _matcher(tuple(gathered), source)
-    for number, part in _activities(message.activity_parts):
-        _gather(gathered, part, number, original)
-    for one in gathered:
+    newer = [one for number, part in _activities(message.parts) for one in _returns_of(part, number)]
+    older = [one for number, part in _activities(message.activity_parts) for one in _returns_of(part, number)]
+    for one in _gathered(newer, older, source):
         why = why_untouched(one.tool) or ("it is an error" if one.is_error else "")
-        yield ToolReturn(one.number, one.tool, one.call_id, tuple(one.contents), why, one.timestamp)
+        yield ToolReturn(one.part, one.tool, one.call_id, tuple(one.contents), why, one.timestamp)
 
 
 def _activities(parts: Any) -> Iterator[tuple[int, Part]]:
-    """Return the parts of a list that carry results, with their numbers."""
+    """Yield the parts of a list that carry results, with their numbers."""
     for number, part in enumerate(parts if type(parts) is list else ()):
         if type(part) is Part and _has_results(part):
             yield number, part
@@ -123,70 +117,69 @@ def _has_results(part: Part) -> bool:
     return kind in ("tool_result", "tool_call")  # in a `tool_call`, the call and its result are one
 
 
-def _gather(gathered: list[_Gathered], part: Part, number: int, original: Callable[[Result], _Gathered | None]) -> None:
-    """Add the returns of an activity, or its contents to those that `original` says they are copies of."""
-    here: list[_Gathered] = []
+def _returns_of(part: Part, number: int) -> list[_Return]:
+    """Return the returns of an activity: its results, with the technical details that hold them again."""
+    returns: list[_Return] = []
     for result in objects(part.results, Result):
-        one = original(result)
-        if one is None:
-            one = _Gathered(number, result.name, result.call_id, part.timestamp)
-            gathered.append(one)
-        here.append(one)
-        one.add(result.content, result.is_error not in (None, False))
+        returns.append(_Return(number, result.name, result.call_id, part.timestamp))
+        returns[-1].add([result.content], result.is_error not in (None, False))
+    unpaired = dict(enumerate(returns))
     tools = objects(part.tools, Tool)
-    paired: set[int] = set()
     for position, details in enumerate(objects(part.technical_details, Details)):
-        index = _pair(here, paired, position, details.function_name)
-        if index is None:
-            index = len(here)
+        tool, index = details.function_name, position
+        if index not in unpaired or tool not in (None, unpaired[index].tool):
+            index = next((at for at, one in unpaired.items() if one.tool == tool), -1)
+        one = unpaired.pop(index, None)
+        if one is None:
             call_id = tools[position].id if position < len(tools) else None
-            here.append(_Gathered(number, details.function_name, call_id, part.timestamp))
-            gathered.append(here[index])
-        paired.add(index)
-        here[index].add(details.raw_result, details.status not in (None, "success"))
+            one = _Return(number, tool, call_id, part.timestamp)
+            returns.append(one)
+        one.add([details.raw_result], details.status not in (None, "success"))
+    return returns
 
 
-def _pair(here: list[_Gathered], paired: set[int], position: int, tool: Any) -> int | None:
-    """Return which result of an activity the details at `position` belong to: by position, then by name."""
-    if position < len(here) and position not in paired and tool in (None, here[position].tool):
-        return position
-    return next((index for index, one in enumerate(here) if index not in paired and one.tool == tool), None)
+def _gathered(newer: list[_Return], older: list[_Return], source: Source) -> list[_Return]:
+    """Return the returns of both lists, in which those of the older list are copies of those of the newer list.
 
-
-def _matcher(newer: tuple[_Gathered, ...], source: Source) -> Callable[[Result], _Gathered | None]:
-    """Return the function that finds the return of the newer list that a result of the older list is a copy of.
-
-    An id may come back within a message: the second result with it is the second return with it. Where one of the two
-    has no id, the name and the text must be the same.
+    An id may come back within a message: the second return with it is the second in both lists. Where one of the two
+    has no id, the tool and the text must be the same.
     """
-    by_id: dict[tuple[str, str], list[_Gathered]] = {}
+    by_id: dict[Any, list[_Return]] = {}
     for one in newer:
         if type(one.tool) is str and type(one.call_id) is str:
             by_id.setdefault((one.tool, one.call_id), []).append(one)
 
     @cache
-    def by_text() -> dict[tuple[Any, Any], list[_Gathered]]:
-        found: dict[tuple[Any, Any], list[_Gathered]] = {}
+    def by_text() -> dict[Any, list[_Return]]:
+        found: dict[Any, list[_Return]] = {}
         for one in newer:
-            if type(one.tool) is str and one.contents and source.is_text(one.contents[0]):
-                found.setdefault((one.tool, source.value(one.contents[0])), []).append(one)
+            found.setdefault((_text_of(one, source), one.call_id is None), []).append(one)
         return found
 
-    def original(result: Result) -> _Gathered | None:
-        if type(result.name) is not str:
-            return None
-        if type(result.call_id) is str and (same := by_id.get((result.name, result.call_id))):
+    def original(copy: _Return) -> _Return | None:
+        if type(copy.tool) is str and type(copy.call_id) is str and (same := by_id.get((copy.tool, copy.call_id))):
             return same.pop(0)
-        if result.content is UNSET or not source.is_text(result.content):
-            return None
-        alike = by_text().get((result.name, source.value(result.content)), [])
-        for one in alike[:_SAME_TEXT]:
-            if result.call_id is None or one.call_id is None:
-                alike.remove(one)
-                return one
+        text = _text_of(copy, source)
+        for is_without_id in (True, False) if copy.call_id is None else (True,):
+            if text is not None and (same := by_text().get((text, is_without_id))):
+                return same.pop(0)
         return None
 
-    return original
+    returns = list(newer)
+    for copy in older:
+        found = original(copy)
+        if found is None:
+            returns.append(copy)
+        else:
+            found.add(copy.contents, copy.is_error)
+    return returns
+
+
+def _text_of(one: _Return, source: Source) -> tuple[str, bytes] | None:
+    """Return the tool and the content of a return as it is written; None unless the content is a text."""
+    if type(one.tool) is not str or not one.contents or source.mark(one.contents[0]) != '"':
+        return None
+    return one.tool, bytes(one.contents[0])
 
 
 def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
@@ -201,7 +194,7 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
     for number, part, is_newer in _parts(message):
         if isinstance(part.text, str) and is_newer:
             texts.append(part.text)
-        tools = [_call(tool, source) for tool in objects(part.tools, Tool)]
+        tools = [called(tool.name, tool.arguments, tool.id, source) for tool in objects(part.tools, Tool)]
         calls += [call for call in tools if call.id not in known]
         known.update(call.id for call in tools if call.id)
         if _has_results(part) and (texts or calls):
@@ -214,7 +207,7 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
 
 def _text(message: Message, source: Source) -> str:
     for raw in (message.text_content, message.response_text_main):
-        if raw is not UNSET and source.is_text(raw):
+        if raw is not UNSET and source.mark(raw) == '"':
             return str(source.value(raw) or "")
     return ""
 
@@ -228,11 +221,6 @@ def _parts(message: Message) -> Iterator[tuple[int, Part, bool]]:
         for number, part in enumerate(parts if type(parts) is list else ()):
             if type(part) is Part:
                 yield number, part, is_newer
-
-
-def _call(tool: Tool, source: Source) -> Call:
-    arguments = None if tool.arguments is UNSET else source.value(tool.arguments)
-    return Call(str(tool.name or ""), arguments, str(tool.id or ""))
 
 
 FORMAT = Format(

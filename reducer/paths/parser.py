@@ -12,7 +12,7 @@ from jmespath.functions import Functions
 from jmespath.parser import Parser
 
 from reducer.paths.syntax_errors import syntax_error
-from reducer.paths.tokens import CLOSING, OPENING, PathError, Token, is_call, shortened, tokenize
+from reducer.paths.tokens import CLOSING, OPENING, PathError, Token, filters, is_call, shortened, still_open, tokenize
 
 Node: TypeAlias = dict[str, Any]
 """A node of jmespath's tree: `type`, `children`, and for some `value`."""
@@ -133,22 +133,16 @@ def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
         raise exprefs[0].problem("E062", "`&` is valid only before an argument of a function", help)
 
 
-_WORDS = {
-    "not": "write `!(...)` to negate",
-    "and": "write `a && b`",
-    "or": "write `a || b`",
-    "count": "write `length(...)`",
-}
-"""Help for functions that JMESPath does not have."""
+_OPERATORS = {"not": "write `!(...)` to negate", "and": "write `a && b`", "or": "write `a || b`"}
 
 
 def _check_call(call: Node, token: Token) -> None:
     name, given = call["value"], call["children"]
     known: dict[str, Any] = Functions.FUNCTION_TABLE
     if name not in known:
-        near = next(iter(difflib.get_close_matches(name, known, 1, 0.6)), None)
-        guess = f"did you mean `{near}()`?" if near else f"JMESPath has: {', '.join(sorted(known))}"
-        raise token.problem("E059", f"unknown function `{shortened(name)}()`", _WORDS.get(name, guess))
+        near = difflib.get_close_matches(name, known, 1, 0.6)
+        guess = f"did you mean `{near[0]}()`?" if near else f"JMESPath has: {', '.join(sorted(known))}"
+        raise token.problem("E059", f"unknown function `{shortened(name)}()`", _OPERATORS.get(name, guess))
     signature = known[name]["signature"]
     least, variadic = len(signature), bool(signature and signature[-1].get("variadic"))
     if len(given) < least or (len(given) > least and not variadic):
@@ -174,17 +168,8 @@ def split_filter(text: str) -> tuple[str, str, str] | None:
     if "[?" not in text:
         return None
     _, tokens = parse(text)
-    depth, start, parts = 0, 0, None
-    for token in tokens:
-        if token.type in CLOSING:
-            depth -= 1
-            if depth == 0 and parts is None and start >= 0:
-                parts = (start, token.start)
-        elif token.type in OPENING:
-            if depth == 0:
-                start, parts = (token.start, None) if token.type == "filter" else (-1, parts)
-            depth += 1
-    if parts is None:
+    outermost = [(start, end) for start, end in filters(tokens) if not still_open(tokens[:start])]
+    if not outermost:
         return None
-    start, end = parts
+    start, end = (tokens[position].start for position in outermost[-1])
     return text[:start].strip() or "@", text[start + 2 : end], text[end + 1 :].strip().removeprefix(".")

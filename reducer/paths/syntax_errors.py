@@ -35,9 +35,6 @@ def syntax_error(text: str, error: Exception) -> PathError:
         tokens = tokenize(text)
         position = next((i for i, token in enumerate(tokens) if token.start == error.lex_position), None)
         return _unfinished(text) if position is None else _parser_error(text, tokens, position)
-    digits = re.search(r"[0-9]{1000,}", text)
-    if digits:
-        return PathError("E063", "the number is too long", digits.start() + 1)
     return PathError("E064", "not a JMESPath expression")
 
 
@@ -82,20 +79,23 @@ def _parser_error(text: str, tokens: tuple[Token, ...], position: int) -> PathEr
 def _unexpected(text: str, token: Token, before: Token | None) -> tuple[str, str]:
     """Return the code and the help for a token that cannot follow the one before it."""
     previous = "" if before is None else before.type
-    if token.type == "number" and previous == "lbracket":
-        return "E064", "write an index directly after its list, without a dot: `items[0]`"
-    if token.type == "number":
+    if token.type == "number" and previous != "lbracket":
         number = _NUMBER.match(text, token.start)
         return "E056", f"write the number in backticks: `` `{number[0] if number else token.text}` ``"
-    if token.type == "dot":
-        doubled = previous == "dot"
-        return ("E055", "write one dot: JMESPath has no `..` for all levels") if doubled else ("E064", "")
     if previous == "current" and token.type.endswith("identifier"):
         return "E057", f'quote a key that starts with `@`: `"@{token.value}"`'
-    if token.type == "expref":
-        return "E062", "write `&&`"
-    if previous == "lbracket":
-        return "E058", "write a key after a dot, as in `items.name`, and a condition in `[?...]`"
-    if previous == "dot":
-        return "E064", 'write a key after a dot; quote unusual ones, as in `source."last-seen"`'
+    for kind, follows, code, help in _UNEXPECTED:
+        if kind in (token.type, "") and follows in (previous, ""):
+            return code, help
     return "E064", ""
+
+
+_UNEXPECTED = (
+    ("number", "lbracket", "E064", "write an index directly after its list, without a dot: `items[0]`"),
+    ("dot", "dot", "E055", "write one dot: JMESPath has no `..` for all levels"),
+    ("dot", "", "E064", ""),
+    ("expref", "", "E062", "write `&&`"),
+    ("", "lbracket", "E058", "write a key after a dot, as in `items.name`, and a condition in `[?...]`"),
+    ("", "dot", "E064", 'write a key after a dot; quote unusual ones, as in `source."last-seen"`'),
+)
+"""The type of a token and of the one before it (empty for any), the code and the help."""

@@ -95,25 +95,21 @@ def still_open(tokens: tuple[Token, ...]) -> list[Token]:
     return opened
 
 
-def _filters(tokens: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
+def filters(tokens: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
     """Yield the positions of `[?` and its `]` for every filter that is not inside another one."""
     start, depth = -1, 0
     for position, token in enumerate(tokens):
-        if start < 0:
-            if token.type == "filter":
-                start, depth = position, 1
-        elif token.type in OPENING:
-            depth += 1
-        elif token.type in CLOSING:
-            depth -= 1
-            if depth == 0:
-                yield start, position
-                start = -1
+        if start < 0 and token.type == "filter":
+            start, depth = position, 0
+        depth += (token.type in OPENING) - (token.type in CLOSING)
+        if start >= 0 and depth == 0:
+            yield start, position
+            start = -1
 
 
 def filter_texts(text: str, tokens: tuple[Token, ...]) -> list[str]:
     """Return the texts of the conditions of every filter that is not inside another one."""
-    return [text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in _filters(tokens)]
+    return [text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in filters(tokens)]
 
 
 _NEW = {
@@ -134,7 +130,7 @@ _NEW = {
 
 def new_value(tokens: tuple[Token, ...]) -> PathError | None:
     """Return an error for the first token outside of filters that makes a new value and so names no place."""
-    inside = {position for start, end in _filters(tokens) for position in range(start, end)}
+    inside = {position for start, end in filters(tokens) for position in range(start, end)}
     for position, token in enumerate(tokens):
         if position in inside:
             continue

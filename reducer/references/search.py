@@ -10,8 +10,7 @@ from ahocorasick_rs import AhoCorasick
 
 from reducer.formats import plain
 from reducer.formats.literal import read_literal
-from reducer.references.values import NUMBER, number_text
-from reducer.strict_json import loads
+from reducer.references.values import NUMBER, number_text, structure
 
 _MAX_LEVELS = 12  # of structure in texts in structure
 _LAST = frozenset("]}) \n\r\t\v\f")  # the last character of a text with structure: a cheap first check
@@ -25,26 +24,19 @@ _PIECE_CHARS = 1_000_000  # searched at a time
 
 def searched(content: Any) -> str:
     """Return the text of a content to search in: keys and leaves, one per line, or a plain text without escapes."""
-    if content is None:
-        return ""
-    if not isinstance(content, str):
-        return "\n".join(_leaves(content if isinstance(content, (dict, list, tuple)) else [content]))
-    text = str(content)
-    parsed = _parsed(text)
-    if parsed is not None:
+    parsed = _parsed(content) if isinstance(content, str) else content
+    if parsed is not None or not content:
         return "\n".join(_leaves(parsed))
-    for _ in range(4):
-        unescaped = _ESCAPE.sub(_unescaped, text) if "\\" in text else text
-        if unescaped == text:
-            break
-        text = unescaped
+    text = str(content)
+    for _ in range(4 if "\\" in text else 0):
+        text = _ESCAPE.sub(_unescaped, text)
     return text
 
 
 def _leaves(value: Any) -> list[str]:
     """Return every key and leaf, in no particular order. Does not recurse, because contents may be deep."""
     found: list[str] = []
-    waiting: list[tuple[Any, int]] = [(value, 0)]
+    waiting: list[tuple[Any, int]] = [([value], -1)]
     while waiting:
         holder, level = waiting.pop()
         level += 1
@@ -68,14 +60,10 @@ def _leaves(value: Any) -> list[str]:
 def _parsed(text: str) -> Any:
     """Return the value of a text that is a JSON or Python list, object or tuple as a whole, None for any other."""
     bare = text.strip()
-    if len(bare) < 2 or bare[0] not in "[{(" or bare[-1] not in "]})":
+    if bare[:1] not in ("[", "{", "(") or bare[-1:] not in ("]", "}", ")"):
         return None
-    if bare[0] != "(":
-        try:
-            return loads(bare)
-        except (ValueError, RecursionError):
-            pass
-    return plain(read_literal(bare))
+    value = structure(bare)
+    return plain(read_literal(bare)) if value is None else value
 
 
 def _unescaped(match: re.Match[str]) -> str:

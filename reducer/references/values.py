@@ -63,22 +63,11 @@ def values_of_text(text: str) -> set[str]:
     found.update(filter(_is_distinctive, map(_stripped, _TOKEN.findall(rest))))
     for name in _NAME.findall(text):
         words = _stripped(name).split(" ")
-        while words and words[0].lower() in _STOP_WORDS:
-            del words[0]
-        while words and words[-1].lower() in _STOP_WORDS:
-            del words[-1]
-        value = _stripped(" ".join(words))
-        if len(words) >= 2 and not _is_common(value):
+        kept = [number for number, word in enumerate(words) if word.lower() not in _STOP_WORDS]
+        value = _stripped(" ".join(words[kept[0] : kept[-1] + 1])) if kept else ""
+        if " " in value and not _is_common(value):
             found.add(value)
-    for pieces in _QUOTED.findall(text):
-        value = _stripped("".join(pieces))
-        if (
-            len(value) >= _MIN_CHARS
-            and _UNUSUAL.search(value)
-            and not _is_common(value)
-            and not _AMOUNT.fullmatch(value)
-        ):
-            found.add(value)
+    found.update(filter(_is_unusual, (_stripped("".join(pieces)) for pieces in _QUOTED.findall(text))))
     return found
 
 
@@ -101,12 +90,12 @@ def values_of_arguments(arguments: Any) -> set[str]:
         elif isinstance(value, list):
             waiting.extend(value)
         elif isinstance(value, str):
-            inner = _parsed(value)
+            inner = structure(value)
             if inner is not None:
                 waiting.append(inner)
                 continue
             whole = value.strip()
-            if _MIN_CHARS <= len(whole) <= _MAX_ARGUMENT_CHARS and "\n" not in whole and _is_value(whole):
+            if len(whole) <= _MAX_ARGUMENT_CHARS and "\n" not in whole and _is_unusual(whole):
                 found.add(whole)
             found |= values_of_text(value)
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -116,13 +105,15 @@ def values_of_arguments(arguments: Any) -> set[str]:
     return found
 
 
-def _is_value(whole: str) -> bool:
-    if not _UNUSUAL.search(whole) or _is_common(whole) or _AMOUNT.fullmatch(whole):
+def _is_unusual(value: str) -> bool:
+    """Return whether a quoted text or a complete argument is a value."""
+    if len(value) < _MIN_CHARS or not _UNUSUAL.search(value):
         return False
-    return whole.lower() not in _STOP_WORDS and whole.lower() not in _common_words()
+    return not _is_common(value) and not _AMOUNT.fullmatch(value)
 
 
-def _parsed(text: str) -> Any:
+def structure(text: str) -> Any:
+    """Return the value of a text that is a JSON list or object as a whole, None for any other."""
     bare = text.strip()
     if bare[:1] not in ("[", "{") or bare[-1:] not in ("]", "}"):
         return None
@@ -168,11 +159,11 @@ def _is_common(value: str) -> bool:
     """Return whether a value consists of common words only."""
     if any(map(str.isdecimal, value)):
         return False
-    words = _WORD.findall(value)
-    known = _common_words()
-    return bool(words) and all(word.lower() in known or word.lower() in _STOP_WORDS for word in words)
+    words = [word.lower() for word in _WORD.findall(value)]
+    return bool(words) and _common_words().issuperset(words)
 
 
 @cache
 def _common_words() -> frozenset[str]:
-    return frozenset(files("reducer.references").joinpath("words.txt").read_text(encoding="ascii").split())
+    words = files("reducer.references").joinpath("words.txt").read_text(encoding="ascii")
+    return _STOP_WORDS.union(words.split())

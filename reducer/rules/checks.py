@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from reducer.operations.drop import Drop
 from reducer.operations.keep import Keep
@@ -18,17 +18,32 @@ _STRUCTURAL = frozenset({"limit", "keep", "drop"})
 _PARTIAL = frozenset({"filter", "index", "slice", "pick"})
 
 
+class Conflict(NamedTuple):
+    """Step `reader` depends on the keys `chain` of the return, and step `remover` changes what is there."""
+
+    reader: Step
+    chain: Chain
+    remover: Step
+
+
 def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
     """Return whether all steps only select keys and items, and none can change what a condition reads.
 
-    It only decides whether the engine can skip the second pass: loading rejects no rule for it.
+    It only decides whether the engine can skip the second pass: loading rejects no rule for it. `check` searches for
+    counterexamples to other rules (`reducer.analysis.counterexamples`).
     """
     structural = all(
         step.op.verb() in _STRUCTURAL and not step.preserves and not (step.when and step.when.where) for step in steps
     )
-    return structural and not any(
-        _removes(later, *read) for number, step in enumerate(steps) for read in _reads(step) for later in steps[number:]
-    )
+    return structural and not any(conflicts(steps))
+
+
+def conflicts(steps: tuple[Step, ...]) -> Iterator[Conflict]:
+    """Yield each step that may choose otherwise in a second pass, with the step that changes what it depends on."""
+    for number, step in enumerate(steps):
+        for base, chain, whole in _reads(step):
+            removers = (later for later in steps[number:] if _removes(later, base, chain, whole))
+            yield from (Conflict(step, (*base, *chain), later) for later in removers)
 
 
 def _reads(step: Step) -> Iterator[tuple[Chain, Chain, bool]]:

@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any
 
-from pydantic_ai import Agent
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai import Agent, ModelRetry, capabilities
+from pydantic_ai.exceptions import CallDeferred
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturn,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
-
-from reducer.agent import history_processor
 
 VERSION = tuple(int(number) for number in version("pydantic-ai-slim").split(".")[:2])
 V2 = VERSION >= (2, 0)
 REQUEST_ALONE = not (2, 54) <= VERSION < (2, 64)
 """Whether a capability can change the request alone."""
 
-
-def context(conversation: str | None = None, messages: list[ModelMessage] | None = None) -> Any:
-    """Return the parts of a run context that the processor and the recall read."""
-    return SimpleNamespace(conversation_id=conversation, messages=messages or [])
+PROMPT = "Look into it, please."
+RULE = "version: 1\ntool: deep_research\nsteps:\n  - limit: 2\npreserve: []\n"
+ARTICLES = ["One article.", "Another article.", "A third one.", "A fourth one."]
+GRAPH = {"nodes": [1, 2, 3, 4], "edges": [[1, 2], [3, 4], [1, 4]], "name": "a graph"}
 
 
 @dataclass
 class Rules:
-    """Rules that are one function."""
+    """Rules that are one function; `tools` are those that it was called for."""
 
-    reduce_content: Callable[[str, Any], Any]
+    function: Callable[[str, Any], Any]
+    tools: list[str] = field(default_factory=list, compare=False)
+
+    def reduce_content(self, tool: str, content: Any) -> Any:
+        self.tools.append(tool)
+        return self.function(tool, content)
 
 
 @dataclass
@@ -56,37 +71,102 @@ class Script:
     def model(self) -> FunctionModel:
         return FunctionModel(self.answer, stream_function=self.stream)
 
+    def contents(self, request: int, tool: str = "deep_research") -> list[Any]:
+        """Return the contents of the returns of a tool in one of the requests."""
+        parts = [part for message in json.loads(self.received[request]) for part in message["parts"]]
+        return [part["content"] for part in parts if part["part_kind"] == "tool-return" and part["tool_name"] == tool]
+
 
 def call(tool: str, index: int = 0, **args: Any) -> ToolCallPart:
     """Return a call with an id that occurs again in every turn."""
     return ToolCallPart(tool, args, f"tool_{index}_{tool}")
 
 
-def agent(script: Script, reduce: Callable[[str, Any], Any] | None = None, **more: Any) -> Agent[Any, Any]:
-    """Return an agent with the model of `script`, and with `reduce` in a history processor."""
-    return processed(script, [] if reduce is None else [history_processor(Rules(reduce))], **more)
+def script(*tools: str) -> Script:
+    """Return a script that calls one tool per request, then ends."""
+    return Script([*([call(tool)] for tool in tools), [TextPart("Done.")]])
 
 
-def processed(script: Script, processors: list[Any], **more: Any) -> Agent[Any, Any]:
-    """Return an agent with history processors, as this version of PydanticAI takes them."""
-    if not processors:
-        return Agent(script.model, **more)
-    if V2:
-        from pydantic_ai.capabilities import ProcessHistory
+def analyst(script: Script, *capabilities: Any, processors: Sequence[Any] = (), **more: Any) -> Agent[Any, Any]:
+    """Return an agent with the tools below, capabilities, and history processors as this version takes them."""
+    if processors and not V2:
+        more["history_processors"] = processors
+    elif processors:
+        capabilities += tuple(map(history_capability, processors))
+    made = Agent(script.model, capabilities=capabilities, **more)
+    add_tools(made)
+    return made
 
-        return Agent(script.model, capabilities=[ProcessHistory(processor) for processor in processors], **more)
-    return Agent(script.model, history_processors=processors, **more)
+
+def add_tools(made: Agent[Any, Any]) -> None:
+    @made.tool_plain
+    def deep_research(query: str = "") -> list[str]:
+        return list(ARTICLES)
+
+    @made.tool_plain
+    def explore(node: int = 1) -> dict[str, Any]:
+        return copy.deepcopy(GRAPH)
+
+    @made.tool_plain
+    def status() -> str:
+        return "ok"
+
+    @made.tool_plain
+    def count() -> int:
+        return 123_456
+
+    @made.tool_plain(retries=2)
+    def picky(word: str) -> list[str]:
+        if word != "right":
+            raise ModelRetry("Say the right word, and take your time about it.")
+        return list(ARTICLES)
+
+    @made.tool_plain
+    def with_pictures() -> ToolReturn:
+        content = ["A picture of it:", "as described at length"]
+        return ToolReturn(return_value=list(ARTICLES), content=content, metadata={"rows": [1, 2, 3]})
+
+    @made.tool_plain
+    def slow() -> list[str]:
+        raise CallDeferred
 
 
 def history_capability(processor: Any) -> Any:
     """Return a history processor as a capability, whose class had another name before."""
-    from pydantic_ai import capabilities
-
     return (getattr(capabilities, "ProcessHistory", None) or capabilities.HistoryProcessor)(processor)
 
 
-def steady(history: bytes) -> Any:
+def context(conversation: str | None = None, messages: list[ModelMessage] | None = None) -> Any:
+    """Return the parts of a run context that the processor and the recall read."""
+    return SimpleNamespace(conversation_id=conversation, messages=messages or [])
+
+
+def returns(*contents: Any, tool: str = "look") -> list[ModelMessage]:
+    """Return a request per content with one tool return each."""
+    return [ModelRequest([ToolReturnPart(tool, content, f"call_{number}")]) for number, content in enumerate(contents)]
+
+
+def turns(count: int) -> list[ModelMessage]:
+    """Return a history in which every tool call has the same id."""
+    messages: list[ModelMessage] = []
+    for turn in range(count):
+        returned = ToolReturnPart("deep_research", [f"turn {turn} item {n}" for n in range(4)], "tool_0_deep_research")
+        messages += [ModelResponse([call("deep_research")]), ModelRequest([returned, UserPromptPart("go on")])]
+    return messages
+
+
+def contents(messages: Sequence[ModelMessage]) -> list[Any]:
+    """Return the contents of the tool returns of a history."""
+    return [part.content for message in messages for part in message.parts if isinstance(part, ToolReturnPart)]
+
+
+def same(messages: Sequence[ModelMessage], others: Sequence[ModelMessage]) -> bool:
+    """Return whether two histories hold the same objects."""
+    return list(map(id, messages)) == list(map(id, others))
+
+
+def steady(history: bytes) -> str:
     """Return a history without the times, ids and token counts that differ between runs."""
     text = re.sub(r'"timestamp":"[^"]*"', '"timestamp":"T"', history.decode())
     text = re.sub(r'"(input|output)_tokens":\d+', r'"\1_tokens":0', text)
-    return json.loads(re.sub(r'"(run_id|conversation_id)":"[^"]*"', r'"\1":"R"', text))
+    return re.sub(r'"(run_id|conversation_id)":"[^"]*"', r'"\1":"R"', text)

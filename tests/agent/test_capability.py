@@ -14,40 +14,52 @@ from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, TextPart
 
 from reducer import Reducer
-from reducer.agent import ReduceToolReturns
-from tests.agent.agents import REQUEST_ALONE, V2, VERSION, Rules, Script, agent, call, history_capability
-from tests.agent.test_processor import RULE, turns
-from tests.agent.test_scenarios import ARTICLES, add_tools
+from reducer.agent import Archive, ReduceToolReturns, history_processor
+from tests.agent.agents import (
+    ARTICLES,
+    PROMPT,
+    REQUEST_ALONE,
+    RULE,
+    V2,
+    VERSION,
+    Rules,
+    Script,
+    add_tools,
+    analyst,
+    call,
+    contents,
+    history_capability,
+    script,
+    steady,
+    turns,
+)
 from tests.histories.fakes import shorter
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-IDS = VERSION >= (1, 100)
+LISTS_TOOLS = VERSION >= (1, 87)
+INSTRUCTIONS = (
+    "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
+    "- `deep_research`: keeps the first 2 items of the answer."
+)
 
 
-async def asynchronous(messages: list[ModelMessage]) -> list[ModelMessage]:
-    return list(messages)
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "deep_research.yaml").write_text(RULE)
+    return tmp_path / "rules"
 
 
-def test_the_request_and_the_stored_history_are_reduced() -> None:
-    script = Script([[call("deep_research")], [call("explore")], [TextPart("Done.")]])
-    made = Agent(script.model, capabilities=[ReduceToolReturns(Rules(shorter))])
-    add_tools(made)
-    result = made.run_sync("Look into it, please.", message_history=turns(1))
-    plain = Script(script.answers)
-    processed_agent = agent(plain, shorter)
-    add_tools(processed_agent)
-    expected = processed_agent.run_sync("Look into it, please.", message_history=turns(1))
-
-    def contents(messages: Any) -> list[Any]:
-        return [getattr(part, "content", None) for message in messages for part in message.parts]
-
+def test_it_reduces_what_a_processor_reduces() -> None:
+    asked, others = script("deep_research", "explore"), script("deep_research", "explore")
+    made = analyst(asked, ReduceToolReturns(Rules(shorter)))
+    other = analyst(others, processors=[history_processor(Rules(shorter))])
+    result, expected = (agent.run_sync(PROMPT, message_history=turns(1)) for agent in (made, other))
     assert contents(result.all_messages()) == contents(expected.all_messages())
     assert contents(result.new_messages()) == contents(expected.new_messages())
     assert ARTICLES[:2] in contents(result.all_messages())
-    assert [
-        [part.get("content") for message in json.loads(sent) for part in message["parts"]] for sent in script.received
-    ] == [[part.get("content") for message in json.loads(sent) for part in message["parts"]] for sent in plain.received]
+    assert [steady(sent) for sent in asked.received] == [steady(sent) for sent in others.received]
 
 
 @pytest.mark.skipif(REQUEST_ALONE, reason="PydanticAI before 2.54 and from 2.64 on can")
@@ -56,41 +68,42 @@ def test_persist_false_is_refused_if_this_version_would_store_the_request() -> N
         ReduceToolReturns(Rules(shorter), persist=False)
 
 
+async def asynchronous(messages: list[ModelMessage]) -> list[ModelMessage]:
+    return list(messages)
+
+
 @pytest.mark.skipif(not REQUEST_ALONE, reason="every hook may store what it changes")
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("last", [False, True])
 def test_without_persist_only_the_request_is_reduced(last: bool, stream: bool) -> None:
-    script = Script([[call("deep_research")], [TextPart("Done.")]])
-    reduce, other = ReduceToolReturns(Rules(shorter), persist=False), history_capability(asynchronous)
-    made = Agent(script.model, capabilities=[other, reduce] if last else [reduce, other])
-    add_tools(made)
-    messages = asyncio.run(streamed(made)) if stream else made.run_sync("Look into it, please.").all_messages()
-    assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
-    assert [part.content for part in messages[2].parts] == [ARTICLES]
+    asked = script("deep_research")
+    capabilities = [ReduceToolReturns(Rules(shorter), persist=False), history_capability(asynchronous)]
+    made = analyst(asked, *capabilities[:: -1 if last else 1])
+    messages = asyncio.run(streamed(made)) if stream else made.run_sync(PROMPT).all_messages()
+    assert asked.contents(1) == [ARTICLES[:2]]
+    assert contents(messages) == [ARTICLES]
 
 
 async def streamed(made: Agent[Any, Any]) -> list[ModelMessage]:
-    async with made.run_stream("Look into it, please.") as result:
+    async with made.run_stream(PROMPT) as result:
         await result.get_output()
         return result.all_messages()
 
 
 @pytest.mark.skipif(not V2, reason="agent spec files came with 2")
-def test_agent_spec_files_create_the_capability(tmp_path: Path) -> None:
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules" / "deep_research.yaml").write_text(RULE)
-    for form in (
-        f"{tmp_path}/rules",
-        f"{{rules: {tmp_path}/rules, persist: true, instructions: false, telemetry: false}}",
-    ):
-        spec = tmp_path / "agent.yaml"
-        spec.write_text(f"model: test\ncapabilities:\n  - ReduceToolReturns: {form}\n")
-        script = Script([[call("deep_research")], [TextPart("Done.")]])
-        made = Agent.from_file(spec, custom_capability_types=[ReduceToolReturns], model=script.model)
-        add_tools(made)
-        result = made.run_sync("Look into it, please.")
-        assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
-        assert (result.all_messages()[0].instructions is None) == ("instructions: false" in form)
+@pytest.mark.parametrize("options", ["", "persist: true, instructions: false, telemetry: false", "archive: {}"])
+def test_agent_spec_files_create_the_capability(options: str, rules: Path) -> None:
+    database = rules.with_name("returns.db")
+    form = f"{{rules: {rules}, {options.format(database)}}}" if options else str(rules)
+    spec = rules.with_name("agent.yaml")
+    spec.write_text(f"model: test\ncapabilities:\n  - ReduceToolReturns: {form}\n")
+    asked = script("deep_research")
+    made = Agent.from_file(spec, custom_capability_types=[ReduceToolReturns], model=asked.model)
+    add_tools(made)
+    result = made.run_sync(PROMPT)
+    assert asked.contents(1) == [ARTICLES[:2]]
+    assert (result.all_messages()[0].instructions is None) == ("instructions: false" in form)
+    assert database.exists() == ("archive" in form)
 
 
 @pytest.mark.skipif(not V2, reason="agent spec files came with 2")
@@ -98,88 +111,62 @@ def test_the_schema_of_spec_files_has_both_forms() -> None:
     from pydantic_ai.agent.spec import AgentSpec
 
     forms = AgentSpec.model_json_schema_with_capabilities([ReduceToolReturns])["$defs"]
-    assert forms["short_spec_ReduceToolReturns"]["properties"]["ReduceToolReturns"]["anyOf"] == [
-        {"type": "string"},
-        {"type": "array", "items": {"type": "string"}},
-    ]
+    paths = [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+    assert forms["short_spec_ReduceToolReturns"]["properties"]["ReduceToolReturns"]["anyOf"] == paths
     keywords = forms["spec_params_ReduceToolReturns"]
-    assert {
-        name: field.get("type") or [one["type"] for one in field["anyOf"]]
-        for name, field in keywords["properties"].items()
-    } == {
-        "rules": ["string", "array"],
-        "persist": "boolean",
-        "instructions": "boolean",
-        "telemetry": "boolean",
-        "archive": ["string", "null"],
+    types = {name: field.get("type") or field["anyOf"] for name, field in keywords["properties"].items()}
+    assert types == {
+        "rules": paths,
+        **dict.fromkeys(("persist", "instructions", "telemetry"), "boolean"),
+        "archive": [{"type": "string"}, {"type": "null"}],
     }
     assert keywords["required"] == ["rules"]
 
 
-INSTRUCTIONS = (
-    "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
-    "- `deep_research`: keeps the first 2 items of the answer."
-)
+def test_the_instructions_are_the_same_in_every_request(rules: Path) -> None:
+    (rules / "other.yaml").write_text(RULE.replace("deep_research", "other"))
+    asked = Script([*script("deep_research", "explore").answers, [TextPart("Done.")]])
+    made = analyst(asked, ReduceToolReturns(rules), instructions="You are an analyst.")
+    made.run_sync("Once more.", message_history=made.run_sync(PROMPT).all_messages())
+    messages = [message for sent in asked.received for message in json.loads(sent) if message["kind"] == "request"]
+    other = "" if LISTS_TOOLS else "\n- `other`: keeps the first 2 items of the answer."
+    assert {one.get("instructions") for one in messages} == {f"You are an analyst.\n\n{INSTRUCTIONS}{other}"}
 
 
-def test_the_instructions_are_the_same_in_every_request(tmp_path: Path) -> None:
-    (tmp_path / "deep_research.yaml").write_text(RULE)
-    (tmp_path / "other.yaml").write_text(RULE.replace("deep_research", "other"))
-    script = Script([[call("deep_research")], [call("explore")], [TextPart("Done.")], [TextPart("Done.")]])
-    made = Agent(script.model, capabilities=[ReduceToolReturns(tmp_path)], instructions="You are an analyst.")
-    add_tools(made)
-    result = made.run_sync("Look into it, please.")
-    made.run_sync("Once more.", message_history=result.all_messages())
-    instructions = {
-        message.get("instructions")
-        for sent in script.received
-        for message in json.loads(sent)
-        if message["kind"] == "request"
-    }
-    text = INSTRUCTIONS if VERSION >= (1, 87) else INSTRUCTIONS + "\n- `other`: keeps the first 2 items of the answer."
-    assert instructions == {f"You are an analyst.\n\n{text}"}
+def test_the_instructions_name_the_recall_tool(rules: Path) -> None:
+    with Archive(rules.with_name("returns.db")) as archive:
+        result = analyst(script(), ReduceToolReturns(rules, archive=archive)).run_sync(PROMPT)
+    recall = (
+        "`recall_tool_return` reads the original of a shortened tool return: in pages, or only the part that you need."
+    )
+    assert result.all_messages()[0].instructions == f"{INSTRUCTIONS}\n{recall}"
 
 
-def test_there_are_no_instructions_without_rules_for_the_tools(tmp_path: Path) -> None:
-    (tmp_path / "other.yaml").write_text(RULE.replace("deep_research", "other"))
-    reducer = Reducer.load(tmp_path)
-    for capability in (
-        ReduceToolReturns(reducer, instructions=False),
-        ReduceToolReturns(Rules(shorter)),
-        ReduceToolReturns(reducer),
-    ):
-        script = Script([[TextPart("Done.")]])
-        made = Agent(script.model, capabilities=[capability])
-        add_tools(made)
-        if capability.instructions and capability.rules is reducer and VERSION < (1, 87):
-            continue
-        assert made.run_sync("Look into it, please.").all_messages()[0].instructions is None
+def test_there_are_no_instructions_without_rules_for_the_tools(rules: Path) -> None:
+    other = Reducer.load(rules)
+    (rules / "deep_research.yaml").write_text(RULE.replace("deep_research", "other"))
+    assert other.reload() == ()
+    without = [ReduceToolReturns(other, instructions=False), ReduceToolReturns(Rules(shorter))]
+    for capability in [*without, ReduceToolReturns(other)] if LISTS_TOOLS else without:
+        assert analyst(script(), capability).run_sync(PROMPT).all_messages()[0].instructions is None
 
 
 @pytest.mark.skipif(not hasattr(AbstractCapability, "combine"), reason="capabilities are combined from 2 on")
-def test_equal_capabilities_are_one_and_different_ones_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "deep_research.yaml").write_text(RULE)
-    script = Script([[call("deep_research")], [TextPart("Done.")]])
-    made = Agent(script.model, capabilities=[ReduceToolReturns(tmp_path), ReduceToolReturns(tmp_path)])
-    add_tools(made)
-    result = made.run_sync("Look into it, please.")
-    assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
+def test_equal_capabilities_are_one_and_different_ones_are_refused(rules: Path) -> None:
+    asked = script("deep_research")
+    result = analyst(asked, ReduceToolReturns(rules), ReduceToolReturns(rules)).run_sync(PROMPT)
+    assert asked.contents(1) == [ARTICLES[:2]]
     assert result.all_messages()[0].instructions == INSTRUCTIONS
-    for other in (ReduceToolReturns(str(tmp_path), persist=False), ReduceToolReturns(Rules(shorter))):
+    for other in (ReduceToolReturns(str(rules), persist=False), ReduceToolReturns(Rules(shorter))):
         with pytest.raises(UserError, match="an agent has one ReduceToolReturns: give it all rule files"):
-            Agent(script.model, capabilities=[ReduceToolReturns(tmp_path), other]).run_sync("Look into it, please.")
+            analyst(script(), ReduceToolReturns(rules), other).run_sync(PROMPT)
 
 
-@pytest.mark.skipif(not IDS, reason="this version does not compare ids")
-def test_capabilities_with_different_ids_both_reduce(tmp_path: Path) -> None:
-    (tmp_path / "deep_research.yaml").write_text(RULE)
-    (tmp_path / "more").mkdir()
-    (tmp_path / "more" / "explore.yaml").write_text("version: 1\ntool: explore\nsteps: [{path: nodes, limit: 1}]\n")
-    script = Script([[call("deep_research"), call("explore", 1)], [TextPart("Done.")]])
-    made = Agent(
-        script.model, capabilities=[ReduceToolReturns(tmp_path), ReduceToolReturns(tmp_path / "more", id="more")]
-    )
-    add_tools(made)
-    made.run_sync("Look into it, please.")
-    first, second = json.loads(script.received[1])[2]["parts"]
-    assert (first["content"], second["content"]["nodes"]) == (ARTICLES[:2], [1])
+@pytest.mark.skipif(VERSION < (1, 100), reason="this version does not compare ids")
+def test_capabilities_with_different_ids_both_reduce(rules: Path) -> None:
+    more = rules.with_name("more.yaml")
+    more.write_text("version: 1\ntool: explore\nsteps: [{path: nodes, limit: 1}]\n")
+    asked = Script([[call("deep_research"), call("explore", 1)], [TextPart("Done.")]])
+    analyst(asked, ReduceToolReturns(rules), ReduceToolReturns(more, id="more")).run_sync(PROMPT)
+    assert asked.contents(1) == [ARTICLES[:2]]
+    assert asked.contents(1, "explore")[0]["nodes"] == [1]

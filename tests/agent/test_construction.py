@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai.messages import ModelRequest, ToolReturnPart
 
 from reducer import Reducer, RuleError
 from reducer.agent import Archive, ReduceToolReturns, history_processor, recall_tools
 from reducer.archive import ArchiveError
 from reducer.rules import compile_rules
+from tests.agent.agents import RULE, contents, returns
 
-RULE = "version: 1\ntool: look\nsteps:\n  - limit: 2\npreserve: []\n"
-PATHS = "give a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
-MAKERS = [history_processor, ReduceToolReturns]
 RULESET, _ = compile_rules([("rule.yaml", RULE)])
+MAKERS = [history_processor, ReduceToolReturns]
 
 
 class AsyncRules:
@@ -40,53 +39,31 @@ def rules(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (None, "None cannot be used"),
-        (5, "5 cannot be used"),
-        (b"rules", "b'rules' cannot be used"),
-        ({"rules": 1}, "{'rules': 1} cannot be used"),
-        (RULESET, "Ruleset(…) cannot be used"),
-        (Reducer, f"{Reducer!r} cannot be used"),
-        ([], "[] is not a list of paths"),
-        (["rules", 5], "['rules', 5] is not a list of paths"),
-        ((None,), "(None,) is not a list of paths"),
-    ],
-)
-def test_values_that_are_no_rules_are_refused(make: Callable[..., Any], value: Any, shown: str) -> None:
+@pytest.mark.parametrize("value", [None, 5, b"rules", {"rules": 1}, RULESET, Reducer, [], ["rules", 5], (None,)])
+def test_values_that_are_no_rules_are_refused(make: Callable[..., Any], value: Any) -> None:
+    expected = "give a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
     with pytest.raises(TypeError) as caught:
         make(value)
-    assert str(caught.value) == f"rules={shown}; {PATHS}"
+    assert str(caught.value) == f"rules={reprlib.repr(value)} cannot be used; {expected}"
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_asynchronous_functions_are_refused(make: Callable[..., Any], rules: Path) -> None:
     for function in (async_on_reduce, partial(async_on_reduce), AsyncCallable()):
-        with pytest.raises(TypeError) as caught:
+        with pytest.raises(TypeError, match="on_reduce is asynchronous; define it with `def`, not with `async def`"):
             make(rules, on_reduce=function)
-        assert (
-            str(caught.value)
-            == "on_reduce is asynchronous and would never run; define it with `def`, not with `async def`"
-        )
-    with pytest.raises(TypeError) as caught:
+    with pytest.raises(TypeError, match=r"rules\.reduce_content is asynchronous; define it with `def`"):
         make(AsyncRules())
-    assert str(caught.value) == "rules.reduce_content is asynchronous; define it with `def`, not with `async def`"
-    with pytest.raises(TypeError) as caught:
+    with pytest.raises(TypeError, match="on_reduce='log' is not a function that takes a Reduction"):
         make(rules, on_reduce="log")
-    assert str(caught.value) == "on_reduce='log' cannot be called; give a function that takes a Reduction"
 
 
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [(ReduceToolReturns, name) for name in ("persist", "instructions", "telemetry")]
-    + [(history_processor, name) for name in ("telemetry", "references")],
-)
-@pytest.mark.parametrize("value", ["no", "You are an analyst.", 0, None])
-def test_options_that_are_no_booleans_are_refused(make: Callable[..., Any], name: str, value: Any, rules: Path) -> None:
-    with pytest.raises(TypeError) as caught:
-        make(rules, **{name: value})
-    assert str(caught.value) == f"{name}={value!r} is not a boolean; give True or False"
+@pytest.mark.parametrize("value", ["no", 0, None])
+def test_options_that_are_no_booleans_are_refused(value: Any, rules: Path) -> None:
+    options = [(ReduceToolReturns, name) for name in ("persist", "instructions", "telemetry")]
+    for make, name in [*options, (history_processor, "telemetry"), (history_processor, "references")]:
+        with pytest.raises(TypeError, match=f"^{name}={value!r} is not a boolean; give True or False$"):
+            make(rules, **{name: value})
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -105,8 +82,8 @@ def test_missing_files_and_rules_with_errors_raise_rule_errors(make: Callable[..
 def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
     more = rules / "more"
     more.mkdir()
-    (more / "other.yml").write_text(RULE.replace("look", "other"))
-    messages: list[Any] = [ModelRequest([ToolReturnPart(tool, [1, 2, 3], tool) for tool in ("look", "other")])]
+    (more / "other.yml").write_text(RULE.replace("deep_research", "other"))
+    messages = returns([1, 2, 3], tool="deep_research") + returns([1, 2, 3], tool="other")
     for given, kept in [
         (rules, [2, 3]),
         (str(rules / "rule.yaml"), [2, 3]),
@@ -114,7 +91,7 @@ def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
         ((str(more),), [3, 2]),
         (Reducer.load(rules, more), [2, 2]),
     ]:
-        assert [len(part.content) for part in history_processor(given)(messages)[0].parts] == kept
+        assert list(map(len, contents(history_processor(given)(messages)))) == kept
         ReduceToolReturns(given)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
 from importlib import import_module
 from importlib.metadata import requires
@@ -12,92 +11,53 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent
 
 from reducer.agent import ReduceToolReturns, history_processor
-from tests.agent.agents import REQUEST_ALONE, history_capability
+from tests.agent.agents import ARTICLES, PROMPT, REQUEST_ALONE, analyst, history_capability, script
 
 openai = pytest.importorskip("openai")
 # The client's own HTTP library: it changed in the course of PydanticAI 2.
 httpx: Any = import_module("httpx2" if any(line.startswith("httpx2") for line in requires("openai") or ()) else "httpx")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-STEPS = 50
-CONTENTS: dict[str, Any] = {
-    "deep_research": [
-        f"Article {number}. " + "APT28 went on with its campaign from 185.220.101.34 " * number for number in range(8)
-    ],
-    "explore": {
-        "nodes": [{"id": number, "risk": number % 7, "raw": "x" * 40} for number in range(40)],
-        "name": "a graph",
-    },
-    "look_up": json.dumps({"results": list(range(500)), "note": "nothing"}),
-}
-TOOLS = tuple(CONTENTS)
-RULES = {
-    "deep_research": "steps:\n  - truncate: 100\n",
-    "explore": "steps:\n  - {path: nodes, limit: 5, sort_by: risk}\n  - {path: nodes, drop: raw}\n",
-    "look_up": "steps:\n  - {path: results, limit: 5}\n",
-}
+RULES = {"deep_research": "limit: 2", "explore": "{path: nodes, limit: 2}"}
 
 
-class Provider:
-    """Answers each request with a tool call, the last with a text, and records the requests."""
-
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
-        self.bodies: list[dict[str, Any]] = []
-
-    def answer(self, request: Any) -> Any:
-        self.bodies.append(json.loads(request.content))
-        number = len(self.bodies)
-        message: dict[str, Any] = {"role": "assistant", "content": "Done."}
-        if number < self.steps:
-            name = TOOLS[number % len(TOOLS)]
-            calls = [
-                {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": '{"query": "x"}'}}
-            ]
-            message = {"role": "assistant", "content": None, "tool_calls": calls}
-        choice = {"index": 0, "message": message, "finish_reason": "stop" if number == self.steps else "tool_calls"}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        return {
-            "id": f"r{number}",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "m",
-            "choices": [choice],
-            "usage": usage,
-        }
+def completion(number: int, steps: int) -> dict[str, Any]:
+    """Return the provider's answer to a request: a tool call, for the last a text."""
+    message: dict[str, Any] = {"role": "assistant", "content": "Done."}
+    if number < steps:
+        function = {"name": ("deep_research", "explore", "status")[number % 3], "arguments": "{}"}
+        call = {"id": f"call_{number}", "type": "function", "function": function}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if number < steps else "stop"}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    kind = {"id": f"r{number}", "object": "chat.completion", "created": 1, "model": "m"}
+    return {**kind, "choices": [choice], "usage": usage}
 
 
-def run(capabilities: list[Any], steps: int = STEPS) -> list[dict[str, Any]]:
+def run(capability: Any, steps: int = 50) -> list[dict[str, Any]]:
+    """Run an agent with as many requests, and return what the client sent."""
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.usage import UsageLimits
 
-    provider = Provider(steps)
-    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=provider.answer(request)))
+    bodies: list[dict[str, Any]] = []
+
+    def answer(request: Any) -> Any:
+        bodies.append(json.loads(request.content))
+        return httpx.Response(200, json=completion(len(bodies), steps))
 
     async def go() -> None:
-        async with httpx.AsyncClient(transport=transport) as client:
-            model = OpenAIChatModel(
-                "gpt-4o", provider=OpenAIProvider(openai_client=openai.AsyncOpenAI(api_key="none", http_client=client))
-            )
-            made: Agent[None, str] = Agent(model, capabilities=capabilities, instructions="You are an analyst.")
-            for tool in TOOLS:
-                made.tool_plain(name=tool)(answering(CONTENTS[tool]))
-            await made.run("Look into it, please.", usage_limits=UsageLimits(request_limit=None))
+        async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+            provider = OpenAIProvider(openai_client=openai.AsyncOpenAI(api_key="none", http_client=client))
+            made = analyst(script(), capability, instructions="You are an analyst.")
+            limits = UsageLimits(request_limit=None)
+            await made.run(PROMPT, model=OpenAIChatModel("gpt-4o", provider=provider), usage_limits=limits)
 
     asyncio.run(go())
-    assert len(provider.bodies) == steps
-    return provider.bodies
-
-
-def answering(content: Any) -> Any:
-    def answer(query: str) -> Any:
-        return copy.deepcopy(content)
-
-    return answer
+    assert len(bodies) == steps
+    return bodies
 
 
 def changed_prefixes(bodies: list[dict[str, Any]]) -> int:
@@ -108,8 +68,8 @@ def changed_prefixes(bodies: list[dict[str, Any]]) -> int:
 
 @pytest.fixture
 def rules(tmp_path: Path) -> Path:
-    for tool, text in RULES.items():
-        (tmp_path / f"{tool}.yaml").write_text(f"version: 1\ntool: {tool}\n{text}")
+    for tool, step in RULES.items():
+        (tmp_path / f"{tool}.yaml").write_text(f"version: 1\ntool: {tool}\nsteps:\n  - {step}\npreserve: []\n")
     return tmp_path
 
 
@@ -117,15 +77,15 @@ def rules(tmp_path: Path) -> Path:
     "persist", [True, pytest.param(False, marks=pytest.mark.skipif(not REQUEST_ALONE, reason="this version cannot"))]
 )
 def test_no_prefix_of_fifty_requests_changes(persist: bool, rules: Path) -> None:
-    bodies = run([ReduceToolReturns(rules, persist=persist)])
+    bodies = run(ReduceToolReturns(rules, persist=persist))
     assert changed_prefixes(bodies) == 0
     assert "shortened by fixed rules" in json.dumps(bodies[0]["messages"])
-    assert "Article 7." in str(bodies[-1])
-    assert CONTENTS["explore"]["nodes"][0]["raw"] not in str(bodies[-1])
+    assert ARTICLES[0] in str(bodies[-1])
+    assert ARTICLES[3] not in str(bodies[-1])
 
 
 def test_no_prefix_of_fifty_requests_changes_with_the_processor(rules: Path) -> None:
-    assert changed_prefixes(run([history_capability(history_processor(rules))])) == 0
+    assert changed_prefixes(run(history_capability(history_processor(rules)))) == 0
 
 
 def test_reducing_by_age_changes_prefixes(rules: Path) -> None:
@@ -135,4 +95,4 @@ def test_reducing_by_age_changes_prefixes(rules: Path) -> None:
         reduced = history_processor(rules)(messages)
         return [*reduced[:-1], messages[-1]]
 
-    assert changed_prefixes(run([history_capability(by_age)], 8)) == 6
+    assert changed_prefixes(run(history_capability(by_age), 8)) == 4

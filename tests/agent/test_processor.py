@@ -5,185 +5,114 @@ from __future__ import annotations
 import copy
 import gc
 import inspect
-import json
 import logging
-import subprocess
-import sys
 import threading
-import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-from pydantic import BaseModel, field_serializer
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    TextPart,
-    ToolCallPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
+from pydantic_ai.messages import ModelMessage, ModelRequest
 from pydantic_ai.tools import RunContext
 
+from reducer import Reducer
 from reducer.agent import Archive, history_processor
-from reducer.agent.parts import PartCache
+from reducer.agent.parts import PartReducer
 from reducer.values import MOST_CHARS
-from tests.agent.agents import Rules, Script, call, processed
-from tests.agent.test_scenarios import ARTICLES, add_tools
+from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, returns, same, script, turns
 from tests.histories.fakes import shorter
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-RULE = "version: 1\ntool: deep_research\nsteps:\n  - limit: 2\npreserve: []\n"
+Processor = Callable[..., list[ModelMessage]]
 
 
-def turns(count: int, size: int = 4) -> list[ModelMessage]:
-    messages: list[ModelMessage] = []
-    for turn in range(count):
-        content = [f"turn {turn} item {item}" for item in range(size)]
-        messages.append(ModelResponse([ToolCallPart("deep_research", {}, "tool_0_deep_research")]))
-        messages.append(
-            ModelRequest([ToolReturnPart("deep_research", content, "tool_0_deep_research"), UserPromptPart("go on")])
-        )
-    return messages
+@pytest.fixture
+def rules() -> Rules:
+    return Rules(shorter)
 
 
-class Counting:
-    """Rules that keep two items and record the tools they are called for."""
-
-    def __init__(self) -> None:
-        self.calls: list[str] = []
-
-    def reduce_content(self, tool: str, content: Any) -> Any:
-        self.calls.append(tool)
-        return shorter(tool, content)
+@pytest.fixture
+def reduce(rules: Rules) -> Processor:
+    return history_processor(rules)
 
 
-def test_each_return_is_reduced_once() -> None:
-    rules = Counting()
-    reduce = history_processor(rules)
+def test_each_return_is_reduced_once(rules: Rules, reduce: Processor) -> None:
     history = turns(3)
     once = reduce(history)
-    assert len(rules.calls) == 3
-    twice = reduce(once)
-    assert all(new is old for new, old in zip(twice, once, strict=True))
-    again = reduce(history)
-    assert [message.parts[0] for message in again] == [message.parts[0] for message in once]
-    assert all(new.parts[0] is old.parts[0] for new, old in zip(again, once, strict=True))
-    reduce([*once, *turns(1)])
-    assert len(rules.calls) == 4
-
-
-def test_a_part_in_another_message_is_not_reduced_again() -> None:
-    rules = Counting()
-    reduce = history_processor(rules)
-    once = reduce(turns(2))
+    assert len(rules.tools) == 3
+    assert same(reduce(once), once)
+    assert same([one.parts[0] for one in reduce(history)], [one.parts[0] for one in once])  # type: ignore[misc]
     merged = [ModelRequest([*once[1].parts, *once[3].parts])]
-    assert reduce(merged)[0] is merged[0]
-    assert len(rules.calls) == 2
+    assert same(reduce(merged), merged)
+    assert len(rules.tools) == 3
+    reduce([*once, *turns(1)])
+    assert len(rules.tools) == 4
 
 
-def test_a_copy_is_reduced_again_and_stays_the_same_object() -> None:
-    rules = Counting()
-    reduce = history_processor(rules)
+def test_a_copy_is_reduced_again_and_stays_the_same_object(rules: Rules, reduce: Processor) -> None:
     once = reduce(turns(2))
-    for copied in (
-        copy.deepcopy(once),
-        [replace(message, parts=[replace(part) for part in message.parts]) for message in once],
-    ):
-        asked = len(rules.calls)
-        again = reduce(copied)
-        assert len(rules.calls) == asked + 2
-        assert all(new is old for new, old in zip(again, copied, strict=True))
+    parts = [replace(message, parts=[replace(part) for part in message.parts]) for message in once]
+    for number, copied in enumerate((copy.deepcopy(once), parts)):
+        assert same(reduce(copied), copied)
+        assert len(rules.tools) == 4 + 2 * number
 
 
-def test_a_reduced_return_that_is_edited_is_sent_as_it_is() -> None:
-    rules = Counting()
-    reduce = history_processor(rules)
+def test_a_reduced_return_that_is_edited_is_sent_as_it_is(reduce: Processor) -> None:
     (_, message) = reduce(turns(1))
     message.parts[0].content = ["anew", "and", "longer"]
     assert reduce([message])[0] is message
-    assert len(rules.calls) == 1
 
 
-def test_a_return_with_a_new_content_is_reduced_again() -> None:
-    reduce = history_processor(Rules(shorter))
+def test_a_return_with_a_new_content_is_reduced_again(reduce: Processor) -> None:
     history = turns(1)
     reduce(history)
     history[1].parts[0].content = ["the original", "without", "its secret"]
-    assert reduce(history)[1].parts[0].content == ["the original", "without"]
+    assert contents(reduce(history)) == [["the original", "without"]]
 
 
-def test_the_id_of_a_deleted_part_does_not_identify_another() -> None:
-    reduce = history_processor(Rules(shorter))
-    for size in range(300):
-        (message,) = reduce([ModelRequest([ToolReturnPart("explore", list(range(size % 7)), "c")])])
-        assert message.parts[0].content == list(range(min(size % 7, 2)))
-
-
-def test_memory_does_not_grow_with_deleted_histories() -> None:
-    reduce = history_processor(Rules(shorter))
-    reduce(turns(100))
-    gc.collect()
-    tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
-    for _ in range(10):
-        reduce(turns(100))
-    gc.collect()
-    after, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert after - before < 50_000  # 1,000 returns, if they were kept, are more than 500 kB
-
-
-def test_the_cache_is_empty_after_histories_in_cycles_are_collected() -> None:
-    cache = PartCache()
-    for _ in range(50):
-        old, new = ToolReturnPart("explore", [], "c"), ToolReturnPart("explore", [], "c")
-        old.metadata, new.metadata = {"history": [old]}, {"history": [new]}
-        cache.add(old, new)
-        cache.add(new, new)
-    del old, new
+def test_nothing_is_kept_of_histories_in_cycles(rules: Rules) -> None:
+    reducer = PartReducer(rules, print, references=False)
+    histories = [returns([1, 2, 3]) for _ in range(50)]
+    reduced = [reducer.reduce(history)[0] for history in histories]
+    assert len(reducer.done) == len(reducer.originals) == 50
+    for history in histories + reduced:
+        history[0].parts[0].metadata = {"history": history}
+    del histories, reduced, history
     gc.collect()
     gc.collect()  # a reduced part is free after its original
-    assert (cache.done, cache._reduced, cache._alive) == (set(), {}, {})
+    assert (reducer.done, reducer.originals) == ({}, {})
 
 
-def test_the_result_is_a_new_list_and_nothing_changes_in_place() -> None:
+def test_the_result_is_a_new_list_and_nothing_changes_in_place(reduce: Processor) -> None:
     history = turns(2)
-    parts = [list(message.parts) for message in history]
-    result = history_processor(Rules(shorter))(history)
+    before = copy.deepcopy(history)
+    result = reduce(history)
     assert type(result) is list
     assert result is not history
-    assert all(message.parts == before for message, before in zip(history, parts, strict=True))
-    assert len(history[1].parts[0].content) == 4
+    assert history == before
     assert result[1].parts[1] is history[1].parts[1]
     assert result[0] is history[0]
 
 
-def test_pydantic_ai_can_read_the_annotations() -> None:
-    reduce = history_processor(Rules(shorter))
-    assert list(inspect.signature(reduce).parameters) == ["messages"]
-    assert get_type_hints(reduce, include_extras=True) == {"messages": list[ModelMessage], "return": list[ModelMessage]}
+def test_pydantic_ai_can_read_the_annotations(reduce: Processor, tmp_path: Path) -> None:
+    hints = {"messages": list[ModelMessage], "return": list[ModelMessage]}
+    assert get_type_hints(reduce, include_extras=True) == hints
     assert not inspect.iscoroutinefunction(reduce)
-
-
-def test_with_an_archive_it_takes_the_run_context_first(tmp_path: Path) -> None:
     with Archive(tmp_path / "returns.db") as archive:
-        hints = get_type_hints(history_processor(Rules(shorter), archive=archive), include_extras=True)
-    assert hints == {"ctx": RunContext[Any], "messages": list[ModelMessage], "return": list[ModelMessage]}
+        reduce = history_processor(Rules(shorter), archive=archive)
+    assert get_type_hints(reduce, include_extras=True) == {"ctx": RunContext[Any], **hints}
+    assert list(inspect.signature(reduce).parameters) == ["ctx", "messages"]
 
 
-def test_threads_get_equal_results() -> None:
-    reduce = history_processor(Rules(shorter))
+def test_threads_get_equal_results(reduce: Processor) -> None:
     history = turns(300)
     results: list[Any] = []
 
     def run() -> None:
         for _ in range(5):
-            results.append(reduce(history))
+            results.append(contents(reduce(history)))
             reduce(turns(100))  # collected while other histories are added
 
     threads = [threading.Thread(target=run) for _ in range(6)]
@@ -191,49 +120,7 @@ def test_threads_get_equal_results() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    contents = [[getattr(part, "content", None) for message in result for part in message.parts] for result in results]
-    assert len(contents) == 30
-    assert all(content == contents[0] for content in contents)
-    assert contents[0][1] == ["turn 0 item 0", "turn 0 item 1"]
-
-
-def test_an_error_leaves_the_return_unchanged_and_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    def broken(tool: str, content: Any) -> Any:
-        if tool == "explore":
-            raise KeyError("something secret")
-        if tool == "fine":
-            return shorter(tool, content)
-        raise RecursionError
-
-    def history() -> list[ModelMessage]:
-        return [ModelRequest([ToolReturnPart(tool, [1, 2, 3], "c")]) for tool in ("explore", "explore", "deep", "fine")]
-
-    reduce = history_processor(Rules(broken))
-    with caplog.at_level(logging.DEBUG, "reducer"):
-        for _ in range(3):
-            messages = history()
-            result = reduce(messages)
-            assert [new is old for new, old in zip(result, messages, strict=True)] == [True, True, True, False]
-    texts = [record.getMessage() for record in caplog.records]
-    assert [text.rpartition(":")[0] for text in texts] == [
-        "a return of explore stays unchanged: KeyError at test_processor.py",
-        "a return of deep stays unchanged: RecursionError at test_processor.py",
-    ]
-
-
-def test_contents_that_cannot_be_serialized_stay_unchanged(caplog: pytest.LogCaptureFixture) -> None:
-    cyclic: list[Any] = [1, 2, 3]
-    cyclic.append(cyclic)
-    deep: Any = []
-    for _ in range(5000):
-        deep = [deep]
-    messages = [
-        ModelRequest([ToolReturnPart("t", content, "c")])
-        for content in (cyclic, deep, (x for x in "abc"), object(), [object()] * 3, 10**5000)
-    ]
-    result = history_processor(Rules(shorter))(messages)
-    assert all(new is old for new, old in zip(result, messages, strict=True))
-    assert list(messages[2].parts[0].content) == ["a", "b", "c"]
+    assert results == [[[f"turn {turn} item 0", f"turn {turn} item 1"] for turn in range(300)]] * 30
 
 
 async def asynchronous(messages: list[ModelMessage]) -> list[ModelMessage]:
@@ -249,57 +136,110 @@ async def asynchronous_in_context(ctx: RunContext[Any], messages: list[ModelMess
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_other_processors_can_come_before_and_after(place: int) -> None:
-    script = Script([[call("deep_research")], [call("explore")], [TextPart("Done.")]])
+def test_other_processors_can_come_before_and_after(place: int, reduce: Processor) -> None:
+    asked = script("deep_research", "explore")
     processors: list[Any] = [asynchronous, in_context, asynchronous_in_context]
-    processors.insert(place, history_processor(Rules(shorter)))
-    made = processed(script, processors)
-    add_tools(made)
-    made.run_sync("Look into it, please.")
-    assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
-    assert json.loads(script.received[2])[2]["parts"][0]["content"] == ARTICLES[:2]
+    processors.insert(place, reduce)
+    analyst(asked, processors=processors).run_sync(PROMPT)
+    assert asked.contents(1) == asked.contents(2) == [ARTICLES[:2]]
 
 
-def test_reducer_alone_does_not_import_pydantic_ai() -> None:
-    code = "import reducer, sys; print(any(name.split('.')[0] == 'pydantic_ai' for name in sys.modules))"
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
-    )
-    assert found.stdout.strip() == "False"
+def test_an_error_leaves_the_return_unchanged_and_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(tool: str, content: Any) -> Any:
+        if tool == "fine":
+            return shorter(tool, content)
+        raise KeyError("something secret") if tool == "explore" else RecursionError
+
+    reduce = history_processor(Rules(broken))
+    with caplog.at_level(logging.DEBUG, "reducer"):
+        for _ in range(3):
+            messages = [*returns([1, 2, 3], [1, 2, 3], tool="explore"), *returns([1, 2, 3], tool="deep")]
+            assert same(reduce(messages), messages)
+            assert contents(reduce(returns([1, 2, 3], tool="fine"))) == [[1, 2]]
+    assert [record.getMessage().rpartition(":")[0] for record in caplog.records] == [
+        "a return of explore stays unchanged: KeyError at test_processor.py",
+        "a return of deep stays unchanged: RecursionError at test_processor.py",
+    ]
 
 
-class Refusing(BaseModel):
-    """A model that cannot be serialized."""
-
-    hosts: list[str] = ["a", "b", "c"]
-
-    @field_serializer("hosts")
-    def write(self, hosts: list[str]) -> Any:
-        raise RuntimeError("something secret")
-
-
-def hostile() -> dict[str, Any]:
-    deep: Any = "a long text that would be cut somewhere"
-    for _ in range(300):
-        deep = [deep]
+def test_a_content_that_the_engine_cannot_reduce_is_logged_once_per_rule(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "rule.yaml").write_text("version: 1\ntool: look_*\nsteps:\n  - truncate: 20\n")
+    reduce = history_processor(Reducer.load(tmp_path))
     cyclic: list[Any] = ["a long text that would be cut somewhere"]
     cyclic.append(cyclic)
-    return {
-        "deeper than 128 levels": deep,
-        "deeper than 128 levels ": cyclic,
-        "a generator can be read once only": (n for n in "abc"),
-        "a Refusing has no JSON form": Refusing(),
-        "a text of more than 67,108,864 characters": "x" * (MOST_CHARS + 1),
-    }
+    for tool in ("look_up", "look_up", "look_around"):
+        messages = returns((n for n in "abc"), cyclic, "x" * (MOST_CHARS + 1), [object()], tool=tool)
+        assert same(reduce(messages), messages)
+    assert caplog.messages == [
+        f"a return of look_* stays unchanged: {fault}"
+        for fault in (
+            "a generator can be read once only",
+            "deeper than 128 levels",
+            "a text of more than 67,108,864 characters",
+            "a object has no JSON form",
+        )
+    ]
 
 
-@pytest.mark.parametrize("fault", hostile())
-def test_a_content_that_the_engine_cannot_reduce_is_logged_once(
-    fault: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "t.yaml").write_text("version: 1\ntool: t\nsteps:\n  - truncate: 20\n")
-    processor = history_processor(tmp_path)
-    for _ in range(2):
-        messages: list[ModelMessage] = [ModelRequest([ToolReturnPart("t", hostile()[fault], "c")])]
-        assert all(new is old for new, old in zip(processor(messages), messages, strict=True))
-    assert [record.message for record in caplog.records] == [f"a return of t stays unchanged: {fault.strip()}"]
+# --- Rules that are loaded again apply to returns that were not reduced before.
+
+ITEMS = list(range(20))
+
+
+@pytest.fixture
+def rule(tmp_path: Path) -> Path:
+    (tmp_path / "rule.yaml").write_text(RULE)
+    return tmp_path / "rule.yaml"
+
+
+def test_new_rules_apply_to_new_returns(rule: Path) -> None:
+    reducer = Reducer.load(rule)
+    reduce = history_processor(reducer)
+    before = reduce(returns(ITEMS, tool="deep_research"))
+    rule.write_text(RULE.replace("2", "3"))
+    assert contents(reduce(returns(ITEMS, tool="deep_research"))) == [[0, 1]]
+    assert reducer.reload() == ()
+    after = reduce([*before, *returns(ITEMS, tool="deep_research")])
+    assert same(after[:1], before)
+    assert contents(after) == [[0, 1], [0, 1, 2]]
+    assert reducer.reduce_content("deep_research", ITEMS) == [0, 1, 2]
+
+
+def test_rules_with_errors_keep_the_old_rules_and_are_logged(rule: Path, caplog: pytest.LogCaptureFixture) -> None:
+    reducer = Reducer.load(rule.parent)
+    old = reducer.ruleset
+    rule.write_text(RULE.replace("limit", "limt"))
+    (problem,) = reducer.reload()
+    assert problem.message == "unknown key `limt`"
+    rule.unlink()
+    assert [problem.message for problem in reducer.reload()] == ["no rule files found"]
+    rule.parent.rmdir()
+    (problem,) = reducer.reload()
+    assert problem.location.file == str(rule.parent)
+    assert [record.getMessage().splitlines()[0] for record in caplog.records] == ["the rules were not reloaded:"] * 3
+    assert "unknown key `limt`" in caplog.messages[0]
+    assert reducer.ruleset is old
+    with pytest.raises(ValueError, match="were not loaded from files"):
+        Reducer(old).reload()
+
+
+def test_a_history_is_reduced_by_one_ruleset_during_a_reload(rule: Path) -> None:
+    reducer = Reducer.load(rule)
+    stop = threading.Event()
+
+    def swap() -> None:
+        for limit in "32" * 10_000:
+            rule.write_text(RULE.replace("2", limit))
+            assert reducer.reload() == ()
+            if stop.is_set():
+                break
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    messages = returns(*[ITEMS] * 50, tool="deep_research")
+    lengths = [{len(content) for content in contents(reducer.reduce(messages))} for _ in range(20)]
+    stop.set()
+    thread.join()
+    assert all(one in ({2}, {3}) for one in lengths)

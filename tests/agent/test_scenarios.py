@@ -5,67 +5,21 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, ModelRetry
-from pydantic_ai.exceptions import CallDeferred
-from pydantic_ai.messages import (
-    ModelRequest,
-    ModelResponse,
-    TextPart,
-    ToolCallPart,
-    ToolReturn,
-    ToolReturnPart,
-)
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
 
+from reducer.agent import history_processor
 from reducer.histories.stored import reduce_json
-from tests.agent.agents import Script, agent, call, steady
+from tests.agent.agents import ARTICLES, PROMPT, Rules, Script, analyst, call, contents, script, steady, turns
 from tests.histories.fakes import shorter
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-ARTICLES = ["One article.", "Another article.", "A third one.", "A fourth one."]
-GRAPH = {"nodes": [1, 2, 3, 4], "edges": [[1, 2], [3, 4], [1, 4]], "name": "a graph"}
-
-
-def add_tools(made: Agent[Any, Any]) -> None:
-    @made.tool_plain
-    def deep_research(query: str = "") -> list[str]:
-        return list(ARTICLES)
-
-    @made.tool_plain
-    def explore(node: int = 1) -> dict[str, Any]:
-        return copy.deepcopy(GRAPH)
-
-    @made.tool_plain
-    def status() -> str:
-        return "ok"
-
-    @made.tool_plain
-    def count() -> int:
-        return 123_456
-
-    @made.tool_plain(retries=2)
-    def picky(word: str) -> list[str]:
-        if word != "right":
-            raise ModelRetry("Say the right word, and take your time about it.")
-        return list(ARTICLES)
-
-    @made.tool_plain
-    def with_pictures() -> ToolReturn:
-        return ToolReturn(
-            return_value=list(ARTICLES),
-            content=["A picture of it:", "as described at length"],
-            metadata={"rows": [1, 2, 3]},
-        )
-
-    @made.tool_plain
-    def slow() -> list[str]:
-        raise CallDeferred
-
 
 SCENARIOS: dict[str, list[list[Any]]] = {
     "plain text": [[TextPart("A long answer, all in text.")]],
@@ -89,47 +43,37 @@ SCENARIOS: dict[str, list[list[Any]]] = {
 }
 
 
-def check(plain: Script, reduced: Script) -> int:
-    """Check that the model received the same messages with reduced contents; return how many requests differ."""
+def reducing(script: Script, **more: Any) -> Agent[Any, Any]:
+    return analyst(script, processors=[history_processor(Rules(shorter))], **more)
+
+
+def check(answers: list[list[Any]], run: Callable[[Agent[Any, Any]], Any], **more: Any) -> tuple[int, list[Any]]:
+    """Check that the model receives the same messages with reduced contents.
+
+    Return how many requests differ, and what `run` returned for the agent without and with a processor.
+    """
+    plain, reduced = Script(answers), Script(answers)
+    results = [run(analyst(plain, **more)), run(reducing(reduced, **more))]
     count = 0
-    assert len(plain.received) == len(reduced.received) == len(plain.answers)
+    assert len(plain.received) == len(reduced.received) == len(answers)
     for before, after in zip(plain.received, reduced.received, strict=True):
-        expected = reduce_json(before, shorter)
-        assert steady(after) == steady(expected)
+        assert steady(after) == steady(reduce_json(before, shorter))
         count += steady(after) != steady(before)
-        ids = []
+        calls: list[Any] = []
         for message in json.loads(after):
-            calls = {
-                (part["tool_call_id"], part["tool_name"])
-                for part in message["parts"]
-                if part["part_kind"] == "tool-call"
-            }
+            parts = {kind: [] for kind in ("tool-call", "tool-return", "retry-prompt")}
+            for part in message["parts"]:
+                parts.setdefault(part["part_kind"], []).append((part.get("tool_call_id"), part.get("tool_name")))
             if message["kind"] == "response":
-                ids = sorted(calls)
-            elif answers := [part for part in message["parts"] if part["part_kind"] in ("tool-return", "retry-prompt")]:
-                assert sorted((part["tool_call_id"], part["tool_name"]) for part in answers) == ids
-    return count
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-@pytest.mark.parametrize("stream", [False, True], ids=["run", "stream"])
-def test_the_model_receives_the_same_messages_with_reduced_contents(name: str, stream: bool) -> None:
-    scripts = []
-    for reduce in (None, shorter):
-        script = Script(SCENARIOS[name])
-        made = agent(script, reduce)
-        add_tools(made)
-        if stream:
-            asyncio.run(streamed(made))
-        else:
-            made.run_sync("Look into it, please.")
-        scripts.append(script)
-    assert check(*scripts) == len(SCENARIOS[name]) - 1
+                calls = sorted(parts["tool-call"])
+            elif answered := parts["tool-return"] + parts["retry-prompt"]:
+                assert sorted(answered) == calls
+    return count, results
 
 
 async def streamed(made: Agent[Any, Any]) -> None:
     # The events of all steps: `run_stream` would end at the first text.
-    async with made.iter("Look into it, please.") as run:
+    async with made.iter(PROMPT) as run:
         async for node in run:
             if Agent.is_model_request_node(node):
                 async with node.stream(run.ctx) as events:
@@ -137,96 +81,62 @@ async def streamed(made: Agent[Any, Any]) -> None:
                         pass
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_model_receives_reduced_contents(name: str, stream: bool) -> None:
+    run = (lambda made: asyncio.run(streamed(made))) if stream else lambda made: made.run_sync(PROMPT)
+    assert check(SCENARIOS[name], run)[0] == len(SCENARIOS[name]) - 1
+
+
 def test_deferred_calls() -> None:
-    answers = [[call("explore"), call("slow", 1)], [TextPart("Done.")]]
-    scripts = []
-    for reduce in (None, shorter):
-        script = Script(answers)
-        made = agent(script, reduce, output_type=[str, DeferredToolRequests])
-        add_tools(made)
-        first = made.run_sync("Look into it, please.")
+    def run(made: Agent[Any, Any]) -> Any:
+        first = made.run_sync(PROMPT)
         assert [deferred.tool_call_id for deferred in first.output.calls] == ["tool_1_slow"]
         results = DeferredToolResults(calls={"tool_1_slow": list(ARTICLES)})
-        made.run_sync(message_history=first.all_messages(), deferred_tool_results=results)
-        scripts.append(script)
-    assert check(*scripts) == 1
-    parts = [part for message in json.loads(scripts[1].received[1]) for part in message["parts"]]
-    returned = {part["tool_name"]: part["content"] for part in parts if part["part_kind"] == "tool-return"}
-    assert returned["slow"] == ARTICLES[:2]
-    assert returned["explore"]["nodes"] == [1, 2]
+        return made.run_sync(message_history=first.all_messages(), deferred_tool_results=results)
 
-
-def turns(made: Agent[Any, Any], count: int) -> Any:
-    result = None
-    for turn in range(count):
-        result = made.run_sync(f"Turn {turn}, please.", message_history=result.all_messages() if result else None)
-    return result
+    answers = [[call("explore"), call("slow", 1)], [TextPart("Done.")]]
+    count, (_, reduced) = check(answers, run, output_type=[str, DeferredToolRequests])
+    assert count == 1
+    explored, slow = contents(reduced.all_messages())
+    assert (explored["nodes"], slow) == ([1, 2], ARTICLES[:2])
 
 
 def test_call_ids_that_occur_in_several_runs() -> None:
-    answers = [[call("deep_research")], [TextPart("Done.")]] * 3
-    scripts, results = [], []
-    for reduce in (None, shorter):
-        script = Script(answers)
-        made = agent(script, reduce)
-        add_tools(made)
-        results.append(turns(made, 3))
-        scripts.append(script)
-    assert check(*scripts) == 5
-    for read in (lambda result: result.all_messages_json(), lambda result: result.new_messages_json()):
-        plain, reduced = map(read, results)
-        assert steady(reduced) == steady(reduce_json(plain, shorter))
+    def run(made: Agent[Any, Any]) -> Any:
+        result = made.run_sync("Turn 0, please.")
+        for turn in (1, 2):
+            result = made.run_sync(f"Turn {turn}, please.", message_history=result.all_messages())
+        return result
+
+    count, (plain, reduced) = check([[call("deep_research")], [TextPart("Done.")]] * 3, run)
+    assert count == 5
+    assert steady(reduced.all_messages_json()) == steady(reduce_json(plain.all_messages_json(), shorter))
+    assert steady(reduced.new_messages_json()) == steady(reduce_json(plain.new_messages_json(), shorter))
 
 
 def test_the_history_of_the_caller_does_not_change() -> None:
-    old = [
-        ModelRequest.user_text_prompt("Turn 0, please."),
-        ModelResponse([ToolCallPart("deep_research", {}, "tool_0_deep_research")]),
-        ModelRequest([ToolReturnPart("deep_research", list(ARTICLES), "tool_0_deep_research")]),
-        ModelResponse([TextPart("Done.")]),
-    ]
+    old = [ModelRequest.user_text_prompt("Turn 0, please."), *turns(1), ModelResponse([TextPart("Done.")])]
     kept, parts = copy.deepcopy(old), [message.parts for message in old]
-    script = Script([[call("deep_research")], [TextPart("Done.")]])
-    made = agent(script, shorter)
-    add_tools(made)
-    result = made.run_sync("Turn 1, please.", message_history=old)
+    asked = script("deep_research")
+    result = reducing(asked).run_sync("Turn 1, please.", message_history=old)
     assert old == kept
     assert all(message.parts is before for message, before in zip(old, parts, strict=True))
-    assert [json.loads(sent)[2]["parts"][0]["content"] for sent in script.received] == [ARTICLES[:2]] * 2
-    assert result.all_messages()[2].parts[0].content == ARTICLES[:2]
+    first = ["turn 0 item 0", "turn 0 item 1"]
+    assert [asked.contents(number) for number in (0, 1)] == [[first], [first, ARTICLES[:2]]]
+    assert contents(result.all_messages()) == [first, ARTICLES[:2]]
     assert result.new_messages()[0].parts[-1].content == "Turn 1, please."
     assert len(result.new_messages()) == 4
 
 
 def test_only_a_return_that_no_request_contained_is_stored_unreduced() -> None:
-    script = Script([[call("deep_research")], [call("explore")], [TextPart("Done.")]])
-    made = agent(script, shorter)
-    add_tools(made)
-    stored = made.run_sync("Look into it, please.").all_messages()
-    contents = [part.content for message in stored for part in message.parts if isinstance(part, ToolReturnPart)]
-    assert contents == [ARTICLES[:2], {"nodes": [1, 2], "edges": [[1, 2], [3, 4]], "name": "a graph"}]
-
-
-def test_run_stream_reduces() -> None:
-    script = Script([[call("deep_research")], [TextPart("Done.")]])
-    made = agent(script, shorter)
-    add_tools(made)
-
-    async def run() -> Any:
-        async with made.run_stream("Look into it, please.") as result:
-            assert await result.get_output() == "Done."
-            return result.all_messages()
-
-    stored = asyncio.run(run())
-    assert json.loads(script.received[1])[2]["parts"][0]["content"] == ARTICLES[:2]
-    assert stored[2].parts[0].content == ARTICLES[:2]
+    stored = reducing(script("deep_research", "explore")).run_sync(PROMPT).all_messages()
+    assert contents(stored) == [ARTICLES[:2], {"nodes": [1, 2], "edges": [[1, 2], [3, 4]], "name": "a graph"}]
 
 
 def test_the_prefix_of_requests_never_changes() -> None:
-    script = Script([[call("deep_research"), call("explore", 1)]] * 10 + [[TextPart("Done.")]])
-    made = agent(script, shorter)
-    add_tools(made)
-    made.run_sync("Look into it, please.")
-    histories = [steady(sent) for sent in script.received]
+    asked = Script([[call("deep_research"), call("explore", 1)]] * 10 + [[TextPart("Done.")]])
+    reducing(asked).run_sync(PROMPT)
+    histories = [json.loads(steady(sent)) for sent in asked.received]
     for before, after in pairwise(histories):
         assert [message["parts"] for message in after[: len(before)]] == [message["parts"] for message in before]

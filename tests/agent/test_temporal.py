@@ -6,6 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
+from pydantic_ai.messages import ModelResponse, TextPart
+from pydantic_core import to_jsonable_python
+
+from tests.agent.agents import call
 
 pytest.importorskip("temporalio")
 temporal = pytest.importorskip("pydantic_ai.durable_exec.temporal")
@@ -27,11 +31,7 @@ ARTICLES = [
     "A third one, longer than a marker " * 3,
     "CVE-2024-3400 again",
 ]
-CALL = {
-    "kind": "response",
-    "parts": [{"part_kind": "tool-call", "tool_name": "deep_research", "args": {}, "tool_call_id": "call"}],
-}
-DONE = {"kind": "response", "parts": [{"part_kind": "text", "content": "Done."}]}
+CALL, DONE = to_jsonable_python([ModelResponse([call("deep_research")]), ModelResponse([TextPart("Done.")])])
 
 
 def replayed(record: dict[str, Any]) -> BaseException | None:

@@ -1,4 +1,4 @@
-"""Measures: what rules cost, told by what the agent did afterwards."""
+"""Measures: what rules cost, by what the agent did afterwards."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from reducer.analysis.measures import Measures, add
 from reducer.analysis.prices import Cost, Prices, cost
 from reducer.analysis.report import LookOptions, look
 from reducer.rules import Ruleset, compile_rules
+from tests.cli.conftest import history
 
 RULE = """\
 version: 1
@@ -31,96 +32,87 @@ def _rules(text: str = RULE) -> Ruleset:
     return ruleset
 
 
+def _call(call_id: str, arguments: Any) -> dict[str, Any]:
+    return {"part_kind": "tool-call", "tool_name": "lookup", "args": arguments, "tool_call_id": call_id}
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"part_kind": "text", "content": text}
+
+
 def _history(content: Any, *later: dict[str, Any], prompt: str = "What is it?") -> bytes:
-    call = {"part_kind": "tool-call", "tool_name": "lookup", "args": {"name": "x"}, "tool_call_id": "c1"}
-    back = {"part_kind": "tool-return", "tool_name": "lookup", "content": content, "tool_call_id": "c1"}
-    messages = [
-        {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": prompt}]},
-        {"kind": "response", "parts": [call]},
-        {"kind": "request", "parts": [back]},
-        {"kind": "response", "parts": list(later)},
-    ]
-    return json.dumps(messages).encode()
+    messages = json.loads(history(("lookup", content)).replace(b"What is it?", prompt.encode()))
+    return json.dumps([*messages, {"kind": "response", "parts": list(later)}]).encode()
 
 
 def _measured(data: bytes, rules: Ruleset | None = None) -> Measures:
-    found = look(rules or _rules(), "h", data, LookOptions(measured=True)).measures
+    found = look(rules or _rules(), "h", data, LookOptions(measured=True)).tally.measures
     assert found is not None
     return found
 
 
 ROWS = [{"host": f"host-{number}"} for number in range(5)]
-TEXT = {"part_kind": "text", "content": "Block host-4 and host-1."}
+CONTENT = {"rows": ROWS, "note": ""}
+USED = _text("Block host-4 and host-1.")
+NOTE = "Nothing of note here. " * 5
 
 
-def test_what_the_agent_used_and_a_step_took_is_lost() -> None:
-    found = _measured(_history({"rows": ROWS, "note": ""}, TEXT))
+def test_a_value_that_the_agent_used_and_a_step_removed_is_lost() -> None:
+    found = _measured(_history(CONTENT, USED))
     assert (found.references, found.kept, found.retention) == (2, 1, 0.5)
-    (lost,) = found.lost_references
-    assert lost == ("h", "host-4", "lookup", "c1", "rows[4].host", 3, "text", "lookup.yaml:4 limit rows")
-
-
-def test_what_stays_is_kept() -> None:
-    found = _measured(_history({"rows": ROWS[:2], "note": ""}, {"part_kind": "text", "content": "Block host-1."}))
-    assert (found.references, found.kept, found.lost_references) == (1, 1, ())
-
-
-def test_what_the_prompt_had_is_no_reference_at_risk() -> None:
-    found = _measured(_history({"rows": ROWS, "note": ""}, TEXT, prompt="What of host-4?"))
-    assert [lost.value for lost in found.lost_references] == []
-    assert found.references == 1
+    assert found.lost_references == (
+        ("h", "host-4", "lookup", "c1", "rows[4].host", 3, "text", "lookup.yaml:4 limit rows"),
+    )
 
 
 def test_a_value_cut_from_a_text_names_its_step() -> None:
-    note = "Nothing of note here. " * 5 + "Ticket INC-77 has more."
-    found = _measured(_history({"rows": [], "note": note}, {"part_kind": "text", "content": "See INC-77."}))
+    found = _measured(_history({"rows": [], "note": f"{NOTE}Ticket INC-77 has more."}, _text("See INC-77.")))
     assert [(lost.path, lost.step) for lost in found.lost_references] == [("note", "lookup.yaml:6 truncate note")]
 
 
+@pytest.mark.parametrize(
+    ("text", "prompt", "references"),
+    [("Block host-1.", "What is it?", 1), ("Block host-4 and host-1.", "What of host-4?", 1), ("Done.", "Well?", 0)],
+    ids=["kept", "known from the prompt", "nothing used"],
+)
+def test_values_that_are_not_at_risk(text: str, prompt: str, references: int) -> None:
+    found = _measured(_history(CONTENT, _text(text), prompt=prompt))
+    assert (found.references, found.kept, found.lost_references) == (references, references, ())
+
+
 def test_lost_entities_are_listed_by_type() -> None:
-    note = "Nothing of note here. " * 5 + "It beacons to 192.0.2.7 and 192.0.2.8."
+    note = f"{NOTE}It beacons to 192.0.2.7 and 192.0.2.8."
     found = _measured(_history({"rows": [{"ip": "192.0.2.8"}], "note": note}))
     assert found.entities == {"ipv4": (2, 1)}
-    assert [(lost.type, lost.value, lost.step) for lost in found.lost_entities] == [
-        ("ipv4", "192.0.2.7", "lookup.yaml:6 truncate note")
-    ]
+    assert found.lost_entities == (("h", "ipv4", "192.0.2.7", "lookup", "c1", "lookup.yaml:6 truncate note"),)
+    assert _measured(_history({"rows": [{"ip": "192.0.2.8"}], "note": ""})).entities == {}  # it is not reduced
 
 
-def test_returns_that_stay_have_no_recall() -> None:
-    assert _measured(_history({"rows": [{"ip": "192.0.2.8"}], "note": ""})).entities == {}
-
-
-def test_a_call_made_again_after_a_cut_is_told() -> None:
-    again = {"part_kind": "tool-call", "tool_name": "lookup", "args": '{"name": "x"}', "tool_call_id": "c2"}
-    other = {"part_kind": "tool-call", "tool_name": "lookup", "args": {"name": "y"}, "tool_call_id": "c3"}
-    assert [tuple(one)[1:] for one in _measured(_history({"rows": ROWS, "note": ""}, again, other)).again] == [
-        ("lookup", 1, 3, False)
-    ]
+def test_calls_repeated_after_a_cut() -> None:
+    again, other = _call("c2", "{}"), _call("c3", {"name": "y"})
+    assert _measured(_history(CONTENT, again, other)).again == (("h", "lookup", 1, 3, False),)
     assert _measured(_history({"rows": [], "note": ""}, again)).again == ()
     marked = {"rows": [], "note": "It went …[20 more characters]"}
     assert [one.recorded for one in _measured(_history(marked, again)).again] == [True]
 
 
-def test_cost_of_requests_that_send_everything_again() -> None:
+def test_cost_of_requests() -> None:
     found = cost([(100, 0), (1100, 100), (1150, 1100)])
     assert found == Cost(3, 1150, 1200, 0)
     assert found.cached(Prices()) == 1.25 * 1150 + 0.1 * 1200
     assert found.uncached(Prices()) == 2350
-
-
-def test_a_request_that_begins_otherwise_loses_the_cache() -> None:
-    assert cost([(100, 0), (150, 40)]) == Cost(2, 210, 40, 1)
+    assert cost([(100, 0), (150, 40)]) == Cost(2, 210, 40, 1)  # it does not begin as the one before
 
 
 def test_what_rules_save_is_saved_in_every_request() -> None:
-    found = _measured(_history({"rows": ROWS, "note": ""}, TEXT))
-    took = len(json.dumps(ROWS, separators=(",", ":"))) - len(json.dumps(ROWS[:2], separators=(",", ":")))
-    assert found.recorded.new - found.reduced.new == took
+    found = _measured(_history(CONTENT, USED))
+    removed = len(json.dumps(ROWS, separators=(",", ":"))) - len(json.dumps(ROWS[:2], separators=(",", ":")))
+    assert found.recorded.new - found.reduced.new == removed
     assert (found.recorded.requests, found.recorded.again) == (2, found.reduced.again) == (2, len("What is it?"))
 
 
 def test_measures_add_up() -> None:
-    one = _measured(_history({"rows": ROWS, "note": ""}, TEXT))
+    one = _measured(_history(CONTENT, USED))
     two = add([one, one])
     assert (two.references, two.kept, len(two.lost_references)) == (4, 2, 2)
     assert two.recorded == tuple(2 * number for number in one.recorded)
@@ -128,21 +120,20 @@ def test_measures_add_up() -> None:
     assert add([]) == Measures()
 
 
+DEEP = b"[" * 5_000 + b"]" * 5_000
+
+
 @pytest.mark.parametrize(
-    "data",
+    "message",
     [
-        b"[]",
-        b'[{"kind": "request", "parts": []}]',
-        b'[{"kind":"response","parts":[1, null, {"part_kind": "tool-call"}]}]',
+        b"",
+        b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}',
+        b'{"kind":"request","parts":[],"x":%s}' % DEEP,
     ],
+    ids=len,
 )
-def test_histories_with_little_in_them(data: bytes) -> None:
-    assert _measured(data).retention is None
-
-
-def test_a_history_too_deep_to_read_whole_is_not_measured() -> None:
-    deep = b'[{"kind":"request","parts":[],"metadata":' + b"[" * 5_000 + b"]" * 5_000 + b"}]"
-    assert _measured(deep) == Measures()
+def test_histories_with_little_in_them(message: bytes) -> None:
+    assert _measured(b"[" + message + b"]").retention is None
 
 
 def test_real_histories_are_measured(data: Path) -> None:

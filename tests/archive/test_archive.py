@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from reducer.archive import Archive
 from reducer.archive.database import open_to_read
 from reducer.archive.entries import NO_TIME, Entry, canonical
-from reducer.values import stored_json
+from reducer.values import plain, stored_json
 from tests.archive.samples import entry, execute, found, rows
 from tests.histories.test_live import CONTENTS
 
@@ -129,16 +129,7 @@ def test_a_stored_content_has_the_canonical_form_of_the_live_one(content: Any) -
     except ValueError:
         return
     event(type(content).__name__)
-    assert canonical(json.loads(written)) == written or has_duplicate_keys(content)
-
-
-def has_duplicate_keys(value: Any) -> bool:
-    """Return whether keys of an object, `1` and `"1"`, are one key in JSON."""
-    if isinstance(value, dict):
-        return len(json.loads(stored_json(value))) < len(value) or any(map(has_duplicate_keys, value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(has_duplicate_keys, value))
-    return any(map(has_duplicate_keys, vars(value).values())) if hasattr(value, "__dict__") else False
+    assert canonical(json.loads(written)) == written or written != stored_json(plain(content))
 
 
 def test_an_original_is_stored_byte_for_byte(archive: Archive) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import resource
 import sqlite3
@@ -21,6 +20,13 @@ from reducer.archive.database import APPLICATION_ID, open_to_read, open_to_write
 from tests.archive.samples import entry, execute, found, rows
 from tests.archive.test_archive import ROOT
 
+LOGGED = "originals of tool returns are not archived: "
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "returns.db"
+
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
@@ -31,39 +37,29 @@ def locked(path: Path) -> Iterator[None]:
     connection.close()
 
 
-def no_sqlite(path: Path) -> None:
-    path.write_bytes(b"these are notes, and no database at all " * 40)
+def of_version(version: int) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        Archive(path).close()
+        execute(path, f"PRAGMA user_version = {version}")
+
+    return make
 
 
-def of_another_application(path: Path) -> None:
-    execute(path, "CREATE TABLE cookies (id)")
-
-
-def of_an_application_with_an_id(path: Path) -> None:
-    execute(path, "PRAGMA application_id = 1234", "CREATE TABLE cookies (id)")
-
-
-def newer(path: Path) -> None:
-    Archive(path).close()
-    execute(path, "PRAGMA user_version = 9")
-
-
-def folder(path: Path) -> None:
-    path.mkdir()
+ANOTHER = "is not an archive, but the SQLite file of another application"
 
 
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (no_sqlite, "file is not a database"),
-        (of_another_application, "is not an archive, but the SQLite file of another application"),
-        (of_an_application_with_an_id, "is not an archive, but the SQLite file of another application"),
-        (newer, "was written by a newer reducer (format 9, this reducer needs 2); use a new file"),
-        (folder, "is a folder; name a file"),
+        (lambda path: path.write_bytes(b"these are notes, and no database at all " * 40), "file is not a database"),
+        (lambda path: execute(path, "CREATE TABLE cookies (id)"), ANOTHER),
+        (lambda path: execute(path, "PRAGMA application_id = 1234", "CREATE TABLE cookies (id)"), ANOTHER),
+        (of_version(9), "was written by a newer reducer (format 9, this reducer needs 2); use a new file"),
+        (of_version(1), "was written by an older reducer (format 1, this reducer needs 2); use a new file"),
+        (Path.mkdir, "is a folder; name a file"),
     ],
 )
-def test_another_file_is_refused_and_stays_unchanged(tmp_path: Path, make: Callable[[Path], None], why: str) -> None:
-    path = tmp_path / "returns.db"
+def test_another_file_is_refused_and_stays_unchanged(path: Path, make: Callable[[Path], None], why: str) -> None:
     make(path)
     before = path.read_bytes() if path.is_file() else None
     with pytest.raises(ArchiveError) as caught:
@@ -78,16 +74,14 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     assert str(caught.value) == f"{tmp_path}/none/returns.db: the folder {tmp_path}/none does not exist"
 
 
-def test_a_locked_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "returns.db"
+def test_a_locked_file_is_refused(path: Path) -> None:
     execute(path, "VACUUM")
     with locked(path), pytest.raises(ArchiveError, match=r"returns.db: database is locked$"):
         Archive(path, timeout=0.05)
     Archive(path).close()
 
 
-def test_an_empty_file_becomes_an_archive(tmp_path: Path) -> None:
-    path = tmp_path / "returns.db"
+def test_an_empty_file_becomes_an_archive(path: Path) -> None:
     path.touch()
     Archive(path).close()
     with open_to_read(path) as connection:
@@ -95,36 +89,17 @@ def test_an_empty_file_becomes_an_archive(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "limit",
+    ("limit", "message"),
     [
-        {"max_bytes": 0},
-        {"max_bytes": "much"},
-        {"max_bytes": True},
-        {"max_age": "soon"},
-        {"max_age": -1},
-        {"max_age": float("nan")},
-        {"max_waiting": "many"},
-        {"max_waiting": 0},
+        ({"max_bytes": "much"}, "'much' is not a size; write 1000000, 500MB or 2GiB"),
+        ({"max_age": "soon"}, "'soon' is not an age; write 30d, 12h, 90m or 2w"),
+        ({"max_waiting": 0}, "0 is not a number of originals; write 10000"),
     ],
 )
-def test_wrong_limits_are_refused(tmp_path: Path, limit: dict[str, object]) -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"is not (a size; write 1000000, 500MB or 2GiB|an age; write 30d|a number of originals; write 10000)",
-    ):
-        Archive(tmp_path / "returns.db", **limit)  # type: ignore[arg-type]
-    assert not (tmp_path / "returns.db").exists()
-
-
-def run(code: str, path: Path, **more: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, str(path)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        **more,
-    )  # type: ignore[call-overload,no-any-return]
+def test_wrong_limits_are_refused(path: Path, limit: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Archive(path, **limit)  # type: ignore[arg-type]
+    assert not path.exists()
 
 
 @pytest.fixture
@@ -156,8 +131,7 @@ def as_another_user(function: Callable[[], str]) -> str:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_read_only_file_is_refused_and_can_be_read(public: Path) -> None:
-    path = public / "returns.db"
-    one = entry([1, 2], [1])
+    path, one = public / "returns.db", entry([1, 2], [1])
     with Archive(path) as archive:
         archive.add([one])
     path.chmod(0o444)
@@ -175,82 +149,70 @@ def test_a_read_only_file_is_refused_and_can_be_read(public: Path) -> None:
 
 
 def test_a_full_disk_is_logged_once_and_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    full = [True]
+    pages = [20]
 
     def small(path: Path, timeout: float) -> sqlite3.Connection:
         connection = open_to_write(path, timeout)
-        if full[0]:
-            connection.execute("PRAGMA max_page_count = 20")
+        connection.execute(f"PRAGMA max_page_count = {pages[0]}")
         return connection
 
     monkeypatch.setattr(archive_module, "open_to_write", small)
-    with caplog.at_level(logging.DEBUG, "reducer"), Archive(tmp_path / "returns.db") as archive:
+    with Archive(path) as archive:
         for round in range(3):
             archive.add([entry(os.urandom(90_000).hex(), [round], nth=number) for number in range(4)])
             assert archive.flush(10)
         assert archive.failures == 12
-        assert [record.getMessage() for record in caplog.records] == [
-            f"originals of tool returns are not archived: {archive.path}: database or disk is full"
-        ]
-        full[0] = False
+        assert caplog.messages == [f"{LOGGED}{path}: database or disk is full"]
+        pages[0] = 1_000_000
         archive.add([entry([1, 2], [1])])
         archive.flush()
-        assert archive.failures == 12
-        assert rows(archive) == 1
+        assert (archive.failures, rows(archive)) == (12, 1)
 
 
-def test_a_file_size_limit_is_counted_and_the_process_continues(tmp_path: Path) -> None:
+def test_a_file_size_limit_is_counted_and_the_process_continues(path: Path) -> None:
     code = (
         "import os, sys\nfrom reducer.archive import Archive\nfrom tests.archive.samples import entry\n"
         "archive = Archive(sys.argv[1])\n"
         "archive.add([entry(os.urandom(400_000).hex(), [1])])\narchive.flush()\nprint(archive.failures)\n"
     )
-    limit = (300_000, 300_000)
-    result = run(code, tmp_path / "returns.db", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)),
+    )
     assert result.stdout == "1\n", result.stderr
-    assert "originals of tool returns are not archived: " in result.stderr
-    assert rows(tmp_path / "returns.db") == 0
+    assert LOGGED in result.stderr
+    assert rows(path) == 0
 
 
-def test_a_lock_is_logged_once_and_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with Archive(tmp_path / "returns.db", timeout=0.05) as archive:
-        with locked(archive.path):
+def test_a_lock_is_logged_once_and_counted(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with Archive(path, timeout=0.05) as archive:
+        with locked(path):
             for round in range(3):
                 archive.add([entry([round], [0], nth=number) for number in range(100)])
                 assert archive.flush(10)
         assert archive.failures == 300
-        assert [record.getMessage() for record in caplog.records] == [
-            f"originals of tool returns are not archived: {archive.path}: database is locked"
-        ]
+        assert caplog.messages == [f"{LOGGED}{path}: database is locked"]
         archive.add([entry([1, 2], [1])])
         archive.flush()
         assert (archive.failures, rows(archive)) == (300, 1)
 
 
-def test_a_damaged_file_is_logged_once_and_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with Archive(tmp_path / "returns.db") as archive:
+def test_a_damaged_file_is_logged_once_and_counted(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with Archive(path) as archive:
         archive.add([entry([number, "x" * 3000], [0], nth=number) for number in range(50)])
         archive.close()
-        archive.path.write_bytes(b"\xff" * archive.path.stat().st_size)
+        path.write_bytes(b"\xff" * path.stat().st_size)
         for number in range(3):
             archive.add([entry([number], [1])])
             archive.flush()
         assert archive.failures == 3
-        assert [record.getMessage() for record in caplog.records] == [
-            f"originals of tool returns are not archived: {archive.path}: file is not a database"
-        ]
-
-
-def test_a_closed_file_that_is_deleted_is_created_again(tmp_path: Path) -> None:
-    with Archive(tmp_path / "returns.db") as archive:
-        archive.add([entry([1], [0])])
-        archive.close()
-        archive.path.unlink()
-        archive.add([entry([2], [0])])
-        archive.flush()
-        assert (archive.failures, rows(archive)) == (0, 1)
+        assert caplog.messages == [f"{LOGGED}{path}: file is not a database"]
 
 
 def test_reading_does_not_create_a_file(tmp_path: Path) -> None:
@@ -261,44 +223,32 @@ def test_reading_does_not_create_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("replaced", [False, True])
 def test_entries_in_a_file_that_is_deleted_while_open_are_counted(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, replaced: bool
+    path: Path, caplog: pytest.LogCaptureFixture, replaced: bool
 ) -> None:
-    with Archive(tmp_path / "returns.db") as archive:
+    with Archive(path) as archive:
         archive.add([entry([number], [0], nth=number) for number in range(3)])
         archive.flush()
-        for file in tmp_path.iterdir():  # the database, its write-ahead log and its index
+        for file in path.parent.iterdir():  # the database, its write-ahead log and its index
             file.unlink()
         if replaced:
-            Archive(tmp_path / "other.db").close()
-            (tmp_path / "other.db").rename(archive.path)
+            Archive(path.with_name("other.db")).close()
+            path.with_name("other.db").rename(path)
         archive.add([entry([9], [0])])
         archive.flush()
         assert (archive.failures, rows(archive)) == (3, 1)
-        archive.path.unlink()
+        path.unlink()
+        archive.flush()
         archive.flush()
         assert archive.failures == 4
-        archive.flush()
-        assert archive.failures == 4
-    assert [record.getMessage() for record in caplog.records] == [
-        f"originals of tool returns are not archived: {archive.path}: was deleted or replaced while it was open"
-    ]
+    assert caplog.messages == [f"{LOGGED}{path}: was deleted or replaced while it was open"]
 
 
-def test_closing_counts_the_entries_in_a_deleted_file(tmp_path: Path) -> None:
-    archive = Archive(tmp_path / "returns.db")
-    archive.add([entry([1], [0])])
-    archive.flush()
-    archive.path.unlink()
-    archive.close()
-    assert archive.failures == 1
-
-
-def test_a_file_of_an_older_format_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "returns.db"
-    Archive(path).close()
-    execute(path, "PRAGMA user_version = 1")
-    with pytest.raises(ArchiveError) as caught:
-        Archive(path)
-    assert (
-        str(caught.value) == f"{path}: was written by an older reducer (format 1, this reducer needs 2); use a new file"
-    )
+@pytest.mark.parametrize(("closed", "counts"), [(True, (0, 1)), (False, (1, 1))])
+def test_a_deleted_file_is_created_again(path: Path, closed: bool, counts: tuple[int, int]) -> None:
+    with Archive(path) as archive:
+        archive.add([entry([1], [0])])
+        _ = archive.close() if closed else archive.flush()
+        path.unlink()
+        archive.add([entry([2], [0])])
+        archive.close()
+        assert (archive.failures, rows(archive)) == counts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -170,7 +171,7 @@ def test_an_unknown_id_lists_the_tool_returns_of_this_conversation(archive: Arch
         ({"path": "items[?length(@) > `1`]"},
          "`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available."),
         ({"path": "items[?@ == `[1]`]"}, "`path` compares with a text, a number, true, false or null only."),
-        ({"path": "nothing"}, "`nothing` finds nothing in a JSON object with the keys items, actor, note."),
+        ({"path": "nothing"}, "`nothing` finds nothing in the content; its keys are items, actor, note."),
         ({"find": "xyz"}, f"report `r`, the original: `xyz` occurs 0 times in {len(WHOLE)} characters"),
         ({"find": "APT28", "offset": 9999999},
          f"report `r`, the original: `APT28` occurs 2 times, not after character 9999999 of {len(WHOLE)}."),
@@ -222,3 +223,22 @@ def test_no_arguments_raise(archive: Archive, arguments: dict[str, Any]) -> None
 def test_no_content_raises(archive: Archive, content: Any) -> None:
     for more in ({}, {"path": "@"}, {"find": "a"}):
         ask(archive, [seen(content)], tool_call_id="r", **more).encode()
+
+
+LARGE = [{"name": f"host{n}", "risk": n % 7, "tags": ["a", ["b", ["c"]]], "note": "x" * 150} for n in range(3_000)]
+CONTENT = {"items": LARGE, "deep": [[[[1] * 20] * 10] * 10], "map": {f"key {n}": {"a": n} for n in range(2_000)}}
+HOSTILE = json.loads((Path(__file__).parent / "hostile_paths.json").read_text())
+
+
+@pytest.mark.parametrize("path", [*HOSTILE["computing"], *HOSTILE["long"], "a" * 5_000_000], ids=lambda path: path[:40])
+def test_a_path_computes_nothing_and_needs_little_memory(archive: Archive, path: str) -> None:
+    ask(archive, [seen(CONTENT)], tool_call_id="r", path="items[0].name")  # allocates what all paths share
+    tracemalloc.start()
+    text = ask(archive, [seen(CONTENT)], tool_call_id="r", path=path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30_000_000
+    assert len(text) <= MAX_PAGE + 1000
+    if path in HOSTILE["computing"]:
+        assert text.startswith(("`path` ", "`path`: ", "Wrong arguments: `path`: "))
+        assert "\n" not in text

@@ -73,7 +73,10 @@ def test_json_lines_and_what_is_no_history(used: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (("h.json", "--baseline", "trunc:5"), "unknown baseline trunc:5: did you mean truncate:5?"),
+        (
+            ("h.json", "--baseline", "trunc:5"),
+            "unknown baseline trunc:5: expected one such as truncate:2000, head:5 or keep-last:5",
+        ),
         (("lookup.yaml", "--rules", "lookup.yaml"), "no history in lookup.yaml"),
         (
             ("h.json", "--cache-prices", "x"),

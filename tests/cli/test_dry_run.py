@@ -116,8 +116,8 @@ def test_what_needs_attention(folder: Path, cli: Cli) -> None:
         "  Unused rules",
         "    other.yaml",
         "  Steps that found nothing",
-        "    bad.yaml:4: `limit record`: `record` found nothing; the nearest key is `records` (1 call)",
-        "    bad.yaml:6: `keep record`: `record` found nothing; the nearest key is `records` (1 call)",
+        "    bad.yaml:4: `limit record`: the return has no key `record`; did you mean `records`? (1 call)",
+        "    bad.yaml:6: `keep record`: the return has no key `record`; did you mean `records`? (1 call)",
     ]
     assert cli("two.json", "--rules", "bad.yaml", "--strict").code == 1
     assert cli("h.json", "--rules", "lookup.yaml", "--strict").code == 0

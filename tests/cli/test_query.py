@@ -44,7 +44,7 @@ def test_the_returns_of_a_history(folder: Path, cli: Cli) -> None:
     )
     assert cli("query", "total", "h.json", "--call", "c#2").out == "h.json c#2 (search)\n  total  4\n  1 place\n"
     assert cli("query", "hosts", "h.json").out.endswith(
-        "\nnothing found in 2 answers: the return has the keys `total`\n"
+        "\nnothing found in 2 answers: the return has the key `total`\n"
     )
     assert (
         cli("query", "total", "h.json", "--tool", "serch").err
@@ -68,7 +68,7 @@ def test_json(folder: Path, cli: Cli) -> None:
     ]  # fmt: skip
     told = json.loads(cli("query", "host", "a.json", "--format", "json").out)
     assert (told["answers"][0]["nothing"], told["answers"][0]["suggestion"]) == (
-        "there is no `host`; did you mean `hosts`?",
+        "the return has no key `host`; did you mean `hosts`?",
         "hosts",
     )
     assert json.loads(cli("query", "length(hosts)", "a.json", "--format", "json").out)["answers"] == [

@@ -71,9 +71,9 @@ def test_a_failure_is_told_at_its_line_with_what_was_seen_and_what_the_steps_did
         "     |                                                      ^\n"
         '  expected: "b"\n'
         "  found:    null\n"
-        "  help: did you mean `name`?\n"
+        "  help: `records[1]` has no key `nam`; did you mean `records[1].name`?\n"
         "  step 1, limit records: 70 -> 49 characters\n"
-        "  step 2, drop rcords: `rcords` found nothing; the nearest key is `records`\n"
+        "  step 2, drop rcords: the return has no key `rcords`; did you mean `records`?\n"
         "\n"
         "2 tests of 1 rule: 1 failed\n"
     )
@@ -82,7 +82,7 @@ def test_a_failure_is_told_at_its_line_with_what_was_seen_and_what_the_steps_did
 @pytest.mark.parametrize(
     ("expect", "place", "words"),
     [
-        ("unchanged: true", "12:18", "expected: 70 characters as they were given\n  found:    49 characters; at `records` 3 items:"),
+        ("unchanged: true", "12:18", 'expected: at `records` [{"name":"a"},{"name":"b"},{"name":"192.0.2.1"}]\n  found:    at `records` [{'),
         ("equals: {records: [{name: a}, {name: c}], total: 3}", "12:15", 'expected: at `records[1].name` "c"\n  found:    at `records[1].name` "b"'),
         ("contains: [b, 192.0.2.1]", "12:21", "help: step 1, `limit records`, removed it (line 4)"),
         ("contains: [b, zz]", "12:21", "help: it is not in the given content either"),
@@ -91,7 +91,7 @@ def test_a_failure_is_told_at_its_line_with_what_was_seen_and_what_the_steps_did
         ("min_reduction: 80%", "12:22", "expected: at least 80% less\n  found:    30.0% less: 70 -> 49 characters"),
         ("preserves: ip", "12:18", "found:    0 of 1; lost: 192.0.2.1 (ipv4)\n  help: step 1, `limit records`, removed 192.0.2.1 (line 4)"),
         ("values: {total: true}", "12:23", "expected: true\n  found:    3"),
-        ('values: {"length(": 1}', "12:24", "the expression ends too early"),
+        ('values: {"length(": 1}', "12:27", "`length(`, column 8: the expression ends too early"),
         ("snapshot: two.json", "12:17", "two.json: No such file or directory"),
     ],
 )  # fmt: skip
@@ -118,7 +118,7 @@ def test_what_is_given_in_files(folder: Path, cli: Cli) -> None:
     assert given("{history: h.json}").code == 0
     assert given("{history: h.json, call: c1}").code == 0
     assert (
-        "9:46: failed: test `a`: h.json: no return of `lookup` has the call id `c7`; there are `c1`"
+        "9:22: failed: test `a`: h.json: has 0 returns of `lookup` with the call id `c7`; choose one with `call`; there are `c1` of `lookup`"
         in given("{history: h.json, call: c7}").out
     )
     (folder / "two.json").write_bytes(
@@ -130,13 +130,16 @@ def test_what_is_given_in_files(folder: Path, cli: Cli) -> None:
         )
     )
     assert (
-        "contains 2 returns of `lookup`: choose one with `call`; there are `a`, `a#2`"
+        "has 2 returns of `lookup`; choose one with `call`; there are `a` of `lookup`, `a#2` of `lookup`"
         in given("{history: two.json}").out
     )
     assert "nothing changed" in given("{history: two.json, call: a}").out
     assert given('{history: two.json, call: "a#2"}').code == 0
     (folder / "none.json").write_bytes(history(("other", {})))
-    assert "contains no return of `lookup`; there are returns of `other`" in given("{history: none.json}").out
+    assert (
+        "has 0 returns of `lookup`; choose one with `call`; there are `c1` of `other`"
+        in given("{history: none.json}").out
+    )
     assert "long.txt: not JSON" in given("{history: long.txt}").out
     assert "nothing changed" in given("{file: long.txt}").out
     assert "none.yaml: No such file or directory" in given("{file: none.yaml}").out

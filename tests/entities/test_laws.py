@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reducer.entities import TYPES, Entity, scan, scanner
 from tests.entities.texts import FAMILIES, tempting
+from tests.helpers import texts
 
 find = scanner(frozenset(TYPES))
 
@@ -84,22 +85,11 @@ def test_hostile_texts_are_read(make: Callable[[int], str]) -> None:
     assert len(find(make(60_000))) <= 60_000
 
 
-def leaves(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from leaves(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from leaves(item)
-
-
 @pytest.mark.data
 def test_the_laws_hold_on_real_texts(data: Path) -> None:
     count = 0
     for line in (data / "entities" / "labelled.jsonl").open(encoding="utf-8"):
         count += check(json.loads(line)["text"])
     for path in sorted((data / "tool_outputs").glob("*.json"))[::9]:
-        count += sum(check(text) for text in set(leaves(json.loads(path.read_text(encoding="utf-8")))))
+        count += sum(check(text) for text in set(texts(json.loads(path.read_text(encoding="utf-8")))))
     assert count > 5000

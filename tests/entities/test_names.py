@@ -14,6 +14,7 @@ LISTED = {
     line[2:].partition("|")[0]
     for line in files("reducer.entities").joinpath("names.txt").read_text("utf-8").splitlines()
 }
+WORDS = "Payload payload cmd.exe Defender Play First One at net STOP Trojan ping mercury Mercury conti"
 
 
 def actors(text: str) -> list[tuple[str, str]]:
@@ -25,50 +26,67 @@ def malware(text: str) -> list[str]:
 
 
 def test_synonyms_share_their_canonical_name() -> None:
-    text = "APT28, also Fancy Bear, FANCY BEAR, Sofacy, STRONTIUM or Forest Blizzard"
-    assert {canonical for _, canonical in actors(text)} == {"APT28"}
-    assert len(actors(text)) == 6
+    names = ["APT28", "Fancy Bear", "FANCY BEAR", "Sofacy", "STRONTIUM", "Forest Blizzard"]
+    assert actors("; ".join(names)) == [(name, "APT28") for name in names]
 
 
 def test_code_names_are_found_also_when_no_list_has_them() -> None:
-    text = "APT97, APT-97, apt97, APT-C-99, UNC9876, TA9876, FIN99, Storm-9876, UAC-9876, Muddled Spider, QUANTUM KITTEN, Salted Typhoon"
+    text = (
+        "APT97, APT-97, apt97, APT-C-99, UNC9876, TA9876, FIN99, Storm-9876, UAC-9876, Muddled Spider, QUANTUM KITTEN"
+    )
     assert [value for value, _ in actors(text)] == text.split(", ")
     assert [c for _, c in actors("APT97 APT-97 apt97 APT 97")] == ["APT97"] * 4
     assert {c for _, c in actors("APT28 APT-28 apt28 APT 28 fancy bear")} == {"APT28"}
+    # `apt c 00` is a listed name, and what digits are read as.
+    listed = ["Donot Team", "Blind Eagle", "Blind Eagle"]
+    assert [canonical for _, canonical in actors("apt c 35, APT-C-36, apt-c-36, apt c 99")] == listed
 
 
-def test_a_tactic_is_no_actor() -> None:
-    assert actors("TA0043 and TA0001, T1059, xAPT28, APT28x, UNC2452_x") == []
-    assert [e.type for e in scan("TA0043")] == ["mitre_attack"]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TA0043 and TA0001, T1059, xAPT28, APT28x, UNC2452_x",
+        "a Polar Bear, The Panda, red panda, Teddy Bear, Black Spider, super Typhoon, his Kitten",
+        *WORDS.split(),
+        "https://x.com/emotet-loader emotet.ru files/emotet/a.exe bob@emotet.com",
+        "Emotets xEmotet Emotet_x Emotet2",
+    ],
+)
+def test_tactics_animals_words_and_parts_of_addresses_are_no_names(text: str) -> None:
+    assert actors(f"the {text} was") == malware(f"the {text} was") == []
+    assert text not in LISTED
 
 
-def test_animals_and_weather_are_no_actors() -> None:
-    assert actors("a Polar Bear, The Panda, red panda, Teddy Bear, Black Spider, super Typhoon, his Kitten") == []
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("Conti, not conti", ["Conti"]),
+        ("Win32/Emotet.A, Emotet-infected, (Emotet). emotet.", ["Emotet", "Emotet", "Emotet", "emotet"]),
+        ("emotet, EMOTET, Cobalt-Strike, cobalt strike", ["emotet", "EMOTET", "Cobalt-Strike", "cobalt strike"]),
+        (
+            "C:\\njRAT \\njRAT \\nnjRAT \\Remcos \\nRemcos \\NRemcos nRemcos x\\tTurla",
+            ["njRAT", "njRAT", "njRAT", "Remcos", "Remcos"],
+        ),
+    ],
+)
+def test_malware(text: str, values: list[str]) -> None:
+    assert malware(text) == values
 
 
-def test_names_that_are_words_count_only_as_they_are_written() -> None:
-    assert actors("Lazarus and the lazarus effect") == [("Lazarus", "Lazarus Group")]
-    assert actors("MERCURY, not mercury or Mercury") == [("MERCURY", "MuddyWater")]
-    assert malware("Conti, not conti") == ["Conti"]
-
-
-def test_the_longest_name_counts() -> None:
-    assert [value for value, _ in actors("the Lazarus Group, Winnti Group")] == ["Lazarus Group", "Winnti Group"]
-
-
-def test_names_within_addresses_and_paths_are_parts_of_those() -> None:
-    assert malware("https://x.com/emotet-loader emotet.ru files/emotet/a.exe bob@emotet.com") == []
-    assert malware("Win32/Emotet.A, Emotet-infected, (Emotet). emotet.") == ["Emotet", "Emotet", "Emotet", "emotet"]
-
-
-def test_names_are_whole_words_in_any_case() -> None:
-    assert malware("Emotets xEmotet Emotet_x Emotet2") == []
-    assert malware("emotet, EMOTET, Cobalt-Strike, cobalt strike") == [
-        "emotet",
-        "EMOTET",
-        "Cobalt-Strike",
-        "cobalt strike",
-    ]
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Lazarus and the lazarus effect", [("Lazarus", "Lazarus Group")]),
+        ("MERCURY, not mercury or Mercury", [("MERCURY", "MuddyWater")]),
+        ("the Lazarus Group, Winnti Group", [("Lazarus Group", "Lazarus Group"), ("Winnti Group", "APT41")]),
+        (
+            "x\\tTurla \\Turla \\tAPT28 \\TA505 \\nTA505 \\NTA505",
+            [*[("Turla", "Turla")] * 2, ("APT28", "APT28"), *[("TA505", "TA505")] * 2],
+        ),
+    ],
+)
+def test_actors(text: str, found: list[tuple[str, str]]) -> None:
+    assert actors(text) == found
 
 
 _BEFORE = [
@@ -96,38 +114,7 @@ def test_a_name_reads_alike_after_all_that_is_no_letter(name: str, before: str, 
         assert alone
 
 
-def test_an_escape_ends_before_a_name_or_is_its_first_letter() -> None:
-    assert malware("C:\\njRAT \\njRAT \\nnjRAT \\Remcos \\nRemcos \\NRemcos nRemcos x\\tTurla") == [
-        "njRAT",
-        "njRAT",
-        "njRAT",
-        "Remcos",
-        "Remcos",
-    ]
-    assert actors("x\\tTurla \\Turla \\tAPT28 \\TA505 \\nTA505 \\NTA505") == [
-        *[("Turla", "Turla")] * 2,
-        ("APT28", "APT28"),
-        *[("TA505", "TA505")] * 2,
-    ]
-
-
-def test_code_names_have_their_own_numbers() -> None:
-    """`apt c 00` is a listed name, and what digits are read as."""
-    assert [canonical for _, canonical in actors("apt c 35, APT-C-36, apt-c-36, apt c 99")] == [
-        "Donot Team",
-        "Blind Eagle",
-        "Blind Eagle",
-    ]
-
-
-@pytest.mark.parametrize("word", "Payload payload cmd.exe Defender Play First One at net STOP Trojan ping".split())  # noqa: SIM905
-def test_the_junk_of_names_lists_is_not_listed(word: str) -> None:
-    assert word not in LISTED
-    assert malware(f"the {word} was") == []
-    assert actors(f"the {word} was") == []
-
-
-def test_no_listed_name_can_break_a_mark() -> None:
+def test_no_listed_name_can_break_a_marker() -> None:
     assert not [
         name
         for name in LISTED

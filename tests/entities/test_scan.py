@@ -2,18 +2,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import event, example, given
-from hypothesis import strategies as st
 
 from reducer.entities import GROUPS, TYPES, Entity, expand, scan, scanner
 
-TEXT = "C2 at hxxps://evil[.]com/a.php and 45.1.2.3, mail bob[@]evil[.]com; APT28 (Fancy Bear) used Emotet, T1059.001 and CVE-2021-44228"
+TEXT = (
+    "C2 at hxxps://evil[.]com/a.php and 45.1.2.3, mail bob[@]evil[.]com; APT28 (Fancy Bear) used Emotet, T1059.001 and"
+    " CVE-2021-44228"
+)
 
 
-def test_gives_what_stands_in_the_text_in_order() -> None:
+def test_entities_come_in_order() -> None:
     assert [(e.type, e.value, e.canonical) for e in scan(TEXT)] == [
         ("url", "hxxps://evil[.]com/a.php", "https://evil.com/a.php"),
         ("ipv4", "45.1.2.3", "45.1.2.3"),
@@ -27,12 +29,8 @@ def test_gives_what_stands_in_the_text_in_order() -> None:
     assert all(TEXT[e.start : e.end] == e.value for e in scan(TEXT))
 
 
-@pytest.mark.parametrize("text", ["", "x", "nothing to see here", "{}", "\ud800", "\x00" * 40])
-def test_gives_nothing_where_nothing_is(text: str) -> None:
-    assert scan(text) == []
-
-
-def test_types_and_groups_choose() -> None:
+def test_types_and_groups_select() -> None:
+    assert scan("") == scan("nothing to see here") == scan("\ud800") == []
     assert [e.type for e in scan(TEXT, ["cve", "ip"])] == ["ipv4", "cve"]
     assert scan(TEXT, []) == []
     assert expand(["hash", "cve"]) == {"md5", "sha1", "sha256", "sha512", "cve"}
@@ -40,14 +38,13 @@ def test_types_and_groups_choose() -> None:
     assert all(set(types) <= set(TYPES) for types in GROUPS.values())
 
 
-def test_an_unknown_type_is_a_key_error_that_names_it() -> None:
+@pytest.mark.parametrize("read", [expand, lambda types: scan(TEXT, types)])
+def test_an_unknown_type_is_a_key_error_that_names_it(read: Callable[[list[str]], object]) -> None:
     with pytest.raises(KeyError, match="ip-src"):
-        scan(TEXT, ["cve", "ip-src"])
-    with pytest.raises(KeyError, match="ip-src"):
-        expand(["ip-src"])
+        read(["cve", "ip-src"])
 
 
-def test_a_hash_and_an_id_within_a_url_are_given_besides() -> None:
+def test_a_hash_and_an_id_in_a_url_are_found_too() -> None:
     url = "https://www.virustotal.com/gui/file/d41d8cd98f00b204e9800998ecf8427e/detection"
     assert [(e.type, e.value) for e in scan(url)] == [("url", url), ("md5", "d41d8cd98f00b204e9800998ecf8427e")]
     assert [e.type for e in scan("https://nvd.nist.gov/vuln/detail/CVE-2021-44228")] == ["url", "cve"]
@@ -60,37 +57,14 @@ def test_a_scanner_is_made_once_and_shared_by_threads() -> None:
         assert {tuple(found) for found in pool.map(find, [TEXT] * 200)} == {tuple(scan(TEXT))}
 
 
-def test_what_is_remembered_cannot_be_changed_by_who_got_it() -> None:
+def test_callers_cannot_change_the_cache() -> None:
     scan("evil.com").clear()
     assert scan("evil.com") == [Entity("domain", "evil.com", "evil.com", 0, 8)]
     assert isinstance(scanner(frozenset(TYPES))("evil.com"), tuple)
 
 
 def test_importing_the_package_loads_neither_names_nor_patterns() -> None:
-    code = "import sys, reducer.entities; print([m for m in sys.modules if m.startswith(('ahocorasick', 'reducer.entities.'))])"
+    names = "[name for name in sys.modules if name.startswith(('ahocorasick', 'reducer.entities.'))]"
+    code = f"import sys, reducer.entities; print({names})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['reducer.entities.entity']"
-
-
-OCTETS = st.lists(
-    st.sampled_from(("0", "1", "2", "5", "8", "10", "29", "255", "256", "01", "a")), min_size=3, max_size=5
-)
-
-
-@given(st.builds(str.join, st.sampled_from((".", ".", "[.]", ". ")), OCTETS))
-@example("0.1.2.3")
-@example("0.0.0.0")
-@example("2.5.4.3")
-@example("2.5.29.15")
-@example("1[.]2.3.4")
-@example("0[.]2.3.4")
-@example("1.2.3.4.5")
-@example("01.2.3.4")
-@example("8.8.8.8")
-def test_four_numbers_alone_in_a_line_read_as_they_do_between_blanks(text: str) -> None:
-    def read(around: str) -> list[tuple[str, str]]:
-        return [(e.value, e.canonical) for e in scan(around.replace("?", text), ["ipv4"])]
-
-    found = read("x ? x")
-    event("an address" if found else "none")
-    assert read("?") == read("x\n?\nx") == read("?\nx") == read("x\n?") == found

@@ -10,12 +10,12 @@ from reducer.entities import scan, web
 from reducer.entities.entity import Match
 
 PIECES = [
-    *(b"http https hxxp :// :// http:// https://a.co http://b.example.com/x a.co localhost / ? # . , ; ' * ** _ + - : :80 :123456 @ u:p@ ( ) [ ] &".split()),
-    *(b"= %20 ~ ! < > \\ \\n \x01 \x81 \x80 A X.CO n { | 1.2.3.4 .zzz1 x/y.php ,http://a.co &lt; ;http ') users('a')".split()),
-    *(b"http://1.2.3.4 https://10.0.0.1:443/x 1.2.3. 999".split()),
-    b", ",
-    *(b"\n", b" ", b'"', b"a" * 300, b"x" * 600, b"+" * 500, b"_" * 520, b"a," * 260, b"/" + b"(a" * 300, b"'" * 50, b"[" + b"a" * 64 + b"]=", b"y" * 430),
-]  # fmt: skip
+    *b"http https hxxp :// :// http:// https://a.co http://b.example.com/x a.co localhost / ? # . , ; '".split(),
+    *b"* ** _ + - : :80 :123456 @ u:p@ ( ) [ ] & = %20 ~ ! < > \\ \\n \x01 \x81 \x80 A X.CO n { |".split(),
+    *b"1.2.3.4 .zzz1 x/y.php ,http://a.co &lt; ;http ') users('a') http://1.2.3.4 https://10.0.0.1:443/x".split(),
+    *(b"1.2.3.", b"999", b", ", b"\n", b" ", b'"', b"a" * 300, b"x" * 600, b"+" * 500, b"_" * 520, b"a," * 260),
+    *(b"/" + b"(a" * 300, b"'" * 50, b"[" + b"a" * 64 + b"]=", b"y" * 430),
+]
 
 
 def spelled(data: bytes, start: int, end: int, kind: str, canonical: bytes) -> Match:
@@ -41,9 +41,8 @@ def closely(data: bytes) -> list[Match]:
 @example(b"http://a-.co:8080?a=b&c=d& http://a.co:99999999")
 @example(b"http://a.co/http://b.co/...")
 @example(b"http://a.co:80")
-@example(
-    b"http://1.2.3.4.5/ http://1.2.3.4.co/ http://a.1.2.3.4/ http://1.2.3.4:80, http://256.1.1.1/x, http://1.2.3.4\x01/,\n"
-)
+@example(b"http://1.2.3.4.5/ http://1.2.3.4.co/ http://a.1.2.3.4/ http://1.2.3.4:80, http://256.1.1.1/x,")
+@example(b"http://1.2.3.4\x01/,\n")
 def test_usual_urls_are_read_as_if_looked_at_closely(data: bytes) -> None:
     found = [spelled(data, *url) for url in web.urls(data)]
     event(f"{min(len(found), 3)} URLs")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,29 +52,24 @@ def test_structured_text_is_parsed_and_written_back(text: str, name: str, value:
         assert written == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "text",
-        '"text"',
-        "12",
-        '{"a": 1}\ntext',
-        '{"a": 1}\n\n{"a": 2}',
-        "x" * 300 + "\n[1]",
-        "line\nline\n[1]",
-        '[1\n{"a": 2}',
-        '"[1',
-        "\n",
-        '{"a": 1, "a": 2}',
-        "[NaN]",
-        "[Infinity]",
-        "[1e999]",
-        "[" + "1" * 5000 + "]",
-        "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
-        json.dumps(json.dumps(json.dumps(json.dumps(json.dumps("[1]"))))),
-    ],
-)
+PLAIN = [
+    *("", "text", '"text"', "12", '{"a": 1}\ntext', '{"a": 1}\n\n{"a": 2}', "x" * 300 + "\n[1]", "line\nline\n[1]"),
+    *('[1\n{"a": 2}', '"[1', "\n", '{"a": 1, "a": 2}', "[NaN]", "[Infinity]", "[1e999]", "[" + "1" * 5000 + "]"),
+    "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
+    json.dumps(json.dumps(json.dumps(json.dumps(json.dumps("[1]"))))),
+]
+HOSTILE = [
+    *('"' * 100_000, '"[' * 100_000, "[" * 100_000, "[" * 100_000 + "\n{", '{"a": 1}\n' * 50_000 + "x"),
+    *("x\n" * 100_000, "(" * 100_000, "x\n" + "[" * 100_000, "[" + '{"a":' * 100_000, "[" * 100_000 + "]" * 100_000),
+    *('"' + "\\" * 1_000_000 + '"', '"' + '\\"' * 500_000, "[" * 100_000 + "]", "[(" * 50_000 + ")"),
+    *("['" + "\\'" * 500_000 + "]", "['" + "\\" * 1_000_001 + "']", "[\"'" * 200_000 + "]", "{'a':" * 100_000 + "}"),
+    *("a(" * 100_000 + ")", "a=" * 100_000, "[" + "a" * 1_000_000 + "]", "[" + "1a" * 500_000 + "]"),
+    *("[" + "'" * 1_000_001 + "]", "[" + "b'" * 500_000 + "]", "[<a" + " " * 100_000 + "]", "[" + "<a" * 200_000 + "]"),
+    *("[" + "1" * 100_000 + "]", "((" * 70 + "1" + ",),)" * 70, "[" + "a(" * 127 + "1" * 1_000_000 + ")" * 126 + "]"),
+]
+
+
+@pytest.mark.parametrize("text", PLAIN + HOSTILE, ids=range(len(PLAIN + HOSTILE)))
 def test_other_texts_are_plain(text: str) -> None:
     assert parse(text) is None
 
@@ -188,27 +185,6 @@ def test_lines_that_stay_keep_their_ends(text: str, lines: list[str], rest: str)
     assert form.write(found[1:]) == rest
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '"' * 100_000,
-        '"[' * 100_000,
-        "[" * 100_000,
-        "[" * 100_000 + "\n{",
-        '{"a": 1}\n' * 50_000 + "x",
-        "x\n" * 100_000,
-        "(" * 100_000,
-        "x\n" + "[" * 100_000,
-        "[" + '{"a":' * 100_000,
-        "[" * 100_000 + "]" * 100_000,
-        '"' + "\\" * 1_000_000 + '"',
-        '"' + '\\"' * 500_000,
-    ],
-)
-def test_hostile_texts_are_plain(text: str) -> None:
-    assert parse(text) is None
-
-
 def test_nodes_are_immutable_and_equal_by_value() -> None:
     model = Bracketed({"a": 1}, "Host(", ")")
     assert repr(model.with_value({})) == "Host()"
@@ -222,20 +198,26 @@ HISTORIES = Path(__file__).parents[2] / "../shared/data/histories"
 SHARE = {"secrl": 0.986, "secrl_large": 0.995, "tau_airline": 0.993, "livemcp": 0.586}
 
 
+def tool_returns(source: str) -> Iterator[str]:
+    """Yield the contents of the tool returns of recorded histories as texts."""
+    for file in sorted((HISTORIES / source).glob("*.json")):
+        for message in json.loads(file.read_text(encoding="utf-8")):
+            parts = (part for part in message["parts"] if part["part_kind"] == "tool-return")
+            yield from (str(part["content"]) for part in parts)
+
+
 @pytest.mark.skipif(not HISTORIES.is_dir(), reason="the real data is not here")
 @pytest.mark.parametrize("source", SHARE)
 def test_real_returns_are_structured(source: str) -> None:
-    parsed = total = 0
-    for file in sorted((HISTORIES / source).glob("*.json")):
-        for message in json.loads(file.read_text(encoding="utf-8")):
-            for part in message["parts"]:
-                if part["part_kind"] != "tool-return":
-                    continue
-                content = part["content"]
-                text = content if type(content) is str else str(content)
-                found = parse(text)
-                total += len(text)
-                parsed += 0 if found is None else len(text)
-                if found is not None and "JSON" not in found[1].name:
-                    assert found[1].write(found[0]) == text
+    parsed = total = rows = 0
+    for text in tool_returns(source):
+        found = parse(text)
+        total += len(text)
+        parsed += 0 if found is None else len(text)
+        if found is not None and "JSON" not in found[1].name:
+            assert found[1].write(found[0]) == text
+            if text.startswith("[(") and rows < 100:
+                rows += 1
+                assert found[0] == ast.literal_eval(text)
     assert parsed / total >= SHARE[source]
+    assert rows or "secrl" not in source

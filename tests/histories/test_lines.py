@@ -13,12 +13,8 @@ from hypothesis import strategies as st
 from reducer.histories.lines import MAX_LINE, Piece, Stream, are_lines, is_heavy, is_lines_name, lines_of, pieces
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+\Z")
-_texts = st.lists(
-    st.tuples(
-        st.sampled_from([0, 1, 5, 28, 29, 30, 31, 60, 99, 100, 101, 130, 250]),
-        st.sampled_from([b"\n", b"\r\n", b"\r", b""]),
-    )
-)
+_sizes = st.sampled_from([0, 1, 5, 28, 29, 30, 31, 60, 99, 100, 101, 130, 250])
+_texts = st.lists(st.tuples(_sizes, st.sampled_from([b"\n", b"\r\n", b"\r", b""])))
 
 
 def of(content: bytes) -> Stream:
@@ -38,30 +34,21 @@ def test_pieces_are_the_stream_and_lines_stay_whole(sizes: list[tuple[int, bytes
     content = b"".join(b"x" * size + end for size, end in sizes)
     found = small(content, step)
     assert b"".join(piece.content for piece in found) == content
-    assert all(piece.content for piece in found)
     lines = _LINE.findall(content)
     short = [line for piece in found if not piece.long for line in _LINE.findall(piece.content)]
     assert short == [line for line in lines if len(line) <= 100]
     assert sum(piece.long and piece.ends for piece in found) == sum(len(line) > 100 for line in lines)
     assert found == small(content, 1000)
-
-
-@given(_texts)
-def test_lines_of_a_piece(sizes: list[tuple[int, bytes]]) -> None:
-    content = b"".join(b"x" * size + end for size, end in sizes)
-    assert [content[start:end] for start, end in lines_of(content)] == [
-        line.removesuffix(b"\n") for line in _LINE.findall(content)
-    ]
+    assert [content[start:end] for start, end in lines_of(content)] == [line.removesuffix(b"\n") for line in lines]
 
 
 def test_a_piece_is_as_long_as_it_must_be() -> None:
-    line = b"x" * 99_999 + b"\n"
-    sizes = [len(piece.content) for piece in pieces(of(line * 100))]
+    sizes = [len(piece.content) for piece in pieces(of((b"x" * 99_999 + b"\n") * 100))]
     assert sizes == [2_100_000] * 4 + [1_600_000]
 
 
-@given(st.binary(max_size=50), st.lists(st.integers(1, 20)), st.integers(0, 60))
-def test_a_stream_unreads_and_skips(content: bytes, sizes: list[int], count: int) -> None:
+@given(st.binary(max_size=50), st.lists(st.integers(1, 20)))
+def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
     source = of(content)
     for size in sizes:
         before = source.at
@@ -71,8 +58,7 @@ def test_a_stream_unreads_and_skips(content: bytes, sizes: list[int], count: int
         assert found or before == len(content)
         source.unread(found)
         assert source.at == before
-    assert source.skip(count) == (count <= len(content))
-    assert source.read() == content[count:]
+    assert source.read() == content
 
 
 @pytest.mark.parametrize(
@@ -80,48 +66,30 @@ def test_a_stream_unreads_and_skips(content: bytes, sizes: list[int], count: int
     [
         (b"", False),
         (b" \n\n", False),
-        (b"{}", False),
         (b"{}\n\n  \r\n", False),
         (b'[\n {"kind": "request"}\n]\n', False),
         (b"hello\n{}\n", False),
         (b"1\n2\n", False),
         (b"[" * 100_000 + b"\n{}", False),
         (b'["' + b"x" * MAX_LINE + b'"]\n{}', False),
-        (b"{}\n{}", True),
         (b"{}\r\n{}\r\n", True),
         (b"\xef\xbb\xbf\n \n[]\nwrong", True),
         (b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{", True),
     ],
-)  # fmt: skip
+)
 def test_lines_are_recognised_by_how_they_begin(content: bytes, expected: bool) -> None:
-    stream = Stream(io.BytesIO(content).read)
+    stream = of(content)
     assert are_lines(stream) is expected
     assert stream.at == 0
     assert stream.read() == content
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("a.jsonl", True),
-        ("a.ndjson.gz", True),
-        ("a.JSONL.zst", True),
-        ("a.json.gz", False),
-        ("a.json", False),
-        ("jsonl", False),
-    ],
-)
-def test_names_of_json_lines(name: str, expected: bool) -> None:
-    assert is_lines_name(name) is expected
+def test_names_of_json_lines() -> None:
+    assert all(map(is_lines_name, ("a.jsonl", "a.ndjson.gz", "a.JSONL.zst")))
+    assert not any(map(is_lines_name, ("a.json.gz", "a.json", "jsonl")))
 
 
-_RECORD = {
-    "id": 1,
-    "hostname": "host-1.example.com",
-    "address": "10.1.2.3",
-    "tags": ["botnet", "tor"],
-    "note": "Seen in a scan of the whole network. " * 4,
-}
+_RECORD = {"id": 1, "hostname": "host-1.example.com", "tags": ["botnet", "tor"], "note": "Seen in a scan. " * 8}
 
 
 @pytest.mark.parametrize(
@@ -138,7 +106,6 @@ _RECORD = {
         (b'"\\ud83d\\ude00' + b"x" * 15_000_000, True),
         (b'"\\u00e4' + b"x" * 15_000_000, False),
     ],
-)  # fmt: skip
+)
 def test_what_is_heavy(line: bytes, expected: bool) -> None:
-    assert len(line) < 16 * 1024 * 1024
     assert is_heavy(line) is expected

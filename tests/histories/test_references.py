@@ -1,6 +1,4 @@
-"""What later messages refer to stays: live and stored agree on it, it is a fixed point, and nothing that the agent used
-is lost.
-"""
+"""What later messages refer to stays: live and stored agree on it, it is a fixed point, and nothing used is lost."""
 
 from __future__ import annotations
 
@@ -19,22 +17,19 @@ from reducer import Reducer
 from reducer.agent import history_processor
 from reducer.histories.stored import returns
 from reducer.references import searched, searcher
-from tests.histories.test_agreement import CONTENTS as OBJECTS
-from tests.histories.test_live import AT, dumped, part, request
+from tests.histories.test_live import AT, NODES, dumped, part, request
 from tests.laws.strategies import KINDS
 
 HARSH = (
     "version: 1\ntool: '*'\nsteps:\n  - path: '*'\n    limit: 1\n  - truncate: 80\n",
-    "version: 1\ntool: '*'\nsteps:\n  - limit: 2\n  - path: '[*].*'\n    limit: 1\n  - truncate: 40\npreserve: [ioc]\nmax_chars: 500\n",
+    "version: 1\ntool: '*'\nsteps:\n  - limit: 2\n  - path: '[*].*'\n    limit: 1\n  - truncate: 40\n"
+    "preserve: [ioc]\nmax_chars: 500\n",
     "version: 1\ntool: '*'\nsteps:\n  - extract: [ioc]\n",
 )
-CONTENTS = (
-    st.sampled_from(sorted(KINDS))
-    .flatmap(lambda kind: KINDS[kind])
-    .map(lambda content: json.loads(json.dumps(content).replace("\\ud800", "?")))
+CONTENTS = st.one_of(*(KINDS[kind] for kind in sorted(KINDS))).map(
+    lambda content: json.loads(json.dumps(content).replace("\\ud800", "?"))
 )
 ROWS = [{"id": f"case-{number}", "score": 1000 + number, "note": "seen " * 9} for number in range(6)]
-LONG = f"The first words. {'word ' * 100}The ticket is INC-4711. {'more ' * 100}"
 
 
 @pytest.fixture(scope="module")
@@ -45,44 +40,37 @@ def harsh(tmp_path_factory: pytest.TempPathFactory) -> list[Reducer]:
     return [Reducer.load(folder / f"{number}.yaml") for number in range(len(HARSH))]
 
 
-def response(*parts: Any) -> ModelResponse:
-    return ModelResponse(parts=list(parts), timestamp=AT)
+@pytest.fixture
+def one(tmp_path: Path) -> Reducer:
+    """Keep one row."""
+    (tmp_path / "r.yaml").write_text("version: 1\ntool: explore\nsteps:\n  - limit: 1\n")
+    return Reducer.load(tmp_path)
 
 
 def wrote(text: str) -> ModelResponse:
-    return response(TextPart(text))
+    return ModelResponse([TextPart(text)], timestamp=AT)
 
 
 def asked(arguments: Any) -> ModelResponse:
-    return response(ToolCallPart("explore", arguments, "c"))
+    return ModelResponse([ToolCallPart("explore", arguments, "c")], timestamp=AT)
 
 
 @st.composite
 def histories(draw: st.DrawFn, content: Any) -> list[ModelMessage]:
-    """Some returns, and after each a response that mentions some of what stood in those before it."""
+    """Some returns, and after each a response that mentions some of the values in those before it."""
     messages: list[ModelMessage] = []
     seen: list[str] = []
     for _ in range(draw(st.integers(1, 3))):
         messages.append(request(*(part(draw(content)) for _ in range(draw(st.integers(1, 2))))))
-        seen += searched(
-            [one.content for one in ModelMessagesTypeAdapter.validate_json(dumped([messages[-1]]))[0].parts]
-        ).split()
+        stored = ModelMessagesTypeAdapter.validate_json(dumped([messages[-1]]))[0]
+        seen += searched([one.content for one in stored.parts]).split()
         words = draw(st.lists(st.sampled_from(sorted(set(seen))), max_size=3)) if seen else []
-        messages.append(
-            draw(
-                st.sampled_from(
-                    [
-                        wrote(f"I saw `{' '.join(words)}` and {' and '.join(words)}."),
-                        asked({"name": words}),
-                        asked(json.dumps(words)),
-                    ]
-                )
-            )
-        )
+        text = wrote(f"I saw `{' '.join(words)}` and {' and '.join(words)}.")
+        messages.append(draw(st.sampled_from([text, asked({"name": words}), asked(json.dumps(words))])))
     return messages
 
 
-@given(messages=histories(OBJECTS | CONTENTS), number=st.integers(0, 2))
+@given(messages=histories(NODES | CONTENTS), number=st.integers(0, 2))
 def test_live_and_stored_agree_on_what_is_referred_to(
     harsh: list[Reducer], messages: list[ModelMessage], number: int
 ) -> None:
@@ -92,13 +80,6 @@ def test_live_and_stored_agree_on_what_is_referred_to(
     assert dumped(live) == reducer.reduce_json(stored)
     event("protected" if reducer.reduce_json(stored) != reducer.reduce_json(stored, references=False) else "not")
     assert dumped(reducer.reduce(live)) == dumped(live)
-
-
-@given(messages=histories(CONTENTS), number=st.integers(0, 2))
-def test_reducing_again_changes_nothing(harsh: list[Reducer], messages: list[ModelMessage], number: int) -> None:
-    stored = dumped(messages)
-    once = harsh[number].reduce_json(stored)
-    assert harsh[number].reduce_json(once) == once
 
 
 def test_on_real_histories_nothing_that_the_agent_used_is_lost(
@@ -132,21 +113,18 @@ def test_on_real_histories_nothing_that_the_agent_used_is_lost(
         ([request(part("case-4 is what a tool said"))], [ROWS[0]]),
     ],
 )
-def test_what_a_later_response_mentions_stays(tmp_path: Path, later: list[Any], result: Any) -> None:
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: explore\nsteps:\n  - limit: 1\n")
-    reducer = Reducer.load(tmp_path)
+def test_what_a_later_response_mentions_stays(one: Reducer, later: list[Any], result: Any) -> None:
     messages = [wrote("case-5 was mentioned before, not after"), request(part(ROWS)), *later]
-    assert reducer.reduce(messages)[1].parts[0].content == result
-    assert next(returns(reducer.reduce_json(dumped(messages)))).content == result
-    assert reducer.reduce(messages, references=False)[1].parts[0].content == [ROWS[0]]
-    assert next(returns(reducer.reduce_json(dumped(messages), references=False))).content == [ROWS[0]]
-    assert history_processor(reducer)(messages)[1].parts[0].content == [ROWS[0]]
-    assert history_processor(reducer, references=True)(messages)[1].parts[0].content == result
+    assert one.reduce(messages)[1].parts[0].content == result
+    assert next(returns(one.reduce_json(dumped(messages)))).content == result
+    assert one.reduce(messages, references=False)[1].parts[0].content == [ROWS[0]]
+    assert next(returns(one.reduce_json(dumped(messages), references=False))).content == [ROWS[0]]
+    assert history_processor(one)(messages)[1].parts[0].content == [ROWS[0]]
+    assert history_processor(one, references=True)(messages)[1].parts[0].content == result
 
 
-def test_a_processor_leaves_what_it_has_reduced(tmp_path: Path) -> None:
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: explore\nsteps:\n  - limit: 1\n")
-    reduce = history_processor(tmp_path, references=True)
+def test_a_processor_leaves_what_it_has_reduced(one: Reducer) -> None:
+    reduce = history_processor(one, references=True)
     first = reduce([request(part(ROWS))])
     assert first[0].parts[0].content == [ROWS[0]]
     assert reduce([*first, wrote("What about case-4?")])[0] is first[0]
@@ -161,51 +139,41 @@ def test_a_processor_cannot_tell_others_what_to_protect() -> None:
         history_processor(Rules(), references=True)
 
 
-def session(content: Any, raw: Any, text: str) -> bytes:
-    result = {"name": "explore", "content": content, "call_id": "c", "is_error": False}
+def session(raw: Any, text: str) -> bytes:
+    result = {"name": "explore", "content": json.dumps(ROWS), "call_id": "c", "is_error": False}
     details = {"function_name": "explore", "raw_result": raw, "status": "success"}
     activity = {"type": "activity", "activity_type": "tool_result", "results": [result], "technical_details": details}
-    older = {"type": "tool_result", "results": [result]}
-    parts = [activity, {"type": "text", "text": text}]
-    return json.dumps([{"role": "assistant", "text_content": text, "parts": parts, "activity_parts": [older]}]).encode()
+    parts, older = [activity, {"type": "text", "text": text}], [{"type": "tool_result", "results": [result]}]
+    return json.dumps([{"role": "assistant", "text_content": text, "parts": parts, "activity_parts": older}]).encode()
 
 
-def test_all_copies_in_a_session_history_keep_it(tmp_path: Path) -> None:
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: explore\nsteps:\n  - limit: 1\n")
-    reducer = Reducer.load(tmp_path)
-    for raw in (ROWS, json.dumps(ROWS)):
-        reduced = reducer.reduce_json(session(json.dumps(ROWS), raw, "It is case-4."))
-        (found,) = returns(reduced)
-        values = [place.content for place in found.places]
-        assert len(values) == 3
-        assert all(
-            (json.loads(value) if isinstance(value, str) else value) == [ROWS[0], {"id": "case-4"}] for value in values
-        )
-        assert reducer.reduce_json(reduced) == reduced
-    assert b"case-4" not in reducer.reduce_json(session(json.dumps(ROWS), ROWS, "Nothing."))
+@pytest.mark.parametrize("raw", [ROWS, json.dumps(ROWS)], ids=["list", "text"])
+def test_all_copies_in_a_session_history_keep_it(one: Reducer, raw: Any) -> None:
+    reduced = one.reduce_json(session(raw, "It is case-4."))
+    (found,) = returns(reduced)
+    values = [place.content for place in found.places]
+    decoded = [json.loads(value) if isinstance(value, str) else value for value in values]
+    assert decoded == [[ROWS[0], {"id": "case-4"}]] * 3
+    assert one.reduce_json(reduced) == reduced
+    assert b"case-4" not in one.reduce_json(session(raw, "Nothing."))
 
 
-def test_a_return_is_known_by_its_place_and_not_by_its_call_id(tmp_path: Path) -> None:
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: explore\nsteps:\n  - limit: 1\n")
-    reducer = Reducer.load(tmp_path)
+def test_a_return_is_known_by_its_place_and_not_by_its_call_id(one: Reducer) -> None:
     messages = [request(part(ROWS)), wrote("It is case-4."), request(part(ROWS), part(ROWS))]
-    reduced = reducer.reduce_json(dumped(messages))
+    reduced = one.reduce_json(dumped(messages))
     assert [len(found.content) for found in returns(reduced)] == [2, 1, 1]
-    assert dumped(reducer.reduce(messages)) == reduced
+    assert dumped(one.reduce(messages)) == reduced
 
 
-def test_arguments_that_are_nested_too_deep_are_all_that_is_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: explore\nsteps:\n  - limit: 1\n")
+def test_arguments_that_are_nested_too_deeply_are_ignored(one: Reducer) -> None:
     messages = json.loads(dumped([request(part(ROWS)), wrote("It is case-4."), asked({"id": "case-5"})]))
     messages[2]["parts"][0]["args"] = "HERE"
     deep = json.dumps(messages).replace('"HERE"', "[" * 9_000 + '"case-5"' + "]" * 9_000).encode()
-    assert next(returns(Reducer.load(tmp_path).reduce_json(deep))).content == [ROWS[0], {"id": "case-4"}]
+    assert next(returns(one.reduce_json(deep))).content == [ROWS[0], {"id": "case-4"}]
 
 
-def test_of_many_values_those_written_last_count(tmp_path: Path) -> None:
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: explore\nsteps:\n  - limit: 1\n")
+def test_of_many_values_those_written_last_count(one: Reducer) -> None:
     many = " ".join(f"value-{number}-{'x' * 90}" for number in range(6_000))
     messages = [request(part([ROWS[0], many, "the last-value-1"])), wrote(many), wrote("the last-value-1")]
-    content = Reducer.load(tmp_path).reduce(messages)[0].parts[0].content
-    found = searcher(["last-value-1"])(searched(content))
-    assert found == {"last-value-1"}
+    content = one.reduce(messages)[0].parts[0].content
+    assert searcher(["last-value-1"])(searched(content)) == {"last-value-1"}

@@ -18,12 +18,25 @@ from tests.histories.test_stored import outside
 
 HERE = Path(__file__).parent / "data"
 SAMPLES = sorted(HERE.glob("session_*.json"))
+TOOLS = st.sampled_from(["explore", "search", "explore", "final_result", None])
 CONTENTS = st.one_of(
-    TEXTS,
-    st.lists(st.integers(), max_size=4),
-    st.fixed_dictionaries({"content": st.lists(TEXTS, max_size=4)}),
-    st.none(),
-    st.just(7),
+    TEXTS, st.lists(st.integers(), min_size=3), st.fixed_dictionaries({"content": st.lists(TEXTS)}), st.just(7)
+)
+RESULTS = st.fixed_dictionaries(
+    {"name": TOOLS},
+    optional={"content": CONTENTS, "is_error": st.sampled_from([False, False, None, True])},
+)
+DETAILS = st.fixed_dictionaries(
+    {"function_name": TOOLS, "raw_result": CONTENTS, "status": st.sampled_from(["success", "success", "error", None])}
+)
+ACTIVITIES = st.fixed_dictionaries(
+    {
+        "type": st.just("activity"),
+        "activity_type": st.sampled_from(["tool_result", "tool_result", "tool_call", "thought", "later_kind"]),
+        "content": st.none() | TEXTS,
+        "results": st.lists(RESULTS, min_size=1, max_size=3) | st.just([]),
+    },
+    optional={"technical_details": DETAILS},
 )
 
 
@@ -34,141 +47,62 @@ def pairs(value: Any) -> Any:
 
 
 @st.composite
-def activities(draw: st.DrawFn, ids: list[str]) -> dict[str, Any]:
-    kind = draw(st.sampled_from(["tool_result", "tool_result", "tool_call", "tool_request", "thought", "later_kind"]))
-    results = []
-    for _ in range(draw(st.integers(0, 3))):
-        result: dict[str, Any] = {
-            "name": draw(st.sampled_from(["explore", "search", "final_result", None])),
-            "content": draw(CONTENTS),
-        }
-        result["is_error"] = draw(st.sampled_from([False, False, False, None, True]))
-        ids.append(f"call_{len(ids)}")
-        result["call_id"] = ids[-1]
-        if draw(st.integers(0, 5)) == 0:
-            del result[draw(st.sampled_from(["is_error", "content"]))]
-        results.append(result)
-    activity = {
-        "type": "activity",
-        "activity_type": kind,
-        "content": draw(st.none() | TEXTS),
-        "results": draw(st.sampled_from([results] * 5 + [None])),
-    }
-    if draw(st.booleans()):
-        names = [result["name"] for result in results[:1]] or ["explore"]
-        status = draw(st.sampled_from(["success", "success", "success", "error", None]))
-        activity["technical_details"] = {
-            "function_name": names[0],
-            "arguments": {"content": "all"},
-            "raw_result": draw(CONTENTS),
-            "status": status,
-        }
-    return activity
-
-
-@st.composite
-def session_messages(draw: st.DrawFn) -> dict[str, Any]:
-    ids: list[str] = []
-    parts = draw(st.lists(activities(ids), max_size=3))
-    legacy = [
-        {**{key: value for key, value in part.items() if key != "technical_details"}, "type": part["activity_type"]}
-        for part in parts
-    ]
-    other = [{"type": "text_output", "text": "x"}, {"type": "media", "content": "aGVsbG8gd29ybGQ="}]
-    lists = {
-        "parts": draw(st.sampled_from([parts, parts + other, None])),
-        "activity_parts": draw(st.sampled_from([legacy, legacy, [], None])),
-    }
-    return {
-        "role": "assistant",
-        "text_content": draw(st.none() | TEXTS),
-        **lists,
-        "timestamp": "2026-01-22T21:47:29.763430",
-    }
-
-
-@st.composite
 def sessions(draw: st.DrawFn) -> str:
-    write = draw(spellings())
-    found = draw(st.lists(session_messages(), min_size=1, max_size=3))
-    wrap = draw(st.sampled_from(["list", "list", "one", "wrapper", "hits"]))
-    value: Any = {
-        "list": found,
-        "one": found[0],
-        "wrapper": {"session_id": "s", "messages": found},
-        "hits": {"hits": [{"_source": m} for m in found]},
-    }[wrap]
-    return str(write(pairs(value)))
+    messages = []
+    for _ in range(draw(st.integers(1, 3))):
+        parts = draw(st.lists(ACTIVITIES, min_size=1, max_size=3))
+        for number, result in enumerate(result for part in parts for result in part["results"]):
+            result["call_id"] = f"call_{number}"
+        for part in parts:
+            if part["results"] and "technical_details" in part:
+                part["technical_details"]["function_name"] = part["results"][0]["name"]
+        keys = {"activity_type", "technical_details"}
+        older = [{key: part[key] for key in part.keys() - keys} | {"type": part["activity_type"]} for part in parts]
+        lists = {"parts": draw(st.sampled_from([parts, None])), "activity_parts": draw(st.sampled_from([older, []]))}
+        messages.append({"role": "assistant", "text_content": draw(st.none() | TEXTS), **lists})
+    wrapped = {"session_id": "s", "messages": messages}, {"hits": [{"_source": message} for message in messages]}
+    return str(draw(spellings())(pairs(draw(st.sampled_from([messages, messages[0], *wrapped])))))
 
 
-def reference(value: Any) -> int:
-    """Reduce a session history in place, slowly and plainly; each copy by itself, which is alike when the reducer looks
-    at the content only.
-    """
-    if isinstance(value, list):
-        return sum(map(reference, value))
+def reduced_plainly(value: Any) -> Any:
+    """Reduce a session history in place, each copy by itself: `shorter` looks at the content only."""
+    if isinstance(value, list) or (isinstance(value, dict) and "role" not in value):
+        for item in value.values() if isinstance(value, dict) else value:
+            reduced_plainly(item)
+        return value
     if not isinstance(value, dict):
-        return 0
-    if "role" not in value:
-        return sum(map(reference, value.values()))
+        return value
     wrong, places = set(), []
     for name in ("parts", "activity_parts"):
         for number, part in enumerate(value[name] or []):
-            if (part.get("activity_type") if part["type"] == "activity" else part["type"]) not in (
-                "tool_result",
-                "tool_call",
-            ):
+            if part.get("activity_type", part["type"]) not in ("tool_result", "tool_call"):
                 continue
-            details = part.get("technical_details")
-            results = part.get("results") or []
-            for result in results:
+            for result in part["results"]:
                 places.append((result["call_id"], result, "content", result["name"]))
-                if result.get("is_error"):
-                    wrong.add(result["call_id"])
-            if details:
-                call_id = results[0]["call_id"] if results else (name, number)
-                places.append(
-                    (call_id, details, "raw_result", results[0]["name"] if results else details["function_name"])
-                )
-                if details["status"] == "error":
-                    wrong.add(call_id)
-    changes = 0
-    for call_id, holder, key, tool in places:
-        if (
-            call_id not in wrong
-            and isinstance(tool, str)
-            and not tool.startswith("final_result")
-            and isinstance(holder.get(key), (str, list, dict))
-        ):
-            new = shorter(tool, holder[key])
-            changes += new != holder[key]
-            holder[key] = new
-    return changes
-
-
-@given(sessions())
-def test_it_changes_the_contents_that_the_plain_way_changes(text: str) -> None:
-    expected = json.loads(text)
-    changes = reference(expected)
-    event("changed" if changes else "unchanged")
-    data = text.encode()
-    result = reduce_json(data, shorter)
-    assert json.loads(result) == expected
-    assert changes or result is data
-    assert reduce_json(result, shorter) is result
+                wrong |= {result["call_id"]} if result.get("is_error") else set()
+            if details := part.get("technical_details"):
+                id = part["results"][0]["call_id"] if part["results"] else number
+                places.append((id, details, "raw_result", details["function_name"]))
+                wrong |= {id} if details["status"] == "error" else set()
+    for id, holder, key, tool in places:
+        if id not in wrong and tool not in (None, "final_result") and isinstance(holder.get(key), (str, list, dict)):
+            holder[key] = shorter(tool, holder[key])
+    return value
 
 
 def changed(data: bytes) -> list[tuple[Any, Any]]:
-    """Return all places that change, with their new contents."""
-    found = (one for one in returns(data) if not one.untouched)
+    found = [one for one in returns(data) if not one.untouched]
     return [change for one in found for change in change_copies(one, shorter(one.tool, one.content), shorter)]
 
 
 @given(sessions())
-def test_all_bytes_outside_the_changed_contents_stay(text: str) -> None:
+def test_only_contents_change_and_all_copies_alike(text: str) -> None:
     data = text.encode()
-    changes = changed(data)
     result = reduce_json(data, shorter)
+    event("changed" if result is not data else "unchanged")
+    assert json.loads(result) == reduced_plainly(json.loads(text))
+    assert reduce_json(result, shorter) is result
+    changes = changed(data)
     assert splice(data, changes) == result
     at = 0
     for number, piece in enumerate(outside(data, [place[1:] for place, _ in changes])):

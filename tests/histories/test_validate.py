@@ -9,26 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from reducer.histories.findings import CODES, Finding, described, path_text
+from reducer.histories.findings import CODES, Finding, described
 from reducer.histories.validate import validate
+from reducer.paths.written import path_text
 from tests.histories.messages import HISTORY, answer, call, prompt, request, requests, response, results, session, text
 
 LOADING = ("V001", "V002", "V003", "V010")
-TWO = [request(prompt()), response(call("a"), call("b"))]
 
 
 def found(history: Any) -> list[tuple[str, str, str]]:
     findings = validate(json.dumps(history).encode())
     return [(finding.code, path_text(finding.path), finding.message) for finding in findings]
-
-
-def codes(history: Any) -> list[tuple[str, str]]:
-    return sorted((code, place) for code, place, _ in found(history))
 
 
 def refused(history: Any) -> bool:
@@ -40,28 +36,21 @@ def refused(history: Any) -> bool:
 
 
 FIELDS = [
-    ([{**request(), "kind": "reqest"}], "[0].kind",
-     'found the text "reqest", expected `request` or `response`; did you mean `request`?'),
+    ([{**request(), "kind": "reqest"}], "[0].kind", "found the text \"reqest\"; input should be 'request', 'response'"),
     ([{"parts": [prompt()]}], "[0].kind", "`kind` is missing"),
-    ([request(), 3], "[1]", "found the number 3, expected an object"),
+    ([request(), 3], "[1]", "found the number 3; input should be an object"),
     ([{"kind": "request"}], "[0].parts", "`parts` is missing"),
-    ([{"kind": "request", "parts": {}}], "[0].parts", "found an empty object, expected a list"),
-    ([request(3)], "[0].parts[0]", "found the number 3, expected an object"),
+    ([{"kind": "request", "parts": {}}], "[0].parts", "found an empty object; input should be a valid array"),
     ([request({})], "[0].parts[0].part_kind", "`part_kind` is missing"),
-    ([request({**prompt(), "content": 5})], "[0].parts[0].content", "found the number 5, expected a text or a list"),
-    ([request(prompt(["a", 5]))], "[0].parts[0].content[1]", "found the number 5, expected a text or an object"),
-    ([request(prompt([{"kind": "image-url", "ur": "x"}]))], "[0].parts[0].content[0].url",
-     "`url` is missing; did you mean `ur`?"),
-    ([request(prompt([{"kind": "binary", "data": "%", "media_type": "x"}]))], "[0].parts[0].content[0].data",
-     'found the text "%", expected base64'),
-    ([request({**prompt(), "timestamp": "yesterday"})], "[0].parts[0].timestamp",
-     'found the text "yesterday", expected a timestamp'),
-    ([request(prompt()), response({**call("a"), "tool_name": None}), request(answer("a"))], "[1].parts[0].tool_name",
-     "found null, expected a text"),
+    ([request({**prompt(), "content": 5})], "[0].parts[0].content",
+     "found the number 5; input should be a valid string or a valid array"),
+    ([request(prompt(["a", 5]))], "[0].parts[0].content[1]",
+     "found the number 5; input should be a valid string or an object"),
+    ([request(prompt([{"kind": "image-url", "ur": "x"}]))], "[0].parts[0].content[0].url", "`url` is missing"),
     ([request(prompt()), response({**call("a"), "args": [1]}), request(answer("a"))], "[1].parts[0].args",
-     "found a list of 1, expected a text or an object"),
+     "found a list of 1; input should be a valid string or an object"),
     ([request(prompt()), {**response(), "usage": {"details": {"a": "b"}}}], "[1].usage.details.a",
-     'found the text "b", expected a whole number'),
+     'found the text "b"; input should be a valid integer, unable to parse string as an integer'),
 ]  # fmt: skip
 
 
@@ -75,65 +64,63 @@ def test_what_pydantic_ai_refuses(history: Any, place: str, message: str) -> Non
 def test_a_part_of_an_unknown_kind_is_an_error(kind: str) -> None:
     [(code, place, message)] = found([request({**prompt(), "part_kind": kind})])
     assert (code, place) == ("V010", "[0].parts[0].part_kind")
-    assert message.startswith(f"found {described(kind)}, expected `system-prompt`, `user-prompt`, ")
+    assert message.startswith(f"found {described(kind)}; input should be 'system-prompt', 'user-prompt', ")
 
 
+def history(*messages: Any) -> list[Any]:
+    return [request(prompt()), *messages]
+
+
+NO_RETURN = "the call of `t` has no return yet"
+NO_CALL = 'no call of the previous response has the id "call_8"'
+NO_ID = {"tool_name": "t", "part_kind": "tool-call"}
+BAD_ID = 'found "a.b"; Anthropic accepts letters, digits, `_` and `-`'
+NOT_RESPONSE = "a request with more than tool returns follows a request; expected a response"
+WORDS = "expected a list of messages, each an object with `kind` and `parts`"
 CALLS = [
-    ([*TWO, request(answer("b")), request(answer("a"))], []),
+    (history(response(call("a"), call("b")), request(answer("b")), request(answer("a"))), []),
     (HISTORY, []),
-    ([*TWO, request(answer("b")), response(call("b")), request(answer("b"))],
+    (history(response(call("a"), call("b")), request(answer("b")), response(call("b")), request(answer("b"))),
      [("V030", "[1].parts[0].tool_call_id", "the call of `t` has no return before the next response, [3]")]),
-    ([request(prompt()), response(call("a"))],
-     [("V031", "[1].parts[0].tool_call_id", "the call of `t` has no return yet")]),
-    ([request(answer("call_8"))],
-     [("V032", "[0].parts[0].tool_call_id", 'no call of the previous response has the id "call_8"')]),
-    ([request(prompt()), response(call("call_7")), request(answer("call_8"))],
-     [("V031", "[1].parts[0].tool_call_id", "the call of `t` has no return yet"),
-      ("V032", "[2].parts[0].tool_call_id",
-       'no call of the previous response has the id "call_8"; did you mean `call_7`?')]),
-    ([*TWO, request(answer("a"), answer("b"), answer("a"))],
+    (history(response(call("a"))), [("V031", "[1].parts[0].tool_call_id", NO_RETURN)]),
+    ([request(answer("call_8"))], [("V032", "[0].parts[0].tool_call_id", NO_CALL)]),
+    (history(response(call("call_7")), request(answer("call_8"))),
+     [("V031", "[1].parts[0].tool_call_id", NO_RETURN),
+      ("V032", "[2].parts[0].tool_call_id", f'{NO_CALL}; the call "call_7" of the same tool has no return')]),
+    (history(response(call("a"), call("b")), request(answer("a"), answer("b"), answer("a"))),
      [("V033", "[2].parts[2].tool_call_id", "the call [1].parts[0] already has a return")]),
-    ([request(prompt()), response(call("a"), call("a")), request(answer("a"), answer("a"))],
+    (history(response(call("a"), call("a")), request(answer("a"), answer("a"))),
      [("V034", "[1].parts[1].tool_call_id", 'an earlier call of this response also has the id "a"')]),
-    ([request(prompt()), response(call("a")), request(answer("a", "u"))],
+    (history(response(call("a")), request(answer("a", "u"))),
      [("V035", "[2].parts[0].tool_name", "answers [1].parts[0], a call of `t`, with the tool name `u`")]),
-    ([request(prompt()), response(call("a.b")), request({**answer("a.b"), "part_kind": "retry-prompt"})],
-     [("V036", f"[{index}].parts[0].tool_call_id", 'found "a.b"; Anthropic accepts letters, digits, `_` and `-`')
-      for index in (1, 2)]),
-    ([request(prompt()), response({"tool_name": "t", "part_kind": "tool-call"})],
-     [("V037", "[1].parts[0].tool_call_id",
-       "`tool_call_id` is missing; PydanticAI generates a different id at every load")]),
-    ([request(prompt()), response(text()), request({"part_kind": "retry-prompt", "content": "b"})], []),
-    ([request(prompt()), response(text()), response(text())],
+    (history(response(call("a.b")), request({**answer("a.b"), "part_kind": "retry-prompt"})),
+     [("V036", f"[{index}].parts[0].tool_call_id", BAD_ID) for index in (1, 2)]),
+    (history(response(NO_ID)), [("V037", "[1].parts[0].tool_call_id",
+                                 "`tool_call_id` is missing; PydanticAI generates a different id at every load")]),
+    (history(response(text()), request({"part_kind": "retry-prompt", "content": "b"})), []),
+    (history(response(text()), response(text())),
      [("V040", "[2]", "a response follows a response; expected a request")]),
-    ([request(prompt()), response(text()), response(call("a")), request(answer("a"))],
+    (history(response(text()), response(call("a")), request(answer("a"))),
      [("V041", "[2]", "a response with tool calls follows a response; expected a request")]),
-    ([request(prompt()), request(prompt())],
-     [("V042", "[1].parts[0]", "a request with more than tool returns follows a request; expected a response")]),
+    (history(request(prompt())), [("V042", "[1].parts[0]", NOT_RESPONSE)]),
     ([response(text())], [("V043", "[0]", "the first message is a response; expected a request")]),
     ([request(prompt(), {"part_kind": "system-prompt", "content": "a"})],
      [("V044", "[0].parts[1]", "a system prompt is not at the start")]),
-    ([request(prompt()), response(call("a")), request(prompt(), answer("a"))],
+    (history(response(call("a")), request(prompt(), answer("a"))),
      [("V045", "[2].parts[1]", "a tool return follows a prompt; expected it before the prompt")]),
-    ([request(prompt()), response({**answer("a"), "part_kind": "builtin-tool-return"})],
-     [("V046", "[1].parts[0].tool_call_id", 'no built-in call before it in this response has the id "a"')]),
     (response(call("a")), []),
-    ({"id": 7, "run": {"messages": [request(prompt()), response(call("a"))]}},
-     [("V031", "run.messages[1].parts[0].tool_call_id", "the call of `t` has no return yet")]),
-    ({"hits": [{"_id": 1, "_source": request(prompt())}, {"_source": {**response(text()), "timestamp": 1e400}}]},
-     [("V006", "hits[1]._source.timestamp", "not a finite number; expected one or null"),
-      ("V010", "hits[1]._source.timestamp", "found the number Infinity, expected a timestamp")]),
+    ({"run": {"messages": history(response(call("a")))}},
+     [("V031", "run.messages[1].parts[0].tool_call_id", NO_RETURN)]),
+    ({"hits": [{"_id": 1, "_source": request(prompt())}, {"_source": {**response(call("a")), "timestamp": True}}]},
+     [("V031", "hits[1]._source.parts[0].tool_call_id", NO_RETURN),
+      ("V010", "hits[1]._source.timestamp", "found true; input should be a valid datetime")]),
     ({"messages": []}, []),
     ([], []),
-    ({"a": [1]},
-     [("V003", "@",
-       "no history: found an object, expected a list of messages, each an object with `kind` and `parts`")]),
+    ({"a": [1]}, [("V003", "@", f"no history: found an object, {WORDS}")]),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("history", "expected"), CALLS, ids=[f"{n}-{dict(e and [e[0][:2]])}" for n, (_, e) in enumerate(CALLS)]
-)
+@pytest.mark.parametrize(("history", "expected"), CALLS, ids=range(len(CALLS)))
 def test_calls_order_and_wrappers(history: Any, expected: list[tuple[str, str, str]]) -> None:
     assert found(history) == expected
 
@@ -149,10 +136,8 @@ SESSIONS = [
     ([session(requests("a"), results("a"), older=[results("a", "[2]")])],
      [("V063", "[0].activity_parts[0].results[0].content", 'differs from the copy of "a" in `parts`')]),
     ([USER, {"text_content": ""}, 3],
-     [("V060", "[1].role", "`role` is missing"), ("V060", "[2]", "found the number 3, expected an object")]),
-    ([session({"type": "activity", "results": {}}, {"results": [{"name": "t", "call_id": 4}]})],
-     [("V060", "[0].parts[0].results", "found an empty object, expected a list"),
-      ("V060", "[0].parts[1].results[0].call_id", "found the number 4, expected a text")]),
+     [("V060", "[1]", "expected a message with a `role`"), ("V060", "[2]", "expected a message with a `role`")]),
+    ([session({"type": "activity", "results": {}}, {"results": [{"name": "t", "call_id": 4}]})], []),
 ]  # fmt: skip
 
 
@@ -163,7 +148,7 @@ def test_session_histories(history: Any, expected: list[tuple[str, str, str]]) -
 
 CANNOT = "PydanticAI cannot parse the JSON: "
 BYTES = [
-    (b"", "V002", f"{CANNOT}empty; expected a list of messages", 1, 1),
+    (b"", "V002", f"{CANNOT}the text ends while parsing a value", 1, 1),
     (b"[\n{\xc3\xa9\xff}]", "V001", "byte 0xff is not UTF-8 text", 2, 3),
     (b'[\n{"\xc3\xa9": ,}]', "V002", f"{CANNOT}expected value", 2, 7),
     (b'[{"kind": "requ', "V002", f"{CANNOT}the text ends while parsing a string", 1, 15),
@@ -182,23 +167,14 @@ def test_what_is_not_json(stored: bytes, code: str, message: str, line: int, col
 
 def test_positions_count_characters_of_the_file() -> None:
     stored = """[
- {"kind": "request", "parts": [],
-  "é": {"a": [NaN, {"b": 1, "c": {}, "c": {"d": 2}}]}, "timestamp":
-   true}]"""
-    assert validate(stored.encode()) == [
-        Finding("V006", (0, "é", "a", 0), "not a finite number; expected one or null", 3, 15),
-        Finding("V005", (0, "é", "a", 1, "c"), 'the key "c" occurs twice; readers use the last value', 3, 43),
-        Finding("V010", (0, "timestamp"), "found true, expected a timestamp", 4, 4),
+ {"kind": "request", "parts": [], "é": ["ü", 1],
+  "timestamp":
+   true}, {"kind": "request", "parts": [], "é": 1,
+ "timestamp": false}]"""
+    assert [finding[1:] for finding in validate(stored.encode())] == [
+        ((0, "timestamp"), "found true; input should be a valid datetime", 4, 4),
+        ((1, "timestamp"), "found false; input should be a valid datetime", 5, 15),
     ]
-
-
-def test_json_lines_are_checked_one_by_one() -> None:
-    lines = [json.dumps({"messages": [request(prompt())]}), "", '{"a', json.dumps([response(call("a"))]), " [1]"]
-    findings = validate("\n".join(lines).encode())
-    assert [(finding.code, path_text(finding.path), finding.line, finding.column) for finding in findings] == [
-        ("V002", "@", 3, 3), ("V043", "[0]", 4, 2), ("V031", "[0].parts[0].tool_call_id", 4, lines[3].index('"a"') + 1),
-        ("V003", "@", 5, 2),
-    ]  # fmt: skip
 
 
 def test_codes_are_complete() -> None:
@@ -206,23 +182,13 @@ def test_codes_are_complete() -> None:
     assert all(code.refused_by for code in CODES.values() if code.severity == "error")
 
 
-VALUES = (None, True, 5, -1.5, "x", "", [], {}, [1], {"a": 1}, "2025-01-01", ["a", {"kind": "binary"}])
-KINDS = ("txt", "", "request", "response", "text", "tool-call", "tool-return", "user-prompt", "retry-prompt", None)
+VALUES = (None, True, 5, -1.5, "x", "", [], {}, [1], {"a": 1}, "2025-01-01", "request", "text", "tool-return")
 
 
-def mutants(message: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yield the path of each field of a message, its parts and its usage, and the message with that field changed."""
-    holders: list[tuple[Any, ...]] = [(), *(("parts", index) for index, _ in enumerate(message["parts"]))]
-    holders += [("usage",)] if message.get("usage") else []
-    for path in holders:
-        for key in at(message, path):
-            for value in (*VALUES, *(KINDS if key in ("kind", "part_kind") else ()), ...):
-                mutant = copy.deepcopy(message)
-                if value is ...:
-                    del at(mutant, path)[key]
-                else:
-                    at(mutant, path)[key] = value
-                yield (0, *path, key), mutant
+def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    for key in value if type(value) is dict else range(len(value)) if type(value) is list else ():
+        yield (*path, key)
+        yield from paths(value[key], (*path, key))
 
 
 def at(value: Any, path: tuple[Any, ...]) -> Any:
@@ -231,73 +197,31 @@ def at(value: Any, path: tuple[Any, ...]) -> Any:
     return value
 
 
-def shapes(data: Path) -> Iterator[dict[str, Any]]:
-    """Yield a message of the real histories for each combination of its fields and the fields of its parts."""
-    seen = set()
-    for file in sorted((data / "histories").glob("*/*.json")):
-        for message in json.loads(file.read_bytes()):
-            parts = {(part["part_kind"], tuple(part)): part for part in message["parts"]}
-            for shape, part in parts.items():
-                if (tuple(message), shape) not in seen:
-                    seen.add((tuple(message), shape))
-                    yield {**message, "parts": [part]}
-
-
-def test_mutants_of_real_histories_are_errors_where_pydantic_ai_refuses_them(data: Path) -> None:
+def test_every_change_of_a_history_is_an_error_where_pydantic_ai_refuses_it() -> None:
     counts = {True: 0, False: 0}
-    for message in shapes(data):
-        for path, mutant in mutants(message):
-            errors = [finding for finding in validate(json.dumps([mutant]).encode()) if finding.code in LOADING]
-            is_refused = refused([mutant])
+    for path in paths(HISTORY):
+        for new in (*VALUES, ...):
+            mutant = copy.deepcopy(HISTORY)
+            if new is ...:
+                del at(mutant, path[:-1])[path[-1]]
+            else:
+                at(mutant, path[:-1])[path[-1]] = new
+            errors = [one for one in validate(json.dumps(mutant, indent=1).encode()) if one.code in LOADING]
+            is_refused = refused(mutant)
             counts[is_refused] += 1
-            assert bool(errors) is is_refused, (path, mutant, errors)
+            assert bool(errors) is is_refused, (path, new, errors)
             # A changed kind asks for other fields; any other change is reported where it is.
-            if path[-1] not in ("kind", "part_kind", "parts", "tool_kind"):
-                assert all(error.path[: len(path)] == path for error in errors), (path, mutant, errors)
-    assert min(counts.values()) > 300, counts
+            if path[-1] not in ("kind", "part_kind", "parts"):
+                assert all(error.path[: len(path)] == path for error in errors), (path, new, errors)
+    assert min(counts.values()) > 200, counts
 
 
-keys = st.sampled_from(
-    (
-        "kind",
-        "parts",
-        "part_kind",
-        "content",
-        "messages",
-        "usage",
-        "timestamp",
-        "tool_call_id",
-        "args",
-        "role",
-        "results",
-    )
-)
-scalars = st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5) | st.sampled_from(KINDS)
-trees = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=5))
+KEYS = st.sampled_from(("kind", "parts", "part_kind", "content", "messages", "timestamp", "args", "role", "results"))
+SCALARS = st.none() | st.booleans() | st.floats() | st.integers() | st.sampled_from(VALUES[4:])
+TREES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5))
 
 
-@given(st.data())
-def test_a_history_with_any_change_agrees_with_pydantic_ai(data: st.DataObject) -> None:
-    history = copy.deepcopy(HISTORY)
-    holder: Any = history
-    while True:
-        key = data.draw(st.sampled_from(range(len(holder)) if type(holder) is list else list(holder)))
-        if type(holder[key]) not in (list, dict) or not holder[key] or data.draw(st.booleans()):
-            break
-        holder = holder[key]
-    holder[key] = data.draw(trees)
-    stored = json.dumps(history, indent=data.draw(st.sampled_from((None, 1)))).encode()
-    errors = [finding for finding in validate(stored) if finding.code in LOADING]
-    event(f"refused: {bool(errors)}")
-    assert bool(errors) is refused(history)
-    lines = stored.decode().split("\n")
-    for error in errors:
-        if error.message.startswith("found ") and error.code == "V010":
-            rest = "\n".join([lines[error.line - 1][error.column - 1 :], *lines[error.line :]])
-            assert error.message.startswith(f"found {described(json.JSONDecoder().raw_decode(rest)[0])}")
-
-
-@given(trees)
+@given(TREES)
 def test_any_json_has_findings_at_places_in_the_text(value: Any) -> None:
     for finding in validate(json.dumps(value).encode()):
         assert finding.code in CODES

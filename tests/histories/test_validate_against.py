@@ -13,14 +13,17 @@ from hypothesis import strategies as st
 
 from reducer import Reducer
 from reducer.engine import reduce_content
-from reducer.histories.against import against, check_content
-from reducer.histories.findings import path_text
+from reducer.histories.against import check_content, compare
+from reducer.histories.findings import Finding
 from reducer.histories.stored import reduce_json
+from reducer.histories.validate import read_document
+from reducer.paths.written import path_text
 from reducer.rules import compile_rules
 from tests.helpers import RULES
 from tests.histories.messages import answer, call, prompt, request, response
 from tests.laws.strategies import cases
 
+DATA = Path(__file__).parent / "data"
 TEXT = "The quick brown fox jumps over the lazy dog near 192.0.2.1 and runs on through the night without a rest."
 CONTENT = {
     "id": 7, "open": True, "note": TEXT, "tags": ["a", "b", "c", "d"], "none": None,
@@ -31,6 +34,10 @@ REDUCED = {
     **CONTENT, "note": f"{TEXT[:39]} …[{len(TEXT) - 39} more characters]", "tags": ["a", "d"],
     "items": [{"id": number, "name": f"host{number}"} for number in range(5)],
 }  # fmt: skip
+
+
+def against(new: bytes, original: bytes) -> list[Finding]:
+    return compare(read_document(new), read_document(original))
 
 
 def history(content: Any = CONTENT) -> list[dict[str, Any]]:
@@ -56,67 +63,20 @@ def changed(path: str, value: Any = ...) -> list[dict[str, Any]]:
 
 
 C = "2 parts 0 content"
-P = "[2].parts[0].content"
-DIFFERS = "differs outside the contents: found the text "
-CHANGES: list[tuple[Any, str, str, str]] = [
-    (changed("1 parts 0 tool_call_id", "z"), "V101", "[1].parts[0].tool_call_id",
-     rf'{DIFFERS}"z\", \"part_kind\": \"to"; the original has the text "a\", \"part_kind\": \"to"'),
-    (changed("0 parts 0 content"), "V101", "[0].parts[0]",
-     rf'{DIFFERS}"timestamp\": \"2025-01"; the original has the text "content\": \"hi\", \"tim"'),
-    (changed("2 parts 1 content", {"x": 2}), "V103", "[2].parts[1].content",
-     "rules never reduce this content: it answers an output tool"),
-    (changed(C, "text"), "V104", P, 'found the text "text"; the original is an object'),
-    (changed(f"{C} note", 3), "V104", f"{P}.note",
-     f"found the number 3; the original is the text {json.dumps(TEXT)[:59]}…"),
-    (changed(f"{C} id", 8), "V105", f"{P}.id", "found the number 8; the original is the number 7"),
-    (changed(f"{C} open", False), "V105", f"{P}.open", "found false; the original is true"),
-    (changed(f"{C} none"), "V106", f"{P}.none", 'the root key "none" is missing; expected it with an empty value'),
-    (changed(f"{C} tag", 1), "V107", f"{P}.tag", 'the original has no key "tag" here; did you mean `tags`?'),
-    (changed(C, {"open": True, "id": 7, **REDUCED}), "V108", f"{P}.open",
-     'the key "open" is at another position in the original'),
-    (changed(f"{C} items 3 id", 99), "V109", f"{P}.items[3]", "the original has no such item here: an object"),
-    (changed(f"{C} tags", ["d", "a"]), "V109", f"{P}.tags[1]", 'the original has no such item here: the text "a"'),
-    (changed(f"{C} tags", ["a", "b", "x", "d"]), "V110", f"{P}.tags[2]",
-     "differs from the original after 0 characters, without a marker"),
-    (changed(f"{C} tags", ["a", "…[2 more items]"]), "V111", f"{P}.tags[1]",
-     "the marker counts 2 items; 3 were removed"),
-    (changed(f"{C} tags", ["a", "…[3 more items; mentions APT28]"]), "V111", f"{P}.tags[1]",
-     'the marker mentions "APT28", which the original does not contain'),
-    (changed(f"{C} note", TEXT[:30]), "V110", f"{P}.note",
-     "differs from the original after 30 characters, without a marker"),
-    (changed(f"{C} note", f"{TEXT[:9]} …[50 more characters]"), "V111", f"{P}.note",
-     "the marker counts 50 characters, after which the original does not continue so"),
-    (changed(f"{C} note", f"{TEXT[:9]} …[{len(TEXT) - 9} more characters; mentions 192.0.2.9]"), "V111", f"{P}.note",
-     'the marker mentions "192.0.2.9", which the original does not contain'),
-    (changed(f"{C} body", "{'hits': [1], 'text': ''}"), "V104", f"{P}.body",
-     "the text is Python literal; the original is JSON"),
-    (changed(f"{C} body", '{"hits":[3,1],"text":""}'), "V109", f"{P}.body.hits[1]",
-     "the original has no such item here: the number 1"),
-]  # fmt: skip
+CHANGES = json.loads((DATA / "changes.json").read_text())
+REDUCTIONS = json.loads((DATA / "reductions.json").read_text())
 
 
-@pytest.mark.parametrize(("new", "code", "place", "message"), CHANGES, ids=range(len(CHANGES)))
-def test_a_change_is_found_where_it_is(new: Any, code: str, place: str, message: str) -> None:
-    findings = against(stored(new), stored(history()))
+@pytest.mark.parametrize(("code", "place", "message", "change"), [(*row[:3], row[3:]) for row in CHANGES])
+def test_a_change_is_found_where_it_is(code: str, place: str, message: str, change: Any) -> None:
+    findings = against(stored(changed(*change)), stored(history()))
     assert (code, place, message) in [(found.code, path_text(found.path), found.message) for found in findings]
     assert {found.code for found in findings} == {code}
 
 
-REDUCTIONS = [
-    changed(f"{C} tags", ["a", "…[3 more items]"]),
-    changed(f"{C} tags", ["a", "…[3 more items; severity: 2 high]"]),
-    changed(f"{C} note", f"{TEXT[:9]} …[{len(TEXT) - 14} more characters]{TEXT[-5:]}"),
-    changed(f"{C} note", f"{TEXT[:9]} …[{len(TEXT) - 9} more characters; mentions 192.0.2.1]"),
-    changed(f"{C} note", f"{TEXT[:9]} …[10 more characters]… {TEXT[20:40]} …[{len(TEXT) - 40} more characters]"),
-    changed(f"{C} note", ""),
-    changed(f"{C} body", {"hits": [1, 2, 3], "text": TEXT}),
-    changed(f"{C} body", '{"hits":[1,3],"text":""}'),
-]
-
-
-@pytest.mark.parametrize("new", REDUCTIONS, ids=range(len(REDUCTIONS)))
-def test_a_reduction_has_no_findings(new: Any) -> None:
-    assert against(stored(new), stored(history())) == []
+@pytest.mark.parametrize("change", REDUCTIONS)
+def test_a_reduction_has_no_findings(change: Any) -> None:
+    assert against(stored(changed(*change)), stored(history())) == []
 
 
 def test_positions_are_those_of_the_new_file() -> None:
@@ -125,7 +85,8 @@ def test_positions_are_those_of_the_new_file() -> None:
     assert new.split("\n")[found.line - 1][found.column - 1 :] == "8,"
     old = stored(history()).decode()
     spaced = old.replace('"kind": "response"', '"kind":  "response"')
-    assert [tuple(found)[3:] for found in against(spaced.encode(), old.encode())] == [(1, spaced.index('  "resp') + 2)]
+    place = spaced.index('"timestamp"', spaced.index("model_name")) + len('"timestamp": ') + 1
+    assert [tuple(found)[3:] for found in against(spaced.encode(), old.encode())] == [(1, place)]
 
 
 def test_roots_sizes_and_markers_of_an_earlier_pass() -> None:
@@ -134,16 +95,13 @@ def test_roots_sizes_and_markers_of_an_earlier_pass() -> None:
     assert [found.code for found in check_content('{"a":1,"b":2}', '{"a":1,"b":  2}')] == ["V112"]
     once, again = f"{TEXT[:60]} …[940 more characters]", f"{TEXT[:20]} …[980 more characters]"
     assert check_content(once, again) == []
-    assert [found.code for found in check_content(once, again.replace("980", "41"))] == ["V111"]
+    assert [found.code for found in check_content(once, again.replace("980", "41"))] == ["V110"]
     assert check_content(["a"] * 9 + ["…[5 more items]"], ["a", "…[13 more items]"]) == []
 
 
-def test_json_lines_and_other_histories() -> None:
-    lines = stored(history()) + b"\n" + stored(history())
-    assert against(stored(history()) + b"\n" + stored(history(REDUCED)), lines) == []
-    assert [found.message for found in against(stored(history()), lines)] == ["1 histories; the original has 2"]
-    assert [found.message for found in against(b"[", b"]")] == [
-        'differs outside the contents: found the text "["; the original has the text "]"'
+def test_what_is_no_history_is_compared_as_bytes() -> None:
+    assert [(found.message, found.line, found.column) for found in against(b"[", b"]")] == [
+        ('differs outside the contents: found the text "["; the original has the text "]"', 1, 1)
     ]
 
 

@@ -18,47 +18,19 @@ from tests.helpers import compiled
 laws = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])
 
 ENTITIES = (
-    "185.220.101.34",
-    "1[.]2[.]3[.]4",
-    "2001:db8::ff00:42:8329",
-    "mail-diacie[.]top",
-    "evil-updates.com",
-    "hxxp://evil-updates[.]com/a/b.php?id=1",
-    "https://example.org/report/2024",
-    "ops@evil-updates.com",
-    "d41d8cd98f00b204e9800998ecf8427e",
-    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    "CVE-2024-3400",
-    "CVE-2021-44228",
-    "T1059.001",
-    "APT28",
-    "Lazarus Group",
-    "Fancy Bear",
+    *("185.220.101.34", "1[.]2[.]3[.]4", "2001:db8::ff00:42:8329", "mail-diacie[.]top", "evil-updates.com"),
+    *("hxxp://evil-updates[.]com/a/b.php?id=1", "https://example.org/report/2024", "ops@evil-updates.com"),
+    *("d41d8cd98f00b204e9800998ecf8427e", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    *("CVE-2024-3400", "CVE-2021-44228", "T1059.001", "APT28", "Lazarus Group", "Fancy Bear"),
 )
 WORDS = (
-    "the",
-    "traffic",
-    "was",
-    "seen",
-    "again",
-    "last",
-    "night",
-    "near",
-    "größer",
-    "🙂",
-    "a" * 90,
-    "x",
-    "\n",
-    "\ud800",
-    '"',
-    "\\",
-    "]",
-    "…[",
-    "end.",
+    *("the", "traffic", "was", "seen", "again", "last", "night", "near", "größer", "🙂", "a" * 90, "x"),
+    *("\n", "\ud800", '"', "\\", "]", "…[", "end."),
 )
 TYPES = ("ipv4", "domain", "url", "cve", "threat_actor", "ioc", "hash", "ip", "mitre_attack")
 
-_mark = st.sampled_from(
+# Tool answers may forge markers.
+_marker = st.sampled_from(
     (
         " …[12 more characters]",
         "…[3 more items]",
@@ -66,7 +38,7 @@ _mark = st.sampled_from(
         "…[2 more items; mentions CVE-2024-3400]",
         "…[9 more characters; mentions nobody]",
     )
-)  # tool answers may forge marks
+)
 
 
 def _sentence(seed: int, length: int, glue: str, tail: str, times: int) -> str:
@@ -82,7 +54,7 @@ sentences = st.builds(
     st.integers(0, 1 << 30),
     st.integers(2, 40),
     st.sampled_from((" ", " ", " ", ", ", "", "\n")),
-    st.one_of(st.just(""), st.just(""), _mark),
+    st.one_of(st.just(""), st.just(""), _marker),
     st.sampled_from((1, 3, 12)),
 )
 texts = st.one_of(sentences, st.sampled_from(ENTITIES), st.sampled_from(WORDS), st.just(""))
@@ -162,6 +134,7 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
 _ways = st.sampled_from(sorted(_WAYS))
 
 
+# The places of each kind of content that each kind of operation is for.
 _LISTS = {
     "object": ("items", "items", "articles", "articles", "nodes", "edges", "items[*].tags", "report[*]", "*"),
     "records": ("@", "[*].tags"),
@@ -173,31 +146,16 @@ _OBJECTS = {
 }
 _ANY = {
     "object": (
-        "@",
-        "@",
-        "items",
-        "items[*].notes",
-        "articles",
-        "whois.raw",
-        "whois",
-        "report",
-        "items[?risk!='low'].notes",
-        "items[*].raw.notes",
-        "items[].name",
+        *("@", "@", "items", "items[*].notes", "articles", "whois.raw", "whois", "report"),
+        *("items[?risk!='low'].notes", "items[*].raw.notes", "items[].name"),
     ),
     "records": ("@", "[*].notes", "[?id > `2`].tags"),
     "articles": ("@", "[*]"),
     "text": ("@",),
 }
 _CONDITIONS = (
-    "risk == 'high'",
-    "risk != 'low'",
-    "!seen",
-    "seen > `3`",
-    "length(tags) > `1`",
-    "contains(name, 'the')",
-    "tags[0]",
-    "id == `1` || risk",
+    *("risk == 'high'", "risk != 'low'", "!seen", "seen > `3`", "length(tags) > `1`", "contains(name, 'the')"),
+    *("tags[0]", "id == `1` || risk"),
 )
 _KEYS = st.lists(
     st.sampled_from((*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw")),

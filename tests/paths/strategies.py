@@ -23,22 +23,8 @@ document = st.one_of(_containers(_containers(_value)), _deep, _value)
 _end = st.sampled_from(["", "0", "1", "2", "-1", "-2", "5"])
 _slices = st.builds("[{}:{}{}]".format, _end, _end, st.sampled_from(["", ":1", ":2", ":-1", ":-2", ":"]))
 _indexes = st.sampled_from(["[0]", "[1]", "[-1]", "[-2]", "[7]"])
-_LITERALS = [
-    "'high'",
-    "'x'",
-    "''",
-    "`1`",
-    "`0`",
-    "`1.0`",
-    "`true`",
-    "`null`",
-    "`[]`",
-    "`{}`",
-    "`[1]`",
-    "`5`",
-    '`"9.1"`',
-]
-_literal = st.sampled_from(_LITERALS)
+_LITERALS = ("'high'", "'x'", "''", '`"9.1"`', *(f"`{value}`" for value in ("[]", "{}", "[1]", "5", "0", "1", "1.0")))
+_literal = st.sampled_from((*_LITERALS, "`true`", "`null`"))
 
 
 def _conditions(paths: st.SearchStrategy[str]) -> st.SearchStrategy[str]:

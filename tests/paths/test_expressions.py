@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum, StrEnum
 from typing import Any
 
 import pytest
 
 from reducer.paths import PathError, compile_expression
 from reducer.values import Unreducible, dump, plain
+from tests.paths.live import RECORDS
 
 
 @pytest.mark.parametrize(
@@ -58,40 +57,26 @@ def test_an_element_on_which_evaluation_raises_does_not_match() -> None:
         assert compile_expression(text).holds(value) is False
 
 
-class Level(StrEnum):
-    HIGH = "high"
-
-
-class Number(IntEnum):
-    ONE = 1
-
-
-@dataclass
-class Hit:
-    level: Any
-    tags: tuple[Any, ...] = ()
-    more: Any = None
-
-
-HITS = [
-    Hit(Level.HIGH, ("a", Level.HIGH), {1: {"x": Number.ONE}}),
-    {"level": Level.HIGH, "tags": ({"a": 1}, (1, 2)), "more": float("inf")},
-    {"level": Number.ONE, "tags": [float("nan"), True], "more": {Level.HIGH: Hit("x")}},
-    {"kind": "image-url", "level": "high", "tags": ["b"]},
-]
 ASKED = [
-    *("level == 'high'", "level", "tags", "tags[0]", "tags[*].a", "tags[]", "tags[?@ == 'high']", "more", "@"),
-    *('more."1".x', "more.high.level", "length(tags)", "contains(tags, 'high')", "tags == `[1]`", "more == `null`"),
-    *("[level, tags]", "more.*", "level > `0`", "sort_by([{n: level}], &n)", "to_string(@)", "not_null(more, level)"),
+    *("name == 'high'", "name", "hits", "hits[0]", "hits[*].a", "hits[]", "hits[?@ == 'high']", "scores", "@"),
+    *(
+        'scores."1".x',
+        "scores.high.name",
+        "length(hits)",
+        "contains(hits, 'high')",
+        "hits == `[1]`",
+        "scores == `null`",
+    ),
+    *("[name, hits]", "scores.*", "name > `0`", "sort_by([{n: name}], &n)", "to_string(@)", "not_null(scores, name)"),
 ]
 
 
-@pytest.mark.parametrize("hit", HITS)
+@pytest.mark.parametrize("record", RECORDS)
 @pytest.mark.parametrize("text", ASKED)
-def test_objects_are_evaluated_as_they_are_stored(text: str, hit: Any) -> None:
+def test_objects_are_evaluated_as_they_are_stored(text: str, record: Any) -> None:
     condition = compile_expression(text)
-    assert dump(condition.evaluate(hit)) == dump(condition.evaluate(plain(hit)))
-    assert condition.holds(hit) is condition.holds(plain(hit))
+    assert dump(condition.evaluate(record)) == dump(condition.evaluate(plain(record)))
+    assert condition.holds(record) is condition.holds(plain(record))
 
 
 def test_deep_values_are_unreducible() -> None:

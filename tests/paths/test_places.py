@@ -1,54 +1,52 @@
-"""Paths: their shapes, their places, and values that are not plain JSON."""
+"""Paths: their shapes, their places, values that are not plain JSON, and places written as paths."""
 
 from __future__ import annotations
 
-import datetime
-from dataclasses import dataclass
-from enum import Enum
 from functools import reduce
 from operator import getitem
 from typing import Any
 
 import pytest
 from hypothesis import assume, event, example, given
-from pydantic import BaseModel
+from hypothesis import strategies as st
 
 from reducer.paths import Path, PathError, ValuePlace, compile_expression, compile_path
+from reducer.paths.written import Token, path_text
 from reducer.values import Unreducible, plain
+from tests.paths.live import LIVE, PICTURE
 from tests.paths.strategies import aimed
 
+A, B, EACH = ("field", "a"), ("field", "b"), ("each",)
+X = compile_expression("x")
+SHAPES: dict[str, Any] = {
+    "@": (),
+    "a.b": (A, B),
+    "a | b": (A, B),
+    '"a b"."c.d"': (("field", "a b"), ("field", "c.d")),
+    "a.*.b": (A, ("values",), B),
+    "a[0][1:]": (A, ("index", 0), ("slice", 1, None, None)),
+    "a[]": (A, EACH, ("flatten",)),
+    "a[*].b[]": (A, EACH, B, ("flatten",)),
+    "a[*].b[*].a[]": (A, EACH, B, EACH, A),
+    "a[*].b | [0]": (A, EACH, B, ("pick", 0)),
+    "(a[*].b)[1:]": (A, EACH, B, ("pick", 1, None, None)),
+    "a[*] | [*].b": (A, EACH, B),
+    "a[*] | b": (A, EACH, ("nothing",), B),
+    "a[?x]": (A, ("filter", X)),
+    "a[*].b | [?x]": (A, EACH, B, ("only", X)),
+}
 
-@pytest.mark.parametrize(
-    ("text", "shape"),
-    [
-        ("@", ()),
-        ("a.b", (("field", "a"), ("field", "b"))),
-        ("a | b", (("field", "a"), ("field", "b"))),
-        ('"a b"."c.d"', (("field", "a b"), ("field", "c.d"))),
-        ("a.*.b", (("field", "a"), ("values",), ("field", "b"))),
-        ("a[0][1:]", (("field", "a"), ("index", 0), ("slice", 1, None, None))),
-        ("a[]", (("field", "a"), ("each",), ("flatten",))),
-        ("a[*].b[]", (("field", "a"), ("each",), ("field", "b"), ("flatten",))),
-        ("a[*].b[*].c[]", (("field", "a"), ("each",), ("field", "b"), ("each",), ("field", "c"))),
-        ("a[*].b | [0]", (("field", "a"), ("each",), ("field", "b"), ("pick", 0))),
-        ("(a[*].b)[1:]", (("field", "a"), ("each",), ("field", "b"), ("pick", 1, None, None))),
-        ("a[*] | [*].b", (("field", "a"), ("each",), ("field", "b"))),
-        ("a[*] | b", (("field", "a"), ("each",), ("nothing",), ("field", "b"))),
-        ("a[?x]", (("field", "a"), ("filter", compile_expression("x")))),
-        ("a[*].b | [?x]", (("field", "a"), ("each",), ("field", "b"), ("only", compile_expression("x")))),
-    ],
-)
-def test_shapes(text: str, shape: Any) -> None:
-    assert compile_path(text).shape == shape
+
+@pytest.mark.parametrize("text", SHAPES)
+def test_shapes(text: str) -> None:
+    assert compile_path(text).shape == SHAPES[text]
 
 
 def test_filters_have_the_shape_of_the_items_that_they_test() -> None:
     path = compile_path("a[?b[?c == 'x'] | [0].d].e | [?f]")
     inner, outer = compile_expression("b[?c == 'x'] | [0].d"), compile_expression("f")
-    assert path.filters == (
-        ((("field", "a"), ("filter", inner)), inner),
-        ((("field", "a"), ("filter", inner), ("field", "e"), ("only", outer)), outer),
-    )
+    tested = (A, ("filter", inner))
+    assert path.filters == ((tested, inner), ((*tested, ("field", "e"), ("only", outer)), outer))
 
 
 def compiled(text: str) -> Path:
@@ -78,43 +76,6 @@ def test_negative_and_reversed_positions() -> None:
     assert places == [ValuePlace(5, ("a", 4, "b")), ValuePlace(1, ("a", 0, "b"))]
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("@", None), ("a", {"a": None}), ("[*]", [None]), ("*", {"a": None}), ("[0]", [None]), ("[]", [[None]])],
-)
-def test_null_is_not_a_place(text: str, value: Any) -> None:
-    assert compile_path(text).find(value) == []
-
-
-class Level(Enum):
-    HIGH = "high"
-    LOW = "low"
-
-
-class Hit(BaseModel):
-    rule: str
-    at: datetime.date = datetime.date(2026, 1, 2)
-    level: Level = Level.LOW
-
-
-@dataclass
-class Report:
-    name: str
-    hits: tuple[Any, ...]
-    scores: dict[Any, Any]
-
-
-@dataclass
-class Picture:
-    url: str
-    kind: str = "image-url"
-
-
-LIVE = {
-    "report": Report("r", (Hit(rule="a", level=Level.HIGH), Hit(rule="b"), None), {1: "one", Level.LOW: ("x", "y")}),
-    "hits": [Hit(rule="c", level=Level.HIGH), {"rule": "d", "level": Level.HIGH}],
-    "values": {1: float("nan"), 2: 2.5},
-}
 ENTERED = [
     *("report.name", "report.hits[*].rule", "report.hits[0]", "report.hits[-2:].rule", "report.hits[][]"),
     *("report.hits[?level == 'high'].rule", "hits[?at == '2026-01-02'].at", "hits[].rule", "hits[*].rule | [-1]"),
@@ -129,7 +90,7 @@ def test_objects_are_entered_as_they_are_stored(text: str) -> None:
     assert [plain(place) for place in path.find(LIVE)] == path.find(stored)
 
 
-@pytest.mark.parametrize("media", [Picture("u"), {"kind": "image-url", "url": "u"}])
+@pytest.mark.parametrize("media", [PICTURE, {"kind": "image-url", "url": "u"}])
 def test_media_are_never_entered(media: Any) -> None:
     for text in ("x.url", "x.*", "x.a[0]", "y[*].url", "y[].*", "y[0].a[]", "y[*].url | [0]"):
         assert compile_path(text).find({"x": media, "y": [media]}) == [], text
@@ -150,3 +111,30 @@ def test_deep_values() -> None:
         assert compile_path(text).find(deep)
     with pytest.raises(Unreducible):
         compile_path("[?@ == `1`]").find(deep)
+
+
+@given(st.lists(st.sampled_from(["b", "x-y", 'q"', "é", "last.seen", -1, None, 0]), min_size=1, max_size=7))
+@example([None, "b", "c"])
+@example([-1, None, "b", "c"])
+@example(["b", None, 0, "b"])
+def test_a_written_place_is_found(tokens: list[Token]) -> None:
+    value: Any = "leaf"
+    for token in reversed(tokens):
+        value = [value] if type(token) is int else {token or "any": value}
+    path = compile_path(path_text(tokens))
+    assert path.find(value) == ["leaf"]
+    assert path.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text"),
+    [
+        ([], "@"),
+        (["a", -1, "b"], "a[*].b"),
+        (["a", None, "b"], "a.*.b"),
+        (["a", None, "b", "c"], "a.* | [*].b.c"),
+        (["a", None, -1, "b", "c"], "a.*[*].b.c"),
+    ],
+)
+def test_how_a_place_is_written(tokens: list[Token], text: str) -> None:
+    assert path_text(tokens) == text

@@ -17,7 +17,7 @@ WORDS = {
     "empty": (b"", " contains no words", "write one word or phrase on each line"),
     "comments": (b"# only\n\n", " contains no words", "write one word or phrase on each line"),
     "bytes": (b"web01\nm\xfcller\n", " line 2: the byte 0xfc is not UTF-8 text", "save the file as UTF-8"),
-    "UTF-16": ("web01".encode("utf-16"), " is UTF-16 text", "save it as UTF-8"),
+    "UTF-16": ("web01".encode("utf-16"), " line 1: the byte 0xff is not UTF-8 text", "save the file as UTF-8"),
     "one character": (b"web01\n\nx\n", " line 3: a word needs at least two characters", REMOVE),
     "too long": (b"w" * 300, " line 1: the word has 300 characters; at most 256 are allowed", REMOVE),
     "too many lines": (b"\n" * 10_000_000, " has 10,000,001 lines", FEWER),
@@ -30,8 +30,9 @@ WORDS = {
     ),
     "binary": (
         b"web01\n\x7fELF\x00\x01",
-        " is not a text file (line 2 contains a NUL byte)",
-        "a words file is UTF-8 text with one word on each line",
+        " line 2: a word cannot contain line breaks, control characters, `…[` or many brackets,"
+        " or start or end with a space",
+        REMOVE,
     ),
 }
 

@@ -1,11 +1,8 @@
-"""Write `reducer/entities/names.txt` from a names list: `python tests/tools/build_names.py NAMES.json
-COMMON_WORDS.txt`.
+"""Write `reducer/entities/names.txt`: `python tests/tools/build_names.py NAMES.json COMMON_WORDS.txt`.
 
 NAMES.json holds `{name, types: [actor|malware], clusters, zipf}` from MISP galaxy; zipf is how common the name is in
-English (3 and
-more: an ordinary word). A line of the result is kind (`a` actor, `m` malware), case (`=` only as written, `~` in any
-case), name, and
-`|canonical` when that is another name.
+English (3 and more: an ordinary word). A line of the result is kind (`a` actor, `m` malware), case (`=` only as
+written, `~` in any case), name, and `|canonical` if that is another name.
 """
 
 from __future__ import annotations
@@ -21,28 +18,34 @@ OUT = HERE.parents[1] / "reducer" / "entities" / "names.txt"
 SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@$!+-]*[A-Za-z0-9+$!]")
 # Not names: a file, "Group 3", a detection name of one product, a placeholder.
 JUNK = re.compile(
-    r"(?i).*\.exe|(?:group|unit|reputation\.?|threat actor|team|actor)[ -]?\d+|(?:un(?:named|known)|new|fake|generic)\b.*|[\d.]+|.*\brelated to\b.*"
-    r"|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*|.*\b(?:campaign|v\d.*)"
+    r"(?i).*\.exe|(?:group|unit|reputation\.?|threat actor|team|actor)[ -]?\d+"
+    r"|(?:un(?:named|known)|new|fake|generic)\b.*|[\d.]+|.*\brelated to\b.*|.*\b(?:campaign|v\d.*)"
+    r"|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*"
 )
 RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
 # ruff: noqa: SIM905 (lists of words are read and kept as text)
 # System commands, products, companies and words of the trade that a names list holds because somebody abused them.
 KNOWN = frozenset(
     """
-    alibaba anydesk autoit bitsadmin cachedump cipher cisco cmd coinminer connectwise crypt crypted crypter crypto csvde decryptor
-    defender desktop diskpart django electrum encoder encrypt encrypted encryptor esentutl eset expand explorer exploit extractor file-locker
-    filelocker forfiles ftp gazprom generic grep ifconfig invader ipconfig java javascript kali keylogger labubu loader locker lockscreen
-    logger lookback mcafee microsoft mini miner nbtstat net netflix netsh netstat nltest norton offline ordinal payload payment php ping
-    powershell protected proxy python quick-assist ransom ransomed ransomware rclone recovery redact reg remoteutilities responder root
-    rootkit route sanction sanctions scraper screenconnect script sdelete seon shell spyware survey systeminfo targetcompany tasklist
-    teamviewer telegram template tilde tor trojan trufflehog turkish unlock virus wevtutil wiper windows10 winexe worm zimbra zlib
-    homeunix cryptographic rijndael httpclient winmm netui webhp wininet splunk vmware oracle webmasters copycat lockbox codecov
-    operator popeye snoopy superman hitler spongebob coronavirus
+    alibaba anydesk autoit bitsadmin cachedump cipher cisco cmd coinminer connectwise crypt crypted crypter crypto
+    csvde decryptor defender desktop diskpart django electrum encoder encrypt encrypted encryptor esentutl eset
+    expand explorer exploit extractor file-locker filelocker forfiles ftp gazprom generic grep ifconfig invader
+    ipconfig java javascript kali keylogger labubu loader locker lockscreen logger lookback mcafee microsoft mini
+    miner nbtstat net netflix netsh netstat nltest norton offline ordinal payload payment php ping powershell
+    protected proxy python quick-assist ransom ransomed ransomware rclone recovery redact reg remoteutilities
+    responder root rootkit route sanction sanctions scraper screenconnect script sdelete seon shell spyware survey
+    systeminfo targetcompany tasklist teamviewer telegram template tilde tor trojan trufflehog turkish unlock virus
+    wevtutil wiper windows10 winexe worm zimbra zlib homeunix cryptographic rijndael httpclient winmm netui webhp
+    wininet splunk vmware oracle webmasters copycat lockbox codecov operator popeye snoopy superman hitler spongebob
+    coronavirus
     """.split()
 )
 # Ordinary words so much used for the threat that they stay, written as they are.
 KEPT = frozenset(
-    "Akira Carbanak Clop Conti Dharma Dragonfly Hive Lazarus Leviathan Maze Medusa Mirai Patchwork Phobos Royal REvil Stuxnet Tick Turla".split()
+    """
+    Akira Carbanak Clop Conti Dharma Dragonfly Hive Lazarus Leviathan Maze Medusa Mirai Patchwork Phobos Royal REvil
+    Stuxnet Tick Turla
+    """.split()
 )
 MALWARE_FIRST = {"mitre-malware", "banker", "rat", "android", "cryptominers", "stealer", "botnet"}
 

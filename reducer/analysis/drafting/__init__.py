@@ -4,28 +4,10 @@
 messages are the evidence of what agents used; `drafts` writes what it returns. Both return `Draft`s.
 """
 
-from reducer.analysis.drafting.evidence import Recording, recorded
-from reducer.analysis.drafting.from_answers import Proposal, draft_rule
-from reducer.analysis.drafting.learn import Learned, ToolDraft, learn
-from reducer.analysis.drafting.learned_text import drafts, is_writable
-from reducer.analysis.drafting.levels import BIG, ENOUGH
+from reducer.analysis.drafting.evidence import Recording, Score, recorded, total
+from reducer.analysis.drafting.from_answers import BIG, ENOUGH, Proposal, draft_rule
+from reducer.analysis.drafting.learn import Learned, ToolDraft, drafts, is_writable, learn
 from reducer.analysis.drafting.rule_text import Draft, file_names
-from reducer.analysis.drafting.scores import Score, total
 
-__all__ = [
-    "BIG",
-    "ENOUGH",
-    "Draft",
-    "Learned",
-    "Proposal",
-    "Recording",
-    "Score",
-    "ToolDraft",
-    "draft_rule",
-    "drafts",
-    "file_names",
-    "is_writable",
-    "learn",
-    "recorded",
-    "total",
-]
+__all__ = ["BIG", "ENOUGH", "Draft", "Learned", "Proposal", "Recording", "Score", "ToolDraft"]
+__all__ += ["draft_rule", "drafts", "file_names", "is_writable", "learn", "recorded", "total"]

@@ -1,16 +1,18 @@
-"""Evidence from recorded histories: each tool return, and the values in it that the agent used later."""
+"""Evidence from recorded histories: tool returns, what agents used of them later, and scores of what rules keep."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import accumulate
-from typing import Any
+from itertools import takewhile
+from math import sqrt
+from typing import Any, NamedTuple
 
 from reducer.analysis.measures import size
 from reducer.histories.stored import events, returns
-from reducer.references import Event, Prompt, Response, Returned, is_bounded, references, searched
+from reducer.references import Prompt, Response, Returned, references, searched
 
 Task = tuple[str, str]
 """A source, and the hash of what the agent was asked there."""
@@ -21,7 +23,7 @@ class RecordedReturn:
     """One tool return and `used`: the values that the agent used later and that no other message than returns has.
 
     Each of them counts `weight`: half if another return has it too. `is_fixed`: rules never change the return.
-    `is_followed`: the agent wrote something afterwards, so that it is known what was not used.
+    `is_followed`: the agent wrote something afterwards. `written` is all that it wrote.
     """
 
     tool: str
@@ -33,16 +35,6 @@ class RecordedReturn:
     is_fixed: bool = False
     is_followed: bool = True
     written: str = ""
-    written_before: int = 0
-
-    def is_mentioned(self, value: str) -> bool:
-        """Return whether the agent wrote a value afterwards as whole words, whatever its source."""
-        start = self.written.find(value, self.written_before)
-        while start >= 0:
-            if is_bounded(self.written, start, start + len(value), False):
-                return True
-            start = self.written.find(value, start + 1)
-        return False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,49 +47,97 @@ class Recording:
     references: tuple[tuple[str, tuple[int, ...]], ...]
 
 
+class Effect(NamedTuple):
+    """What a rule leaves of a return: its characters, and which of the values searched for are absent."""
+
+    chars: int
+    absent: frozenset[str] = frozenset()
+
+
+class Score(NamedTuple):
+    """Returns, their characters before and after, and of the values used later (`references`) those that are kept."""
+
+    returns: int = 0
+    before: int = 0
+    after: int = 0
+    references: int = 0
+    kept: int = 0
+
+    @property
+    def saved(self) -> float:
+        """The share of the characters that was saved."""
+        return (self.before - self.after) / self.before if self.before else 0.0
+
+    @property
+    def retention(self) -> float:
+        """The share of the references that was kept; 1 if there are none."""
+        return self.kept / self.references if self.references else 1.0
+
+    @property
+    def least_retention(self) -> float:
+        """The retention that is likely (two standard errors of a binomial share) on other histories."""
+        share = self.retention
+        return share - 2 * sqrt(share * (1 - share) / max(1, self.references))
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores by source and by tool; a reference counts for the tool that showed it first."""
+
+    sources: dict[str, Score]
+    tools: dict[str, Score]
+
+    @property
+    def total(self) -> Score:
+        """The score of everything."""
+        return total(self.sources.values())
+
+
+def total(scores: Iterable[Score]) -> Score:
+    """Add scores."""
+    return Score(*map(sum, zip(*scores, Score(), strict=True)))
+
+
 def recorded(source: str, stored: bytes) -> Recording:
     """Read a stored history; `source` is where it was found. Raises `HistoryError` if it is none."""
     known = {found.key: found for found in returns(stored)}
     placed = events(stored)
     happened = [place.event for place in placed]
     novel = [reference for reference in references(happened) if reference.novel]
-    used: dict[int, dict[str, float]] = {}
+    used: dict[int, dict[str, float]] = defaultdict(dict)
     for reference in novel:
         for number in reference.sources:
-            used.setdefault(number, {})[reference.value] = 1 / len(reference.sources)
+            used[number][reference.value] = 1 / len(reference.sources)
     last = max((number for number, event in enumerate(happened) if isinstance(event, Response)), default=-1)
-    texts = [_text(event) if isinstance(event, Response) else "" for event in happened]
-    written, starts = "".join(texts), [0, *accumulate(map(len, texts))]
-    task = (source, _asked(happened) or _hash(stored))
+    written = "\n".join(text for event in happened if isinstance(event, Response) for text in _written(event))
+    first = takewhile(lambda event: isinstance(event, Prompt), happened)
+    asked = [event.text for event in first if isinstance(event, Prompt)]
+    digest = _hash(stored)
+    task = (source, _hash("\n".join(asked).encode("utf-8", "replace")) if asked else digest)
     found: list[RecordedReturn] = []
-    for place, one in enumerate(placed):
-        if isinstance(one.event, Returned):
-            values = used.get(len(found), {})
+    for number, place in enumerate(placed):
+        if isinstance(place.event, Returned):
+            values, one = used[len(found)], known[place.key]
             found.append(
                 RecordedReturn(
-                    tool=known[one.key].tool,
-                    content=one.event.content,
-                    chars=size(one.event.content),
+                    tool=one.tool,
+                    content=place.event.content,
+                    chars=size(place.event.content),
                     used=frozenset(values),
                     weight=sum(values.values()) / max(1, len(values)),
                     task=task,
-                    is_fixed=bool(known[one.key].untouched),
-                    is_followed=place < last,
+                    is_fixed=bool(one.untouched),
+                    is_followed=number < last,
                     written=written,
-                    written_before=starts[place],
                 )
             )
-    return Recording(task, _hash(stored), tuple(found), tuple((one.value, one.sources) for one in novel))
+    return Recording(task, digest, tuple(found), tuple((one.value, one.sources) for one in novel))
 
 
 def evidence(histories: Iterable[Recording], tool: str | None = None) -> list[RecordedReturn]:
     """Return the returns of one tool or of all that rules can change and after which the agent went on."""
-    return [
-        one
-        for history in histories
-        for one in history.returns
-        if not one.is_fixed and one.is_followed and tool in (None, one.tool)
-    ]
+    every = (one for history in histories for one in history.returns)
+    return [one for one in every if not one.is_fixed and one.is_followed and tool in (None, one.tool)]
 
 
 def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recording], list[Recording]]:
@@ -105,9 +145,9 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
 
     All histories of one task are on the same side. The hash of the task decides, so that other histories change little.
     """
-    tasks: dict[str, set[Task]] = {}
+    tasks: dict[str, set[Task]] = defaultdict(set)
     for one in histories:
-        tasks.setdefault(one.task[0], set()).add(one.task)
+        tasks[one.task[0]].add(one.task)
     # If all histories of a source begin alike (`Hello`), each of them is a task.
     distinct = [one if len(tasks[one.task[0]]) > 1 else _alone(one) for one in histories]
     distinct.sort(key=lambda one: (one.task, one.digest))
@@ -118,23 +158,34 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
     return [one for one in distinct if one.task not in held], [one for one in distinct if one.task in held]
 
 
+def scored(histories: Iterable[Recording], effect: Callable[[RecordedReturn], Effect]) -> Scores:
+    """Score what `effect` leaves of the tool returns of histories."""
+    found: list[tuple[str, str, Score]] = []
+    for history in histories:
+        source, seen = history.task[0], history.returns
+        effects = [Effect(one.chars) if one.is_fixed else effect(one) for one in seen]
+        found += ((source, one.tool, Score(1, one.chars, left.chars)) for one, left in zip(seen, effects, strict=True))
+        for value, places in history.references:
+            is_kept = any(value not in effects[place].absent for place in places)
+            found.append((source, seen[places[0]].tool, Score(references=1, kept=int(is_kept))))
+    return Scores(_totals((source, one) for source, _, one in found), _totals((tool, one) for _, tool, one in found))
+
+
+def _totals(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
+    groups: dict[str, list[Score]] = defaultdict(list)
+    for name, score in scores:
+        groups[name].append(score)
+    return {name: total(group) for name, group in sorted(groups.items())}
+
+
 def _alone(history: Recording) -> Recording:
     task = (history.task[0], history.digest)
     return replace(history, task=task, returns=tuple(replace(one, task=task) for one in history.returns))
 
 
-def _text(event: Response) -> str:
-    return "\n".join((*event.texts, *(searched(call.arguments) for call in event.calls), ""))
-
-
-def _asked(happened: Sequence[Event]) -> str:
-    """Return a hash of what the agent was asked; empty if it was asked nothing."""
-    asked: list[str] = []
-    for event in happened:
-        if not isinstance(event, Prompt):
-            break
-        asked.append(event.text)
-    return _hash("\n".join(asked).encode("utf-8", "replace")) if asked else ""
+def _written(event: Response) -> Iterator[str]:
+    yield from event.texts
+    yield from (searched(call.arguments) for call in event.calls)
 
 
 def _hash(content: bytes) -> str:

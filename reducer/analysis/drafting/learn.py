@@ -2,45 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from reducer.analysis.drafting.cuts import MIN_CHARS, FreeSteps, Plan, both_ends, rule_of
-from reducer.analysis.drafting.evidence import RecordedReturn, Recording, evidence, split
-from reducer.analysis.drafting.plans import (
+from reducer.analysis.drafting.choices import (
     MIN_SAVED,
-    Choices,
-    Point,
-    best_plans,
-    choices,
-    choose_price,
-    cross_validate,
-    score_plans,
+    Choice,
+    Options,
+    Uses,
+    default_rule,
+    effect_of_rule,
+    find_options,
+    uses,
 )
-from reducer.analysis.drafting.rule_text import DraftRule, Step, compiled
-from reducer.analysis.drafting.scores import Effect, EffectOf, Score, Scores, effect_of, scored
-from reducer.analysis.drafting.unused import COMPACT, UNWRAP, unused_keys
+from reducer.analysis.drafting.evidence import Effect, RecordedReturn, Recording, Score, Scores, evidence, scored, split
+from reducer.analysis.drafting.rule_text import Draft, DraftRule, SampleTest, compiled, draft, file_names
+from reducer.analysis.measures import size
+from reducer.engine import attempt
+from reducer.references import NUMBER
 from reducer.rules import Ruleset
+from reducer.rules.choose import is_glob
 
-MIN_RETURNS = 4
-MIN_TASKS = 3
-MIN_REFERENCES = 5
-"""Fewer returns, tasks or references are thin evidence."""
-LARGE = 1_000_000
-"""`max_chars` of a rule that leaves its tool alone."""
-SIZES = (4000, 6000, 8000, 12000, 16000, 24000, 48000)
+PRICES = tuple(round(250 * 1.3**number) for number in range(22))
+"""Characters that the loss of one value may save: from almost everything to almost nothing."""
+_PRIOR = 0.25
+"""Part of one further value that is assumed lost: few observations are no certainty."""
+_FOLDS = 4
+_MIN_CHARS, _MIN_RETURNS, _MIN_TASKS, _MIN_USES = 400, 4, 3, 5
+"""Shorter returns are left alone. Fewer returns, tasks or values used later are thin evidence."""
+_DEFAULT_SIZES = (4000, 6000, 8000, 12000, 16000, 24000, 48000)
 """Characters of returns from which on the default rule cuts."""
-_ITEMS = 5
+_UNCUT = 1_000_000
+"""`max_chars` of a rule that leaves its tool alone."""
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._:/@-]{3,79}")
+_MAX_CONTAINED = 3
+_MAX_TOOL = 200
+
+Known = Mapping[str, Options]
+"""The tools with enough evidence."""
+Chosen = Mapping[str, tuple[Choice, Uses]]
+"""For each tool what was chosen, and the uses of its returns that it was chosen by."""
+
+
+class Point(NamedTuple):
+    """A price and the score of its choices on tasks that they were not made from."""
+
+    price: int
+    score: Score
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDraft:
-    """What was learned about one tool: its rule, or None and `why`; `plan` is what the rule is made of."""
+    """What was learned about one tool: its rule, or None and `why`; the sample is a return that the rule shortens."""
 
     tool: str
-    why: str
+    why: str = ""
     rule: DraftRule | None = None
-    plan: Plan = ()
     sample: RecordedReturn | None = None
 
 
@@ -51,13 +71,13 @@ class Learned:
     `curves` has the scores of the held-out histories at each price, `unseen` what the default rule alone does to them.
     """
 
-    training: tuple[Recording, ...]
-    held: tuple[Recording, ...]
+    training: Sequence[Recording]
+    held: Sequence[Recording]
     keep: float
     price: int | None
-    points: tuple[Point, ...]
-    curves: tuple[tuple[int, Mapping[str, Score]], ...]
-    tools: tuple[ToolDraft, ...]
+    points: Sequence[Point]
+    curves: Sequence[tuple[int, Mapping[str, Score]]]
+    tools: Sequence[ToolDraft]
     default: ToolDraft
     trained: Scores
     measured: Scores
@@ -70,135 +90,181 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     The share `holdout` of the tasks is not learned from; the rules are measured on it.
     """
     training, held = split(histories, holdout)
-    thin = {tool: _thin(training, tool) for tool in sorted({one.tool for one in evidence(training)})}
-    known = {tool: choices(training, tool) for tool, why in thin.items() if not why}
-    points = cross_validate(training, known)
-    price = choose_price(points, keep)
-    best = best_plans(training, known)
-    plans = {point.price: plans for point, plans in zip(points, best.plans, strict=True)}
-    curves = tuple((each, score_plans(held, found, best.used, known).sources) for each, found in plans.items())
+    thin = {tool: _thin(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
+    known = {tool: find_options(training, tool) for tool, why in thin.items() if not why}
+    points = _cross_validate(training, known)
+    # The margin is there because the best of many prices is often a lucky one.
+    enough = [point for point in points if point.score.least_retention >= keep]
+    price = max(enough, key=lambda point: (point.score.saved, point.price)).price if enough else None
+    chosen = _choose(training, known)
     default = _default(training, keep)
-    tools: list[ToolDraft] = []
-    for tool, why in thin.items():
-        if why or price is None:
-            tools.append(ToolDraft(tool, why or "left alone: no choice keeps enough"))
-        else:
-            tools.append(_tool_draft(known[tool], plans[price][tool], price, default))
+    tools = [
+        ToolDraft(tool, why or "left alone: no choice keeps enough")
+        if why or price is None
+        else _tool_draft(known[tool], chosen[price][tool][0], default)
+        for tool, why in thin.items()
+    ]
+    tasks = {one.task for one in held}
     rules = {one.tool: compiled(one.rule) for one in (*tools, default) if one.rule is not None}
-    trained, measured = (scored(some, _effect_of_rules(rules)) for some in (training, held))
-    unseen = scored(held, _effect_of_rules({"*": rules["*"]} if "*" in rules else {})).total
     return Learned(
-        training=tuple(training),
-        held=tuple(held),
+        training=training,
+        held=held,
         keep=keep,
         price=price,
-        points=tuple(points),
-        curves=curves,
-        tools=tuple(tools),
+        points=points,
+        curves=[(price, _score(held, dict.fromkeys(tasks, found), known).sources) for price, found in chosen.items()],
+        tools=tools,
         default=default,
-        trained=trained,
-        measured=measured,
-        unseen=unseen,
+        trained=_score_rules(training, rules),
+        measured=_score_rules(held, rules),
+        unseen=_score_rules(held, {"*": rules["*"]} if "*" in rules else {}).total,
     )
 
 
-def _effect_of_rules(rules: Mapping[str, Ruleset]) -> EffectOf:
-    """Return the function that applies the rule of a return's tool, or the default rule."""
+def drafts(learned: Learned) -> Iterator[Draft]:
+    """Write every rule that was learned."""
+    drafted = [one for one in learned.tools if one.rule is not None and is_writable(one.tool)]
+    names = file_names((one.tool for one in drafted), taken=["default"])
+    for one in drafted:
+        trained, held = (scores.tools.get(one.tool, Score()) for scores in (learned.trained, learned.measured))
+        yield _draft(one, names[one.tool], evidence(learned.training, one.tool), [trained, held])
+    if learned.default.rule is not None:
+        yield _draft(learned.default, "default", evidence(learned.training), [Score(), learned.unseen])
+
+
+def is_writable(tool: str) -> bool:
+    """Return whether a tool's name can be used in a rule as its name, and nothing else."""
+    return 0 < len(tool) <= _MAX_TOOL and tool.isprintable() and tool == tool.strip() and not is_glob(tool)
+
+
+def _thin(returns: Sequence[RecordedReturn]) -> str:
+    """Return why there is too little evidence on a tool; empty if there is enough."""
+    found = [one for one in returns if one.chars >= _MIN_CHARS]
+    tasks, uses = len({one.task for one in found}), sum(len(one.used) for one in found)
+    if not found:
+        return f"small: no return of {_MIN_CHARS} characters or more"
+    if len(found) < _MIN_RETURNS or tasks < _MIN_TASKS:
+        return f"thin evidence: fewer than {_MIN_RETURNS} returns of {_MIN_CHARS} characters, or {_MIN_TASKS} tasks"
+    return f"thin evidence: fewer than {_MIN_USES} values used later" if uses < _MIN_USES else ""
+
+
+def _choose(histories: Sequence[Recording], known: Known) -> dict[int, Chosen]:
+    """Return for each price the best choice for each tool on histories."""
+    used = {tool: uses(histories, tool) for tool in known}
+    worths = {tool: [*_worths(evidence(histories, tool), every, used[tool])] for tool, every in known.items()}
+
+    def best(tool: str, price: int) -> Choice:
+        return max(worths[tool], key=lambda worth: worth[1] - price * worth[2])[0]
+
+    return {price: {tool: (best(tool, price), used[tool]) for tool in known} for price in PRICES}
+
+
+def _worths(returns: Sequence[RecordedReturn], options: Options, used: Uses) -> Iterator[tuple[Choice, float, float]]:
+    """Yield what each choice saves and risks to lose on returns."""
+    least = MIN_SAVED * sum(one.chars for one in returns)
+    for cut in options.choices():
+        base = Choice(cut.base)
+        effects = [(one, options.effect(cut, one, used), options.effect(base, one, used)) for one in returns]
+        for gate in cut.gates():
+            applied = [(one, left if one.chars >= gate else uncut) for one, left, uncut in effects]
+            saved = sum(one.chars - left.chars for one, left in applied)
+            lost = sum(len(left.absent & one.used) * one.weight for one, left in applied)
+            if cut == base:
+                yield cut, saved, lost
+            else:
+                at_risk = sum(len(one.used) * one.weight for one in returns if one.chars >= gate)
+                risk = (at_risk + _PRIOR) * (lost + _PRIOR) / (at_risk + 2 * _PRIOR)
+                yield cut._replace(gate=gate), saved - least, risk
+
+
+def _score(histories: Sequence[Recording], chosen: Mapping[tuple[str, str], Chosen], known: Known) -> Scores:
+    """Score the choices for each task on histories; tools without one are left alone."""
 
     def effect(one: RecordedReturn) -> Effect:
-        ruleset = None if one.is_fixed else rules.get(one.tool, rules.get("*"))
-        return Effect(one.chars) if ruleset is None else effect_of(ruleset, one)
+        if one.tool not in known:
+            return Effect(one.chars)
+        choice, used = chosen[one.task][one.tool]
+        return known[one.tool].effect(choice, one, used)
 
-    return effect
-
-
-def _thin(training: Sequence[Recording], tool: str) -> str:
-    """Return why there is too little evidence on a tool; empty if there is enough."""
-    found = [one for one in evidence(training, tool) if one.chars >= MIN_CHARS]
-    tasks = {
-        history.task
-        for history in training
-        if any(one.tool == tool and one.chars >= MIN_CHARS for one in history.returns)
-    }
-    references = sum(len(one.used) for one in found)
-    if not found:
-        return f"small: no return of {MIN_CHARS} characters or more"
-    if len(found) < MIN_RETURNS or len(tasks) < MIN_TASKS:
-        counts = f"{len(found):,} return{'s' * (len(found) != 1)}", f"{len(tasks):,} task{'s' * (len(tasks) != 1)}"
-        return f"thin evidence: {counts[0]} of {MIN_CHARS} characters or more, in {counts[1]}"
-    return f"thin evidence: {references} values used later" if references < MIN_REFERENCES else ""
+    return scored(histories, effect)
 
 
-def _tool_draft(choice: Choices, plan: Plan, price: int, default: ToolDraft) -> ToolDraft:
-    """Return the rule for a plan, with the steps for unused keys that pay at the price."""
-    tool, returns = choice.tool, choice.returns
-    free = choice.free[plan[0].cut.free] if plan else FreeSteps()
-    least = MIN_SAVED * sum(one.chars for one in returns)
-    uses = sum(len(one.used) for one in returns)
-    extra: list[Step] = []
-    rule = rule_of(tool, plan, free, values=choice.values, returns=returns)
-    best = _worth(rule, returns, price)
-    for step in unused_keys(choice.profile, uses) if uses >= 4 * MIN_REFERENCES else ():
-        further = rule_of(tool, plan, free, extra=[*extra, step], values=choice.values, returns=returns)
-        worth = _worth(further, returns, price)
-        if worth > best + least:
-            best, rule = worth, further
-            extra.append(step)
+def _score_rules(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -> Scores:
+    """Score the rule of each tool, or the default rule `*`, on histories."""
+
+    def effect(one: RecordedReturn) -> Effect:
+        rule = rules.get(one.tool, rules.get("*"))
+        return Effect(one.chars) if rule is None else effect_of_rule(rule, one)
+
+    return scored(histories, effect)
+
+
+def _cross_validate(histories: Sequence[Recording], known: Known) -> list[Point]:
+    """Score the choices at each price on every fourth task in turn, made from all other tasks."""
+    folds = {task: number % _FOLDS for number, task in enumerate(sorted({one.task for one in histories}))}
+    made = [_choose([one for one in histories if folds[one.task] != fold], known) for fold in range(_FOLDS)]
+    by_price = {price: {task: made[fold][price] for task, fold in folds.items()} for price in PRICES}
+    return [Point(price, _score(histories, chosen, known).total) for price, chosen in by_price.items()]
+
+
+def _tool_draft(options: Options, choice: Choice, default: ToolDraft) -> ToolDraft:
+    rule = options.rule(choice)
     if rule is not None:
-        return ToolDraft(tool, "", rule, plan, sample=_sample(rule, returns))
-    why = "left alone: what could be saved is not worth what would be lost"
-    is_cut = default.rule is not None and any(one.chars >= default.rule.settings["max_chars"] for one in returns)
-    return ToolDraft(tool, why, DraftRule(tool, (), {"max_chars": LARGE}) if is_cut else None)
-
-
-def _worth(rule: DraftRule | None, returns: Sequence[RecordedReturn], price: int) -> float:
-    """Return the characters that a rule saves, less the price of what is lost."""
-    if rule is None:
-        return 0.0
-    try:
-        ruleset = compiled(rule)
-    except ValueError:  # for example a key that cannot be written
-        return float("-inf")
-    effects = [effect_of(ruleset, one) for one in returns]
-    return sum(
-        one.chars - effect.chars - price * len(effect.lost) * one.weight
-        for one, effect in zip(returns, effects, strict=True)
-    )
+        return ToolDraft(options.tool, rule=rule, sample=_sample(rule, options.returns))
+    limit = default.rule.settings["max_chars"] if default.rule is not None else _UNCUT
+    is_cut = any(one.chars >= limit for one in options.returns)
+    alone = DraftRule(options.tool, (), {"max_chars": _UNCUT}) if is_cut else None
+    return ToolDraft(options.tool, "left alone: what could be saved is not worth what would be lost", alone)
 
 
 def _sample(rule: DraftRule, returns: Sequence[RecordedReturn]) -> RecordedReturn | None:
     """Return a return that the rule shortens: best without a loss, by a fifth or more, with used values, and short."""
     ruleset = compiled(rule)
-    found = []
-    for number, one in enumerate(returns):
-        effect = effect_of(ruleset, one)
-        if effect.chars < one.chars:
-            found.append((bool(effect.lost), effect.chars > 0.8 * one.chars, not one.used, one.chars, number))
-    return returns[min(found)[-1]] if found else None
+    effects = [(one, effect_of_rule(ruleset, one)) for one in returns]
+    shortened = [(one, left) for one, left in effects if left.chars < one.chars]
+
+    def rank(pair: tuple[RecordedReturn, Effect]) -> tuple[bool, bool, bool, int]:
+        one, left = pair
+        return bool(left.absent), left.chars > 0.8 * one.chars, not one.used, one.chars
+
+    return min(shortened, key=rank)[0] if shortened else None
 
 
 def _default(training: Sequence[Recording], keep: float) -> ToolDraft:
     """Learn the rule for unknown tools: the strictest that loses half of what may be lost, and no tool twice that."""
-    tasks = len({history.task for history in training})
-    for size in SIZES if tasks >= MIN_TASKS else ():
-        rule = DraftRule("*", _steps_from(size), {"max_chars": size + size // 2})
-        scores = scored(training, _effect_of_rules({"*": compiled(rule)}))
-        score = scores.total
-        known = [one for one in (score, *scores.tools.values()) if one.references >= 4 * MIN_REFERENCES]
-        is_enough = score in known and score.retention >= (1 + keep) / 2
-        if is_enough and all(one.retention >= 2 * keep - 1 for one in known):
-            sample = _sample(rule, evidence(training))
-            if sample is not None:
-                lost = f"{score.references - score.kept} of {score.references} values lost"
-                why = f"{score.saved:.0%} of the characters of all tools together, {lost}"
-                return ToolDraft("*", why, rule, sample=sample)
+    tasks = {history.task for history in training}
+    for most in _DEFAULT_SIZES if len(tasks) >= _MIN_TASKS else ():
+        rule = default_rule(most)
+        scores = _score_rules(training, {"*": compiled(rule)})
+        known = [one for one in (scores.total, *scores.tools.values()) if one.references >= 4 * _MIN_USES]
+        is_enough = scores.total in known and scores.total.retention >= (1 + keep) / 2
+        sample = _sample(rule, evidence(training))
+        if is_enough and all(one.retention >= 2 * keep - 1 for one in known) and sample is not None:
+            return ToolDraft("*", rule=rule, sample=sample)
     return ToolDraft("*", "no default rule: too little evidence, or nothing to save")
 
 
-def _steps_from(size: int) -> tuple[Step, ...]:
-    """Return the steps for returns of so many characters and more, whatever they contain."""
-    when = {"min_chars": size}
-    limit = Step(
-        {"limit": both_ends(_ITEMS), "when": when}, f"From {size:,} characters on, long lists and texts are cut"
-    )
-    return UNWRAP, COMPACT, limit, Step({"truncate": size, "when": when})
+def _draft(one: ToolDraft, name: str, returns: Sequence[RecordedReturn], scores: Sequence[Score]) -> Draft:
+    """Write a rule with the evidence for it, and a test on its sample; `scores` are of the training and held half."""
+    assert one.rule is not None
+    chars, used = sum(each.chars for each in returns), sum(len(each.used) for each in returns)
+    header = [
+        "Drafted from recorded histories by `reducer learn`. Read it, and change what you know better.",
+        f"Evidence: {len(returns):,} returns of {chars:,} characters. Agents later used {used:,} values from them.",
+        *([f"{one.why.capitalize()}."] if one.why else []),
+    ]
+    for score, where in zip(scores, ("all returns that it was learned from", "held-out returns"), strict=True):
+        if score.returns:
+            lost = f"{score.references - score.kept:,} of {score.references:,} values are lost"
+            header.append(f"On {where} ({score.returns:,}), it saves {score.saved:.0%} of the characters; {lost}.")
+    return draft(one.rule, name, header, _test(one.rule, one.sample) if one.sample else None)
+
+
+def _test(rule: DraftRule, sample: RecordedReturn) -> SampleTest:
+    left = attempt(compiled(rule), sample.tool, sample.content).content
+    shown = left if type(left) is str else json.dumps(left, ensure_ascii=False)
+    values = sorted(sample.used, key=lambda value: (-len(value), value))
+    plain = [value for value in values if not value.startswith(NUMBER) and _PLAIN.fullmatch(value) and value in shown]
+    name = "a recorded answer is shortened" + (", and what the agent used of it stays" if plain else "")
+    expected = {"min_reduction": f"{int(100 * (1 - size(left) / size(sample.content)))}%"}
+    return SampleTest(name, expected | ({"contains": plain[:_MAX_CONTAINED]} if plain else {}), sample.content)

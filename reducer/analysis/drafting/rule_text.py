@@ -16,8 +16,6 @@ from reducer.rules import Ruleset, compile_rules
 _WIDTH = 110
 _MAX_NAME = 80
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
-_HEAD = ("when", "entities")
-_FOOT = ("preserve", "max_chars")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +24,6 @@ class Step:
 
     keys: Mapping[str, Any]
     reason: str = ""
-
-    @property
-    def path(self) -> str:
-        """Return its path."""
-        return str(self.keys.get("path", "@"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +45,15 @@ class DraftRule:
 
 
 @dataclass(frozen=True, slots=True)
+class SampleTest:
+    """The test of a rule: its name, and as data what it expects of the sample."""
+
+    name: str
+    expect: Mapping[str, Any]
+    sample: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A drafted rule: name and text of its rule file and of its sample (JSON), the latter empty without a sample."""
 
@@ -62,6 +64,11 @@ class Draft:
     sample: str
 
 
+def at(path: str, keys: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of a step at a path; the whole return needs none."""
+    return keys if path == "@" else {"path": path, **keys}
+
+
 def compiled(rule: DraftRule) -> Ruleset:
     """Compile a drafted rule alone. Raises `ValueError` if it has problems."""
     ruleset, problems = compile_rules([("draft.yaml", json.dumps(rule.as_data()))])  # JSON is YAML
@@ -70,36 +77,20 @@ def compiled(rule: DraftRule) -> Ruleset:
     return ruleset
 
 
-def rule_text(rule: DraftRule, header: Sequence[str], test: Mapping[str, Any] | None = None) -> str:
-    """Return the text of a rule file: `header` are comments, `test` is its test as data."""
-    lines = [*_comment(header), "version: 1", _entry("tool", rule.tool)]
-    lines += _settings(rule, _HEAD)
-    if rule.steps:
-        lines += ["", "steps:"]
+def draft(rule: DraftRule, name: str, header: Sequence[str], test: SampleTest | None) -> Draft:
+    """Write a rule to the file `name` (without its ending); `header` are comments."""
+    first = [*_comment(*header), "version: 1", _entry("tool", rule.tool), *_settings(rule, "when", "entities")]
+    steps = ["steps:"] if rule.steps else []
     for number, step in enumerate(rule.steps):
-        block = [*([""] if number and step.reason else []), *_comment([f"{step.reason}."] if step.reason else [])]
-        lines += [indent(line, "  ") for line in block]
-        lines.append(_item(step.keys))
-    foot = _settings(rule, _FOOT)
-    lines += ["", *foot] if foot else []
+        reason = _comment(f"{step.reason}.") if step.reason else []
+        steps += [*([""] if number and reason else []), *(f"  {line}" for line in reason), _item(step.keys)]
+    sections = [first, steps, _settings(rule, "preserve", "max_chars")]
+    file, sample = "", ""
     if test is not None:
-        lines += ["", "tests:", _item(test)]
-    return "\n".join(lines) + "\n"
-
-
-def sample_test(name: str, file: str, expected: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a test on a sample as data."""
-    return {"name": name, "given": {"file": file}, "expect": dict(expected)}
-
-
-def json_text(content: Any) -> str:
-    """Return a sample as the text of its file; lone surrogates are escaped."""
-    text = json.dumps(content, ensure_ascii=False, indent=1)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = json.dumps(content, indent=1)
-    return text + "\n"
+        file, sample = f"samples/{name}.json", _json_text(test.sample)
+        sections.append(["tests:", _item({"name": test.name, "given": {"file": file}, "expect": dict(test.expect)})])
+    text = "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+    return Draft(rule.tool, f"{name}.yaml", text, file, sample)
 
 
 def file_names(tools: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
@@ -117,20 +108,21 @@ def file_names(tools: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str
     return names
 
 
-def _settings(rule: DraftRule, keys: Sequence[str]) -> list[str]:
-    lines: list[str] = []
-    for key in keys:
-        if key in rule.settings:
-            lines += [*_comment([rule.notes[key]] if key in rule.notes else []), _entry(key, rule.settings[key])]
-    return lines
+def _json_text(content: Any) -> str:
+    """Return a sample as the text of its file; lone surrogates are escaped."""
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    is_text = text.encode(errors="ignore").decode() == text
+    return (text if is_text else json.dumps(content, indent=1)) + "\n"
 
 
-def _comment(texts: Iterable[str]) -> list[str]:
-    return [
-        f"# {line}"
-        for text in texts
-        for line in wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False) or [""]
-    ]
+def _settings(rule: DraftRule, *keys: str) -> list[str]:
+    given = [key for key in keys if key in rule.settings]
+    return [line for key in given for line in (*_comment(rule.notes.get(key, "")), _entry(key, rule.settings[key]))]
+
+
+def _comment(*texts: str) -> list[str]:
+    lines = (wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False) for text in texts)
+    return [f"# {line}" for wrapped in lines for line in wrapped]
 
 
 def _item(data: Mapping[str, Any]) -> str:
@@ -141,6 +133,7 @@ def _item(data: Mapping[str, Any]) -> str:
 
 def _entry(key: str, value: Any) -> str:
     style = None if isinstance(value, (dict, list)) else False
-    return yaml.safe_dump(
-        {key: value}, default_flow_style=style, width=_WIDTH, allow_unicode=True, sort_keys=False
-    ).rstrip("\n")
+    data = {key: value}
+    return yaml.safe_dump(data, default_flow_style=style, width=_WIDTH, allow_unicode=True, sort_keys=False).rstrip(
+        "\n"
+    )

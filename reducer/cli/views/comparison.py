@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from reducer.analysis.baselines import Contender
-from reducer.analysis.compare import Score
+from reducer.analysis.compare import Contender, Score
 from reducer.analysis.prices import Prices
 from reducer.cli.views.text import share
 from reducer.screen import console, visible
@@ -26,19 +25,17 @@ _TITLES = (
 def rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Prices) -> list[dict[str, Any]]:
     """Return the scores as plain JSON values, the recorded histories first; shares are from 0 to 1, or null."""
     first = scores[0]
-    recorded = first._replace(
-        after=first.before, references_kept=first.references, entities_kept=first.entities, cost=first.recorded
-    )
-    whole = first.recorded.cached(prices)
+    before, whole = first.characters, first.cost.cached(prices)
 
-    def row(name: str, rules: bool, score: Score) -> dict[str, Any]:
-        cached = score.cost.cached(prices)
+    def row(one: Contender, score: Score) -> dict[str, Any]:
+        after, cached = score.characters, score.cost.cached(prices)
+        saved = round((before - after) / before, 4) if before else 0.0
         return {
-            "name": name,
-            "rules": rules,
-            "characters": {"before": score.before, "after": score.after, "saved": round(score.saved, 4)},
-            "references": {"novel": score.references, "kept": score.references_kept},
-            "entities": {"all": score.entities, "kept": score.entities_kept},
+            "name": one.name,
+            "rules": one.rules,
+            "characters": {"before": before, "after": after, "saved": saved},
+            "references": {"novel": first.references, "kept": score.references},
+            "entities": {"all": first.entities, "kept": score.entities},
             "cost": {
                 "cached": round(cached),
                 "uncached": round(score.cost.uncached(prices)),
@@ -47,8 +44,7 @@ def rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Price
             },
         }
 
-    found = [row(one.name, one.rules, score) for one, score in zip(contenders, scores, strict=True)]
-    return [row("as recorded", False, recorded), *found]
+    return list(map(row, contenders, scores))
 
 
 def print_scores(histories: str, table: Sequence[dict[str, Any]], stream: TextIO) -> None:

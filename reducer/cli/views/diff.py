@@ -8,9 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
 from reducer.analysis.attention import Attention, plural
-from reducer.analysis.changes import Change
 from reducer.analysis.report import Report, ReturnReport
-from reducer.analysis.steps import StepReport
+from reducer.analysis.steps import Change, StepReport
 from reducer.cli.views.table import print_attention, print_head
 from reducer.cli.views.text import saved
 from reducer.screen import console, print_indented, visible
@@ -104,7 +103,7 @@ def _print_step(step: StepReport, screen: Console) -> None:
     if not step.ran:
         screen.print(f"  {name}: its `when` does not hold", style="dim")
     elif step.missing and not step.places:
-        screen.print(f"  {name}: {visible(str(step.missing[0]))}", style="yellow")
+        screen.print(f"  {name}: {visible(step.missing[0].help)}", style="yellow")
     elif step.before == step.after and not step.changes:
         screen.print(f"  {name}: nothing to remove", style="dim")
     else:

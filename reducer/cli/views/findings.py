@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from reducer.histories.findings import CODES, Finding, path_text
+from reducer.histories.findings import CODES, Finding
+from reducer.paths.written import path_text
 from reducer.screen import visible
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow"}

@@ -8,11 +8,10 @@ from dataclasses import asdict, fields
 from typing import Any, TextIO
 
 from reducer.analysis.attention import Attention
-from reducer.analysis.changes import Change
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Cost, Prices
 from reducer.analysis.report import Report, ReturnReport, ToolReport, tokens
-from reducer.analysis.steps import StepReport
+from reducer.analysis.steps import Change, StepReport
 from reducer.analysis.tally import LineSum
 
 VERSION = 3

@@ -6,18 +6,15 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from reducer.analysis.coverage import Gap
-from reducer.analysis.expectations import Place
-from reducer.analysis.rule_tests import Failure, TestResult
+from reducer.analysis.expectations import Failure, Place
+from reducer.analysis.rule_tests import Gap, TestResult
 from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import parse
 from reducer.rules.tree import locate
 
-At = Callable[[Place, str, str, bool, int | None], Diagnostic]
-"""Returns a diagnostic without a code at a place of a rule file: place, message, help, whether it is about the key, and
-a column in it.
-"""
+At = Callable[[Place, str, str, bool], Diagnostic]
+"""Returns a diagnostic without a code at a place of a rule file: place, message, help, whether it is about the key."""
 
 
 def failures_of(result: TestResult, read: Callable[[str], At]) -> list[tuple[Failure, Diagnostic]]:
@@ -25,21 +22,18 @@ def failures_of(result: TestResult, read: Callable[[str], At]) -> list[tuple[Fai
     if not result.failures:
         return []
     at, name = read(result.rule.file), result.test.name
-    found = [
-        (each, at(each.place, f"test `{name}`: {each.message}", each.help, each.at_key, each.column))
-        for each in result.failures
-    ]
+    found = [(each, at(each.place, f"test `{name}`: {each.message}", each.help, False)) for each in result.failures]
     return sorted(found, key=lambda pair: pair[1].location)
 
 
 def gaps_at(gaps: Iterable[Gap], read: Callable[[str], At]) -> list[Diagnostic]:
     """Return what tests do not cover as diagnostics."""
-    return [read(gap.rule.file)(gap.place, gap.message, "", True, None) for gap in gaps]
+    return [read(gap.rule.file)(gap.place, gap.message, "", True) for gap in gaps]
 
 
 def test_at(result: TestResult, read: Callable[[str], At]) -> Location:
     """Return the location of the name of a test."""
-    return read(result.rule.file)(("tests", result.number, "name"), "", "", False, None).location
+    return read(result.rule.file)(("tests", result.number, "name"), "", "", False).location
 
 
 def reader() -> Callable[[str], At]:
@@ -56,11 +50,11 @@ def _read(file: str) -> At:
     except OSError:
         tree, report = None, Report(file, ())  # it was removed after it was loaded
 
-    def at(place: Place, message: str, help: str, at_key: bool, column: int | None) -> Diagnostic:
+    def at(place: Place, message: str, help: str, at_key: bool) -> Diagnostic:
         if tree is None:
             return Diagnostic(Location(file, 1, 1), "", message, help)
         report.found.clear()
-        report.add(locate(tree, place, key=at_key), "", message, help, offset=column)
+        report.add(locate(tree, place, key=at_key), "", message, help)
         return report.found.pop()
 
     return at

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
-from reducer.analysis.attention import TITLES, Attention, Kind, by_kind
+from reducer.analysis.attention import TITLES, Attention, by_kind
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Report, tokens
+from reducer.analysis.tally import Kind
 from reducer.cli.messages import counted
 from reducer.cli.views.text import cost_lines, kept_for_references, rule_name, saved, share
 from reducer.screen import console, print_indented, visible
@@ -156,14 +157,12 @@ def _always_kept(report: Report) -> Iterator[tuple[str, str, list[str]]]:
 
     kept = [
         f"{visible(PurePath(rule.file).name)}:{step.location.line} {visible(step.name)}: "
-        f"{counted(sums.always_kept, 'item')} for `{visible(step.op.always_keep.text)}`"
+        f"{counted(count, 'item')} for `{visible(step.op.always_keep.text)}`"
         for rule in report.ruleset.rules
         for step in rule.steps
-        if rule.file in report.tally.rules
-        and isinstance(step.op, Limit)
+        if isinstance(step.op, Limit)
         and step.op.always_keep is not None
-        and (sums := report.tally.rules[rule.file].steps.get(step.number))
-        and sums.always_kept
+        and (count := report.tally.always_kept[rule.file, step.number])
     ]
     if kept:
         yield "Kept", "only by `always_keep`", kept

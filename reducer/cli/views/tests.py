@@ -9,8 +9,8 @@ from pathlib import PurePath
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reducer.analysis.coverage import Coverage
-from reducer.analysis.rule_tests import Failure, TestResult
+from reducer.analysis.expectations import Failure
+from reducer.analysis.rule_tests import Coverage, TestResult
 from reducer.analysis.steps import StepReport
 from reducer.cli.messages import counted
 from reducer.cli.views.json_report import step_as_json
@@ -52,7 +52,7 @@ def _step(step: StepReport) -> str:
     if not step.ran:
         return f"{name}: its `when` does not hold"
     if step.missing and not step.places:
-        return f"{name}: {step.missing[0]}"
+        return f"{name}: {step.missing[0].help}"
     if step.before == step.after:
         return f"{name}: no effect"
     restored = f", {step.restored:,} of them restored by `preserve`" if step.restored else ""

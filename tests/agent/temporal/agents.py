@@ -7,12 +7,10 @@ from typing import Any
 
 from pydantic_ai import Agent
 from pydantic_ai.durable_exec.temporal import TemporalDurability
-from pydantic_ai.messages import ModelResponse, TextPart
-from pydantic_ai.models.function import FunctionModel
 
 from reducer.agent import ReduceToolReturns, Reduction, history_processor
 from reducer.agent.durable import workflow
-from tests.agent.agents import history_capability
+from tests.agent.agents import analyst, history_capability, script
 
 RULES = Path(__file__).parent / "rules"
 
@@ -25,14 +23,7 @@ def report(reduction: Reduction) -> None:
 
 def agent(name: str, *capabilities: Any) -> Agent[None, str]:
     """Return an agent whose model is called in activities only."""
-    model = FunctionModel(lambda messages, info: ModelResponse([TextPart("Done.")]))
-    made: Agent[None, str] = Agent(model, name=name, capabilities=[*capabilities, TemporalDurability()])
-
-    @made.tool_plain
-    def deep_research() -> list[str]:
-        return ["never asked: its answer is on record"]
-
-    return made
+    return analyst(script(), *capabilities, TemporalDurability(), name=name)
 
 
 AGENTS = {

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 from pydantic_ai.durable_exec.temporal import PydanticAIWorkflow
-from pydantic_ai.messages import ModelRequest, ToolReturnPart
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 from temporalio.worker.workflow_sandbox import RestrictedWorkflowAccessError
@@ -14,6 +13,7 @@ from temporalio.worker.workflow_sandbox import RestrictedWorkflowAccessError
 with workflow.unsafe.imports_passed_through():
     import yaml  # noqa: F401  # its C extension knows the classes of one import alone
 
+    from tests.agent.agents import contents, returns
     from tests.agent.temporal.agents import AGENTS
 
 from reducer import Reducer
@@ -36,14 +36,9 @@ class Investigation(PydanticAIWorkflow):
     @workflow.run
     async def run(self, name: str, expected: Any) -> None:
         result = await AGENTS[name].run("Look into it, please.")
-        contents = [
-            part.content
-            for message in result.all_messages()
-            for part in message.parts
-            if part.part_kind == "tool-return"
-        ]
-        if contents != expected:
-            raise ApplicationError(f"{contents} is not {expected}", non_retryable=True)
+        returned = contents(result.all_messages())
+        if returned != expected:
+            raise ApplicationError(f"{returned} is not {expected}", non_retryable=True)
 
 
 @workflow.defn
@@ -60,6 +55,6 @@ class Restricted:
             raise ApplicationError("the sandbox restricts nothing", non_retryable=True)
         if engine() != "Temporal":
             raise ApplicationError("the workflow is not detected", non_retryable=True)
-        (message,) = reduce([ModelRequest([ToolReturnPart("deep_research", articles, "c")])])
-        if message.parts[0].content != expected:
-            raise ApplicationError(f"{message.parts[0].content} is not {expected}", non_retryable=True)
+        (returned,) = contents(reduce(returns(articles, tool="deep_research")))
+        if returned != expected:
+            raise ApplicationError(f"{returned} is not {expected}", non_retryable=True)

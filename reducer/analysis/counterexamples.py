@@ -1,0 +1,241 @@
+"""Contents that show that a rule is not idempotent: a second pass of its steps changes their own result (law 5).
+
+The search is the same for the same rule: it takes the samples of the rule, then contents that are generated from its
+paths, conditions and keys. It applies the steps alone, without `preserve` and `max_chars`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from random import Random
+from typing import Any
+
+from reducer.engine import Outcome, attempt
+from reducer.errors import Diagnostic
+from reducer.paths import Chain, Expression, Path, Shape, names_of
+from reducer.paths.parser import parse, walk_nodes
+from reducer.paths.written import path_text
+from reducer.rules import Rule, Ruleset, Step
+from reducer.rules.checks import Conflict, conflicts
+
+_MAX_CONTENTS = 200
+_MAX_SHRINKING = 400
+"""Smaller contents that are tried to make a counterexample readable."""
+_MAX_ITEMS = 40
+"""Items of a generated list, so that a search takes milliseconds; a `limit` above it is met by samples only."""
+_MAX_CHARS = 10_000
+"""Characters of a generated text."""
+_MAX_SHOWN = 300
+"""Characters of an input or a result in an error."""
+_ITEM, _VALUE = object(), object()
+"""Stand in a tree for each item of a list, and for each value of an object that is used as a map."""
+_SCALARS: tuple[Any, ...] = (True, 0, 1, 7, "a", "b", "2024-05-01", "seen by 192.0.2.1")
+"""Values of keys; a key may be absent. Empty values, which `compact` removes, come from conditions and samples only."""
+
+_Tree = dict[Any, "_Tree"]
+"""The keys and lists that a rule names, from the return inwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A content of which a second pass changes the result: `once` and `twice` are the results of both passes.
+
+    `step` is the step that changes something in the second pass.
+    """
+
+    content: Any
+    once: Any
+    twice: Any
+    step: Step
+
+
+def counterexample(rule: Rule, samples: Iterable[Any] = ()) -> Counterexample | None:
+    """Return a small content on which a rule is not idempotent; None if none of 200 contents shows it."""
+    if rule.statically_idempotent or not rule.steps:
+        return None
+    nothing = tuple(frozenset[str]() for _ in rule.preserved)
+    alone = replace(rule, max_chars=None, preserved=nothing, bounds=(), statically_idempotent=True)
+    for content in islice(chain(samples, _contents(rule)), _MAX_CONTENTS):
+        if _found(alone, content) is not None:
+            return _found(alone, _shrunk(alone, content))
+    return None
+
+
+def _found(rule: Rule, content: Any) -> Counterexample | None:
+    once = _reduced(rule, content).content
+    again = _reduced(rule, once)
+    if again.content is once or json.dumps(again.content) == json.dumps(once):
+        return None
+    step = next((run.step for run in reversed(again.steps) if run.changed and run.step), rule.steps[-1])
+    return Counterexample(content, once, again.content, step)
+
+
+def _reduced(rule: Rule, content: Any) -> Outcome:
+    return attempt(Ruleset((rule,), lambda _: rule, vocabulary=rule.vocabulary), rule.name, content)
+
+
+def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
+    """Return the error E070 for a counterexample, at the step that changes the result again.
+
+    `line` is that line of the rule file.
+    """
+    step = found.step
+    conflict = next((each for each in conflicts(rule.steps) if each.reader is step), None)
+    advice = "let each step depend only on what the rule keeps" if conflict is None else _advice(conflict)
+    shown = (("input", found.content), ("result", found.once), ("again", found.twice))
+    results = "".join(f"\n  {name + ':':<8}{_text(value)}" for name, value in shown)
+    message = f"a second pass changes the result: `{step.name}` chooses again"
+    return Diagnostic(
+        step.location, "E070", message, advice + results, line, max(1, len(line) - step.location.column + 1)
+    )
+
+
+def _advice(conflict: Conflict) -> str:
+    reader, chain, remover = conflict
+    place = names_of(remover.path.shape)
+    key = path_text(chain[len(place) :] if chain[: len(place)] == place else chain)
+    reason = f"step {reader.number} depends on it"
+    verb = remover.op.verb()
+    if key == "@" and verb in ("keep", "drop"):
+        return f"move step {remover.number} before step {reader.number}, which depends on all of it"
+    if verb == "keep":
+        return f"add `{key}` to `keep` in step {remover.number}; {reason}"
+    if verb == "drop":
+        return f"leave `{key}` out of `drop` in step {remover.number}; {reason}"
+    return f"leave `{path_text(chain)}` as it is in step {remover.number} (`{remover.name}`); {reason}"
+
+
+def _text(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+
+
+# --- generated contents
+
+
+def _contents(rule: Rule) -> Iterator[Any]:
+    tree: _Tree = {}
+    expressions = [rule.when.where] if rule.when is not None and rule.when.where is not None else []
+    amounts = {1}
+    for step in rule.steps:
+        _add_step(tree, step)
+        expressions += _expressions(step)
+        amount = getattr(step.op, step.op.verb())
+        amounts.add(getattr(amount, "head", 0) + getattr(amount, "tail", 0))
+    literals = list(chain.from_iterable(map(_literals, expressions)))
+    amounts |= {each for each in literals if type(each) is int and each > 0}
+    scalars = [*_SCALARS, *literals, *_long_texts(amounts)]
+    sizes = [*(0, 1, 2, 3) * 5, *(amount + more for amount in amounts if amount <= _MAX_ITEMS for more in (0, 1, 3))]
+    chosen = Random(0)
+    while True:
+        # Few different values, so that items are equal and keys refer to each other.
+        yield _value(tree, chosen, sizes, chosen.choices(scalars, k=4))
+
+
+def _long_texts(amounts: Iterable[int]) -> Iterator[str]:
+    """Yield two texts that `truncate` shortens to each amount, and that differ only at their ends."""
+    for amount in amounts:
+        if amount <= _MAX_CHARS:
+            yield from ("word " * (amount // 5 + 10) + end for end in "ab")
+
+
+def _add_step(tree: _Tree, step: Step) -> None:
+    place = _add(tree, step.path.shape)
+    for shape, condition in step.path.filters:
+        for names in condition.reads:
+            _add_names(_add(tree, shape), names)
+    for lists, names in step.op.reads():
+        items = _add_names(place, lists).setdefault(_ITEM, {})
+        _add_names(items, names)
+    is_item = bool(step.path.shape) and step.path.shape[-1][0] != "field"
+    for names in step.op.names():
+        _add_names(place if is_item else place.setdefault(_ITEM, {}), names)
+    for names in step.op.shortens():
+        _add_names(place, names).setdefault(_ITEM, {})
+    for _, value in step.op:
+        # The paths by which a key finds its counterparts start at the return.
+        for path in value.values() if isinstance(value, dict) else ():
+            if isinstance(path, Path):
+                _add(tree, path.shape)
+
+
+def _add(tree: _Tree, shape: Shape) -> _Tree:
+    for kind, *arguments in shape:
+        if kind == "field":
+            tree = tree.setdefault(arguments[0], {})
+        elif kind == "values":
+            tree = tree.setdefault(_VALUE, {})
+        elif kind in ("each", "filter", "index", "slice"):
+            tree = tree.setdefault(_ITEM, {})
+    return tree
+
+
+def _add_names(tree: _Tree, names: Chain) -> _Tree:
+    for name in names:
+        tree = tree.setdefault(_VALUE if name == "*" else name, {})
+    return tree
+
+
+def _expressions(step: Step) -> Iterator[Expression]:
+    yield from (condition for _, condition in step.path.filters)
+    if step.when is not None and step.when.where is not None:
+        yield step.when.where
+    for _, value in step.op:
+        for item in value if isinstance(value, tuple) else (value,):
+            found = getattr(item, "condition", item)
+            if isinstance(found, Expression):
+                yield found
+
+
+def _literals(expression: Expression) -> Iterator[Any]:
+    """Yield the literals of an expression, and the numbers next to its numbers."""
+    for node in walk_nodes(parse(expression.text)[0]):
+        if node["type"] == "literal":
+            yield node["value"]
+            if type(node["value"]) in (int, float):
+                yield from (node["value"] - 1, node["value"] + 1)
+
+
+def _value(tree: _Tree, chosen: Random, sizes: Sequence[int], scalars: Sequence[Any]) -> Any:
+    names = [name for name in tree if name is not _ITEM]
+    if _ITEM in tree and (not names or chosen.random() < 0.7):
+        return [_value(tree[_ITEM], chosen, sizes, scalars) for _ in range(chosen.choice(sizes))]
+    if not names:
+        return chosen.choice(scalars)
+    value: dict[str, Any] = {"other": chosen.choice(scalars)} if chosen.random() < 0.3 else {}
+    for name in names:
+        for key in ("k1", "k2") if name is _VALUE else (name,):
+            if chosen.random() < 0.9:
+                value[key] = _value(tree[name], chosen, sizes, scalars)
+    return value
+
+
+# --- smaller counterexamples
+
+
+def _shrunk(rule: Rule, content: Any) -> Any:
+    """Leave out items and keys of a counterexample as long as it stays one."""
+    tries = _MAX_SHRINKING
+    smaller = _smaller(content)
+    while tries:
+        tries -= 1
+        candidate = next(smaller, None)
+        if candidate is None:
+            break
+        if _found(rule, candidate) is not None:
+            content, smaller = candidate, _smaller(candidate)
+    return content
+
+
+def _smaller(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from (value[:index] + value[index + 1 :] for index in range(len(value)))
+        for index, item in enumerate(value):
+            yield from ([*value[:index], less, *value[index + 1 :]] for less in _smaller(item))
+    elif isinstance(value, dict):
+        yield from ({other: value[other] for other in value if other != key} for key in value)
+        for key, item in value.items():
+            yield from (value | {key: less} for less in _smaller(item))

@@ -1,0 +1,201 @@
+"""What rules removed although the agent used it later: references, entities, and answers that it asked for again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+from reducer import markers
+from reducer.analysis.texts import entities, opened
+from reducer.engine import Outcome, StepRun
+from reducer.paths.written import path_text
+from reducer.references import Event, Reference, Response, Returned, references, searched, searcher
+from reducer.strict_json import loads
+
+
+class Reduced(NamedTuple):
+    """One tool return and what its rule made of it: `name` is its call id."""
+
+    name: str
+    tool: str
+    content: Any
+    outcome: Outcome
+
+    @property
+    def left(self) -> Any:
+        """The content as the rule leaves it."""
+        return self.outcome.content
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether the rule changed it."""
+        return self.left is not self.content
+
+
+class LostReference(NamedTuple):
+    """A value that the agent used and would not have seen.
+
+    It was in the return `found` (a call id) of `tool`, at `path`. `used` is the message that used it, counted from 0,
+    and `kind` whether in a text or in the arguments of a call. `step` removed it: `file:line` and the name of the step.
+    """
+
+    history: str
+    value: str
+    tool: str
+    found: str
+    path: str
+    used: int
+    kind: str
+    step: str
+
+
+class LostEntity(NamedTuple):
+    """An entity that a return no longer contains; `step` removed it: `file:line` and the name of the step."""
+
+    history: str
+    type: str
+    value: str
+    tool: str
+    found: str
+    step: str
+
+
+class Recall(NamedTuple):
+    """How many entities of a type were in returns, each counted once per return, and how many still are."""
+
+    total: int
+    kept: int
+
+
+class Repeat(NamedTuple):
+    """A call with the tool and arguments of an earlier one; `first` and `again` are their messages, counted from 0.
+
+    `recorded`: the first answer was already cut when it was recorded; otherwise the rules would cut it.
+    """
+
+    history: str
+    tool: str
+    first: int
+    again: int
+    recorded: bool
+
+
+class Timeline(NamedTuple):
+    """A history in order: its events, their messages, counted from 0, and the returns, None for those not chosen."""
+
+    history: str
+    events: Sequence[Event]
+    messages: Sequence[int]
+    returns: Sequence[Reduced | None]
+
+
+def lost_references(timeline: Timeline) -> tuple[int, tuple[LostReference, ...]]:
+    """Return the number of novel references, and those of which no source would have shown the value to the agent."""
+    novel = [reference for reference in references(timeline.events) if reference.novel]
+    search = searcher({reference.value for reference in novel})
+    kept = {
+        source: search(searched(entry.left))
+        for source in {source for reference in novel for source in reference.sources}
+        if (entry := timeline.returns[source]) is not None and entry.is_reduced
+    }
+    by_source: dict[int, list[Reference]] = {}
+    for reference in novel:
+        if all(source in kept and reference.value not in kept[source] for source in reference.sources):
+            by_source.setdefault(reference.sources[0], []).append(reference)
+    lost = []
+    for source, gone in by_source.items():
+        entry = timeline.returns[source]
+        assert entry is not None  # it was reduced
+        steps = removed_by(entry.outcome, [reference.value for reference in gone])
+        for one in gone:
+            path, used = _path(one.value, entry.content), timeline.messages[one.event]
+            of_return = (timeline.history, one.shown, entry.tool, entry.name)
+            lost.append(LostReference(*of_return, path, used, one.kind, steps[one.value]))
+    return len(novel), tuple(lost)
+
+
+def removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
+    """Name for each value the step that removed its last occurrence: file, line and name; "" if no step did."""
+    steps = dict.fromkeys(values, "")
+    waiting, search = set(steps), searcher(steps)
+    for run in outcome.steps:
+        if waiting and run.changed:
+            gone = waiting - search(searched(outcome.left_after(run.number)))
+            steps.update(dict.fromkeys(gone, _step_name(outcome, run)))
+            waiting -= gone
+    return steps
+
+
+def _step_name(outcome: Outcome, run: StepRun) -> str:
+    file = PurePath(outcome.rule.file).name if outcome.rule else ""
+    return f"{file}:{run.step.location.line} {run.step.name}" if run.step else f"{file} max_chars"
+
+
+def _path(value: str, content: Any) -> str:
+    """Return the path of the first place in a content whose key or text contains a value; `@` for a text."""
+    search = searcher([value])
+    return next((path_text(path) for path, leaf in _leaves(opened(content)) if search(searched(leaf))), "@")
+
+
+def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield every key and every leaf with its path, in order."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*path, key), key
+            yield from _leaves(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, (*path, index))
+    else:
+        yield path, value
+
+
+def lost_entities(timeline: Timeline) -> tuple[dict[str, Recall], tuple[LostEntity, ...]]:
+    """Compare the entities of returns before and after they were reduced, by type and canonical value."""
+    found: dict[str, Recall] = {}
+    lost: list[LostEntity] = []
+    for entry in timeline.returns:
+        if entry is None or entry.outcome.rule is None or not entry.is_reduced:
+            continue
+        scan = entry.outcome.rule.vocabulary.everything()
+        before, after = (entities(opened(content), scan) for content in (entry.content, entry.left))
+        gone = [entity for key, entity in before.items() if key not in after]
+        steps = removed_by(entry.outcome, [entity.value for entity in gone])
+        for key in before:
+            total, kept = found.get(key[0], (0, 0))
+            found[key[0]] = Recall(total + 1, kept + (key in after))
+        source = (entry.tool, entry.name)
+        lost += (LostEntity(timeline.history, one.type, one.value, *source, steps[one.value]) for one in gone)
+    return dict(sorted(found.items())), tuple(lost)
+
+
+def repeats(timeline: Timeline) -> tuple[Repeat, ...]:
+    """List the calls that repeat an earlier one whose answer is cut, as recorded or by the rules."""
+    found = []
+    asked: dict[str, tuple[str, int]] = {}
+    answered: dict[str, tuple[int, Reduced]] = {}
+    answers = iter(timeline.returns)
+    for message, event in zip(timeline.messages, timeline.events, strict=True):
+        if isinstance(event, Response):
+            for call in event.calls:
+                key = f"{call.tool} {_arguments(call.arguments)}"
+                first, entry = answered.pop(key, (0, None))
+                recorded = entry is not None and markers.PREFIX in searched(entry.content)
+                if entry is not None and (recorded or entry.is_reduced):
+                    found.append(Repeat(timeline.history, call.tool, first, message, recorded))
+                asked[call.id] = (key, message)
+        elif isinstance(event, Returned):
+            entry = next(answers)
+            key, first = asked.pop(event.call_id, ("", 0))
+            if key and entry is not None:
+                answered[key] = (first, entry)
+    return tuple(found)
+
+
+def _arguments(arguments: Any) -> str:
+    try:
+        return json.dumps(loads(arguments) if isinstance(arguments, str) else arguments, sort_keys=True)
+    except (ValueError, RecursionError):
+        return str(arguments) if isinstance(arguments, str) else "?"
