@@ -1,14 +1,13 @@
-"""JSON with the same limits and the same errors in every version of Python.
+"""JSON with the same limit of nesting and the same errors in every version of Python.
 
-Python 3.11 reads about 950 levels of nesting, fewer with a deeper call stack, 3.13 reads 10,000, and 3.14 what the
-stack of the thread allows. Since 3.13 a trailing comma is reported at the comma and not behind it.
+Python 3.11 reads about 950 levels, fewer with a deeper call stack, 3.13 reads 10,000, and 3.14 what the stack of the
+thread allows. Since 3.13 a trailing comma is reported at the comma and not behind it.
 """
 
 from __future__ import annotations
 
 import gc
 import json
-import re
 from collections.abc import Callable
 from json.decoder import JSONDecodeError
 from typing import Any
@@ -17,8 +16,6 @@ DEEPEST = 256
 """Levels of nesting that are read: PydanticAI reads 200, and every Python reads 256 from any call stack."""
 
 _SHORT = 2 * DEEPEST
-_TOKENS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
-_SPACES = " \t\n\r"
 
 
 def loads(text: str | bytes | bytearray, parse_constant: Callable[[str], Any] | None = None) -> Any:
@@ -42,33 +39,13 @@ def is_deep(value: Any, length: int) -> bool:
     return any(type(item) is list or type(item) is dict for item in level)
 
 
-def first_fault(error: JSONDecodeError) -> JSONDecodeError | None:
-    """Return the first error of a text as Python 3.11 reports it, None if the text is nested too deeply before it."""
-    text, at = error.doc, error.pos
-    if text.count("[", 0, at) + text.count("{", 0, at) > DEEPEST and _is_deep_before(text, at):
-        return None
-    return as_python_3_11(error)
-
-
 def as_python_3_11(error: JSONDecodeError) -> JSONDecodeError:
     """Return an error with the message and the position that Python 3.11 reports."""
     if not error.msg.startswith("Illegal trailing comma"):
         return error
     text, at = error.doc, error.pos + 1
-    while text[at] in _SPACES:
+    while text[at] in " \t\n\r":
         at += 1
     return JSONDecodeError(
         "Expecting value" if text[at] == "]" else "Expecting property name enclosed in double quotes", text, at
     )
-
-
-def _is_deep_before(text: str, end: int) -> bool:
-    depth = 0
-    for token in _TOKENS.finditer(text, 0, end):
-        if token[0] in "[{":
-            depth += 1
-            if depth > DEEPEST:
-                return True
-        elif token[0] in "]}":
-            depth -= 1
-    return False

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.values import is_media, shown
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 
 def _is_empty(value: Any) -> bool:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from reducer.operations.fields import Condition
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.operations.words import items_of
 from reducer.paths import Chain
 from reducer.values import dump, plain
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 
 class Dedupe(Op):

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from reducer.operations.fields import Target, Targets
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.operations.words import named
 from reducer.paths import Chain, names_of
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 
 class Drop(Op):

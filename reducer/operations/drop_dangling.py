@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from reducer.operations.fields import Place as PathField
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.operations.words import enumerated, items_of
 from reducer.paths import Chain, names_of
 from reducer.values import shown
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 
 class DropDangling(Op):

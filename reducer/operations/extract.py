@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reducer.formats import Atom
 from reducer.operations.fields import EntityTypes
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.operations.words import enumerated
 from reducer.paths import Chain
 from reducer.values import is_media
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 
 class Extract(Op):

@@ -111,31 +111,20 @@ class Key:
 
 
 def compile_key(text: str) -> Key:
-    """Read a key as `keep` and `drop` name it: a word as it stands, with dots a path, anything with quotes or brackets
-    by JMESPath.
-
-    Raises `PathError` for a path with more than fields and `[*]`.
-    """
-    if not set(text) & set('."[]|'):
-        return Key(text, (text,))
+    """Read a key of `keep` or `drop`: words with dots as they are, anything else as JMESPath. Raises `PathError`."""
     if not set(text) & set('"[]|') and all(text.split(".")):
         return Key(text, tuple(text.split(".")))
     path = compile_path(text)
     chain = tuple(str(token[1]) for token in path.shape if token[0] == "field")
     if not chain or any(token[0] not in ("field", "each", "flatten") for token in path.shape):
-        message, help = (
-            "expected only keys: names, dots and `[*]`",
-            "to select items use `limit`, or `drop` with a filter",
-        )
-        raise PathError("E068", message, width=len(text), help=help)
+        help = "to select items use `limit`, or `drop` with a filter"
+        raise PathError("E068", "expected only keys: names, dots and `[*]`", width=len(text), help=help)
     return Key(text, chain)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What `drop` takes: without a condition the key at `key`; with one the items of `lists` for which it holds, or
-    `key` in each of them.
-    """
+    """What `drop` removes: `key`; with a condition the items of `lists` that match it, or `key` in each of them."""
 
     text: str
     key: Key | None
@@ -144,11 +133,7 @@ class Target:
 
 
 def compile_target(text: str) -> Target:
-    """Read what `drop` names: a key, or a path that ends in a filter (`items[?risk == 'low']`) and maybe a key behind
-    it.
-
-    Raises `PathError`.
-    """
+    """Read a key, or a path with a filter, such as `items[?risk == 'low'].raw`. Raises `PathError`."""
     parts = split_filter(text)
     if parts is None:
         return Target(text, compile_key(text))

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from reducer.operations.fields import Keys
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.operations.words import named
 from reducer.paths import Chain
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 Tree = dict[str, "Tree | None"]
 """The keys that stay, and below each what stays of its value: None is all of it."""
@@ -70,15 +66,7 @@ class Keep(Op):
         return [key.chain for key in self.keep]
 
     def takes(self, chain: Chain) -> bool:
-        node = self.tree
-        for name in chain:
-            if name not in node:
-                return True
-            below = node[name]
-            if below is None:
-                return False
-            node = below
-        return True
+        return not any(chain[: len(key.chain)] == key.chain for key in self.keep)
 
 
 def _keep(place: Place, tree: Tree) -> None:

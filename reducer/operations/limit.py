@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from reducer.operations.fields import Amount, Condition
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.operations.words import ends_of, enumerated, items_of, named
 from reducer.paths import Chain
 from reducer.values import shown
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 _TIME = re.compile(
     r"(?i)seen|date|time|created|updated|modified|observed|submitted|published|_at\b|(?:first|last)Activity"
@@ -44,15 +41,9 @@ class Limit(Op):
     )
 
     limit: Amount
-    sort_by: Condition | None = Field(
-        None, description="What chooses the items that stay: JMESPath on each item. Their order never changes."
-    )
-    order: Literal["asc", "desc"] = Field(
-        "desc", description="`desc`: the highest and newest stay (this is the default); `asc`: the lowest and oldest."
-    )
-    always_keep: Condition | None = Field(
-        None, description="Items for which this holds stay besides: JMESPath on each item, or the name of a condition."
-    )
+    sort_by: Condition | None = Field(None, description="Keep the items with the highest or newest value.")
+    order: Literal["asc", "desc"] = Field("desc", description="`desc`: the highest stay, `asc`: the lowest.")
+    always_keep: Condition | None = Field(None, description="Also keep items that match this, or a named condition.")
 
     def apply(self, place: Place, root: Place) -> None:
         items = place.contents()
@@ -64,18 +55,15 @@ class Limit(Op):
             chosen = {*chosen, *(position for position, item in enumerate(items) if holds(item))}
         place.keep_items(sorted(chosen))
 
-    def _chosen(self, value: list[Any]) -> Collection[int]:
-        head, tail, count = self.limit.head, self.limit.tail, len(value)
-        if self.sort_by is None:
-            return (*range(head), *range(count - tail, count))
-        ranked = self._ranked(value)
-        return (*ranked[:head], *ranked[count - tail :])
+    def _chosen(self, items: list[Any]) -> Collection[int]:
+        ranked = self._ranked(items)
+        return (*ranked[: self.limit.head], *ranked[len(items) - self.limit.tail :])
 
     def prefers(self) -> bool:
         return self.sort_by is not None or self.always_keep is not None
 
     def best(self, items: list[Any], most: int) -> Sequence[int]:
-        ranked = range(len(items)) if self.sort_by is None else self._ranked(items)
+        ranked = self._ranked(items)
         if self.always_keep is not None:
             holds = self.always_keep.holds
             ranked = sorted(ranked, key=lambda index: not holds(items[index]))
@@ -107,7 +95,8 @@ class Limit(Op):
                 yield from (((), chain) for chain in expression.reads)
 
     def _ranked(self, items: list[Any]) -> Sequence[int]:
-        assert self.sort_by is not None
+        if self.sort_by is None:
+            return range(len(items))
         name = self.sort_by.simple_field
         if name is not None and {dict}.issuperset(map(type, items)):
             values = [item.get(name) for item in items]

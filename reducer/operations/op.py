@@ -15,7 +15,9 @@ from pydantic import BaseModel, ConfigDict
 from reducer.paths import Chain
 
 if TYPE_CHECKING:
-    from reducer.engine.place import Place
+    from reducer.engine.place import Place as Place
+else:
+    Place = Any  # the engine imports operations, not the other way round
 
 
 class Example(NamedTuple):

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reducer.operations.fields import Amount
-from reducer.operations.op import Example, Op
+from reducer.operations.op import Example, Op, Place
 from reducer.operations.words import ends_of
 from reducer.paths import Chain
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
 
 
 class Truncate(Op):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from reducer.operations.op import Example, Op
-
-if TYPE_CHECKING:
-    from reducer.engine.place import Place
+from reducer.operations.op import Example, Op, Place
 
 
 class Unwrap(Op):

@@ -10,10 +10,9 @@ from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Location
 from reducer.operations.op import Op
 from reducer.paths import Expression, Path, compile_path, names_of
+from reducer.rules.checks import is_statically_idempotent, lint, same_place
 from reducer.rules.definitions import report_path
 from reducer.rules.diagnostics import Report
-from reducer.rules.idempotence import is_statically_idempotent, same_place
-from reducer.rules.lint import lint
 from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Step, StepKeys, Test
 from reducer.rules.texts import text_paths
 from reducer.rules.tree import Mapping as MappingNode
@@ -50,7 +49,7 @@ def compile_rule(tree: Tree, report: Report, language: Language, digest: str) ->
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
     steps = [_step((tree, report), language, general, entry) for entry in enumerate(data_of_steps)]
     tests = [
-        validated(Test, test, report, (tree, ("tests", number)), vocabulary)
+        validated(Test, test, locate(tree, ("tests", number)), report, context=vocabulary)
         for number, test in enumerate(data_of_tests)
     ]
     if checked is None or None in steps or None in tests:
@@ -96,9 +95,9 @@ def _checked_file(tree: MappingNode, data: dict[str, Any], report: Report, vocab
         report.add(locate(tree, ("version",)), "E017", f"expected version 1 of the rule language, not {version}")
         data["version"] = 1
     if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
-        validated(RuleFile, {**data, "tool": "-"}, report, (tree, ()), vocabulary)
+        validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
         return None
-    checked: RuleFile | None = validated(RuleFile, data, report, (tree, ()), vocabulary)
+    checked: RuleFile | None = validated(RuleFile, data, tree, report, context=vocabulary)
     return checked
 
 
@@ -113,7 +112,7 @@ def _step(
         report.add(node, "E020", "expected a step: a mapping with one action", help)
         return None
     common = {key: value for key, value in data.items() if key in StepKeys.model_fields}
-    keys: StepKeys | None = validated(StepKeys, common, report, (node, ()), vocabulary)
+    keys: StepKeys | None = validated(StepKeys, common, node, report, context=vocabulary)
     actions = [key for key in data if key in operations]
     if len(actions) != 1:
         _report_actions(report, node, actions, operations)
@@ -125,7 +124,7 @@ def _step(
     elif type(word) is str and word.isidentifier() and (near := nearest(word, conditions, 0.75)):
         message = f"`{word}` is not a condition, so it is read as a key"
         report.add(locate(node, ("always_keep",)), "W032", message, f"did you mean `{near}`?")
-    op: Op | None = validated(operations[actions[0]], own, report, (node, ()), vocabulary)
+    op: Op | None = validated(operations[actions[0]], own, node, report, context=vocabulary)
     for part in (keys, op):
         for name, value in part or ():
             for warning in value.warnings if isinstance(value, Path | Expression) else ():
@@ -137,7 +136,8 @@ def _step(
     if keys.preserve is not None:
         preserves = vocabulary.expand(keys.preserve)
     path = keys.path or compile_path("@")
-    return Step(index + 1, path, op, keys.when, preserves, Location(report.file, node.line, node.column))
+    place = Location(report.file, node.line, node.column)
+    return Step(index + 1, path, op, when=keys.when, preserves=preserves, location=place)
 
 
 def _report_actions(report: Report, node: Tree, actions: list[str], operations: Mapping[str, type[Op]]) -> None:

@@ -85,9 +85,7 @@ def report_path(report: Report, node: Tree, error: PathError) -> None:
 class EntityKeys(Model):
     """The definition of one entity type in a rule file."""
 
-    pattern: Names | None = Field(
-        None, description="A regex, or several, for entities of this type (needs the extra `patterns`)."
-    )
+    pattern: Names | None = Field(None, description="A regex, or several (needs the extra `patterns`).")
     words: Names | None = Field(None, description="The words that are entities of this type.")
     words_file: FileNames | None = Field(None, description="A text file beside the rule file with a word on each line.")
     case_sensitive: bool | None = Field(None, description="`true`: words match only as they are written here.")
@@ -134,7 +132,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
         example = "{ignore: [example.org]}" if name in TYPES else "{pattern: 'INC-\\d{6}'}"
         report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
         return None
-    keys: EntityKeys | None = validated(EntityKeys, plain(node), report, (node, ()))
+    keys: EntityKeys | None = validated(EntityKeys, plain(node), node, report)
     if keys is None or not is_valid:
         return None
     given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]

@@ -29,13 +29,13 @@ def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
 
     The text depends on the rules alone, so that it is the same in every request.
     """
-    names: dict[int, tuple[Rule, list[str]]] = {}
+    names: dict[tuple[str, ...], tuple[Rule, list[str]]] = {}
     if tools is None:
-        names = {number: (rule, list(rule.tools)) for number, rule in enumerate(ruleset.rules)}
+        names = {rule.tools: (rule, list(rule.tools)) for rule in ruleset.rules}
     for tool in sorted(set(tools or ())):
         if (rule := ruleset.rule_for(tool)) is not None:
-            names.setdefault(id(rule), (rule, []))[1].append(tool)
-    lines = [f"- {', '.join(f'`{tool}`' for tool in tools)}: {_in_short(rule)}." for rule, tools in names.values()]
+            names.setdefault(rule.tools, (rule, []))[1].append(tool)
+    lines = [f"- {', '.join(f'`{name}`' for name in found)}: {_in_short(rule)}." for rule, found in names.values()]
     return "\n".join([_INTRODUCTION, *lines]) if lines else ""
 
 

@@ -70,13 +70,9 @@ class Given(Model):
 
     json_: Any = Field(None, alias="json", description="The content of the return, written as YAML.")
     text: str | None = Field(None, description="The content of the return, a text.")
-    file: FileName | None = Field(
-        None, description="A file with the content of the return: JSON, or a text if the name ends in .txt."
-    )
+    file: FileName | None = Field(None, description="A file with the content: JSON, or text if its name ends in .txt.")
     history: FileName | None = Field(None, description="A stored history with one return of a tool of this rule.")
-    call: str | None = Field(
-        None, description="Which return of the history: its call id, with `#2` for the second with that id."
-    )
+    call: str | None = Field(None, description="The call id of the return; `ID#2` is the second with that id.")
 
     @model_validator(mode="after")
     def _is_one(self) -> Given:
@@ -117,9 +113,7 @@ class Expect(Model):
     max_chars: int | None = Field(None, ge=0, description="The result has at most this many characters.")
     min_reduction: Share | None = Field(None, description="The result is smaller by at least this share: `80%`.")
     values: dict[str, Any] | None = Field(None, description="JMESPath expressions, each with its value on the result.")
-    preserves: EntityTypes | None = Field(
-        None, description="Every entity of these types in the content is in the result too."
-    )
+    preserves: EntityTypes | None = Field(None, description="All entities of these types are in the result too.")
     snapshot: Annotated[FileName, AfterValidator(_snapshot)] | None = Field(
         None, description="A file beside the rule file with the whole result."
     )
@@ -144,13 +138,9 @@ class Test(Model):
 class StepKeys(Model):
     """The keys that every step may have beside those of its operation."""
 
-    path: Place | None = Field(
-        None, description="JMESPath that names places, such as `items`, `items[*].tags`. Default: the whole return."
-    )
+    path: Place | None = Field(None, description="The places, in JMESPath: `items[*].tags`. Default: the whole return.")
     when: When | None = Field(None, description="The step runs only if this holds for the return as it arrived.")
-    preserve: Preserved | None = Field(
-        None, description="Entities of these types survive this step; replaces `preserve` of the rule. `[]`: none."
-    )
+    preserve: Preserved | None = Field(None, description="Entity types that survive this step, not those of the rule.")
 
 
 _Definitions = Annotated[dict[str, Any], Field(min_length=1)]
@@ -163,22 +153,14 @@ class RuleFile(Model):
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
     description: str = Field("", description="What is kept and why, in a sentence for colleagues.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
-    keys: Literal["all"] | None = Field(
-        None, description="`all`: every object keeps all of its keys, for code that reads the return by a schema."
-    )
+    keys: Literal["all"] | None = Field(None, description="`all`: every object keeps all of its keys.")
     steps: Annotated[list[Any], Field(min_length=1)] | None = Field(
         None, description="What the rule does, from top to bottom, each step on the result of the previous one."
     )
-    preserve: Preserved | None = Field(
-        None, description="Entities of these types always survive: a list, or each type with a maximum number."
-    )
+    preserve: Preserved | None = Field(None, description="Entity types that survive: a list, or each with a maximum.")
     max_chars: int | None = Field(None, ge=1, description="Target size in characters after the steps.")
-    entities: _Definitions | None = Field(
-        None, description="Entity types of your own, and values to ignore; for all rule files of the folder."
-    )
-    conditions: _Definitions | None = Field(
-        None, description="Conditions by name, for `always_keep`; for all rule files of the folder."
-    )
+    entities: _Definitions | None = Field(None, description="Custom entity types and ignored values of the folder.")
+    conditions: _Definitions | None = Field(None, description="Conditions by name, for all rule files of the folder.")
     tests: list[Any] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 from yaml import events as e
@@ -49,19 +49,6 @@ _AMBIGUOUS = {
 """Code, kind and more help by what YAML 1.1 reads where YAML 1.2 reads a text or something else."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
 _RESOLVER: Any = Resolver()
-
-
-class _PlainValue(NamedTuple):
-    """The value of a scalar without quotes and, if something is wrong with it, code, message and help.
-
-    `is_text`: it can only be meant as a text, so quotes correct it.
-    """
-
-    value: str | int | float | bool | None
-    code: str = ""
-    message: str = ""
-    help: str = ""
-    is_text: bool = False
 
 
 class _Unreadable(Exception):
@@ -154,7 +141,7 @@ class _Reader:
         if isinstance(event, e.AliasEvent):
             self._refuse(event, is_text=event.anchor not in self.anchors)
             raw = self._raw(event)
-            return Scalar(raw, start.line + 1, start.column + 1, len(raw), "plain", raw)
+            return Scalar(raw, start.line + 1, start.column + 1, len(raw), style="plain", raw=raw)
         if not depth:
             span = Span(start.line + 1, start.column + 1)
             raise _Unreadable(span, "E003", f"nested deeper than {MAX_DEPTH} levels")
@@ -195,7 +182,8 @@ class _Reader:
             raw = raw.rstrip(" \t\n")
         if style == "plain":
             raw = raw.replace("\t", " ")  # the two parsers differ on tabs
-        node = Scalar(event.value, start.line + 1, start.column + 1, max(1, len(raw.split("\n")[0])), style, raw)
+        width = max(1, len(raw.split("\n")[0]))
+        node = Scalar(event.value, start.line + 1, start.column + 1, width, style=style, raw=raw)
         if event.anchor or event.tag:
             self._refuse(event)
             return replace(node, value=raw)
@@ -205,11 +193,30 @@ class _Reader:
             if "\ufffd" in value and "\ufffd" not in event.value:
                 self.report.add(node, "E042", "an escape from \\ud800 to \\udfff lacks its other half", "remove it")
             return replace(node, value=value)
-        found = _plain_value(event.value.replace("\t", " "))
-        if found.code:
-            edit = Edit(node.line, node.column, node.width, quoted(raw))
-            self.report.add(node, found.code, found.message, found.help, fix=(edit,) if found.is_text else ())
-        return self._with_comment(node) or replace(node, value=found.value)
+        return self._with_comment(node) or replace(node, value=self._plain_value(node, event.value.replace("\t", " ")))
+
+    def _plain_value(self, node: Scalar, text: str) -> str | int | float | bool | None:
+        """Return the value of a scalar without quotes; report one that YAML 1.1 and 1.2 read differently."""
+        if text in _WORDS:
+            return _WORDS[text]
+        shown = shortened(text)
+        if _NUMBER.fullmatch(text):
+            number = math.inf if len(text) > MAX_DIGITS else float(text) if set(text) & set(".eE") else int(text)
+            if not math.isinf(number):
+                return number
+            self.report.add(node, "E041", f"the number `{shown}` is too large", "put it in quotes")
+        elif _CURLY.fullmatch(text):
+            self.report.add(node, "E045", "curly quotes are not quotes in YAML")
+        else:
+            tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
+            code, kind, more = _AMBIGUOUS.get(tag, ("", "", ""))
+            if code:
+                message = f"`{shown}` is ambiguous without quotes: a text or {kind}"
+                # A date can only be meant as a text.
+                edit = Edit(node.line, node.column, node.width, quoted(node.raw))
+                fix = (edit,) if tag == "timestamp" and "\n" not in node.raw else ()
+                self.report.add(node, code, message, f"write {quoted(shown)} for the text{more}", fix=fix)
+        return text
 
     def _with_comment(self, node: Scalar) -> Scalar | None:
         """Return and report an expression that ` #` cut: a bracket is closed in the comment only."""
@@ -255,23 +262,3 @@ class _Reader:
             return None
         keys[name] = node.line
         return node
-
-
-def _plain_value(raw: str) -> _PlainValue:
-    """Read a scalar without quotes."""
-    if raw in _WORDS:
-        return _PlainValue(_WORDS[raw])
-    if _NUMBER.fullmatch(raw):
-        number = math.inf if len(raw) > MAX_DIGITS else float(raw) if set(raw) & set(".eE") else int(raw)
-        if math.isinf(number):
-            return _PlainValue(raw, "E041", f"the number `{shortened(raw)}` is too large", "put it in quotes")
-        return _PlainValue(number)
-    if _CURLY.fullmatch(raw):
-        return _PlainValue(raw, "E045", "curly quotes are not quotes in YAML")
-    code, kind, more = _AMBIGUOUS.get(
-        _RESOLVER.resolve(yaml.ScalarNode, raw, (True, False)).rpartition(":")[2], ("", "", "")
-    )
-    if not code:
-        return _PlainValue(raw)
-    message = f"`{shortened(raw)}` is ambiguous without quotes: a text or {kind}"
-    return _PlainValue(raw, code, message, f"write {quoted(shortened(raw))} for the text{more}", is_text=not more)

@@ -80,7 +80,7 @@ def unquoted(line: str, row: int, column: int) -> Fault:
     )
 
 
-def _needs_quotes(code: str, what: str, line: str, at: tuple[int, int], text: str = "") -> Fault:
+def _needs_quotes(code: str, what: str, line: str, at: tuple[int, int], *, text: str = "") -> Fault:
     """Return a fault in the key, value or item at a row and column, which needs quotes around `text`."""
     (row, column), parts, shown = at, _parts(line), "{}"
     match = re.match(r"\[[^\]]*\]?|[^,\[\]{}]*", line[column : column + _MAX_LINE])
@@ -91,7 +91,7 @@ def _needs_quotes(code: str, what: str, line: str, at: tuple[int, int], text: st
         found, shown = parts.key, "{}:"
     text = quoted(text or found)
     help, fix = f"write {shortened(shown.replace('{}', text))}", Edit(row + 1, column + 1, len(found), text)
-    return Fault(_span(row, column, len(found)), code, f"{what} needs quotes", help, (fix,))
+    return Fault(_span(row, column, len(found)), code, f"{what} needs quotes", help, fix=(fix,))
 
 
 def _span(row: int, column: int, width: int = 1) -> Span:
@@ -137,7 +137,7 @@ def _value(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
             # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text with quotes in it.
             text = value[1:-1] if value[-1] == first and not value[whole.end()].isspace() else value
             return _needs_quotes(
-                "E033", "there is text after the closing quote: the whole value", line, (row, parts.column), text
+                "E033", "there is text after the closing quote: the whole value", line, (row, parts.column), text=text
             )
         if parts.key and re.search(r":(?:\s|$)", value):
             return _needs_quotes("E032", "text that contains `: `", line, (row, parts.column))

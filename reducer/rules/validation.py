@@ -28,47 +28,29 @@ _EXPECTED = {
     "tuple_type": "a text or a list of texts",
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping of keys to values"),
 }
-_NAMES: dict[type, str] = {
-    str: "a text",
-    int: "a number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "a mapping",
-    type(None): "nothing",
-}
+_NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
 _DASHES = "put `- ` before the first key of each item"
 
 
-_NESTED: dict[str | int, type[BaseModel]] = {
-    "when": When,
-    "given": Given,
-    "expect": Expect,
-    "limit": Amount,
-    "truncate": Amount,
-}
+_NESTED = {"when": When, "given": Given, "expect": Expect, "limit": Amount, "truncate": Amount}
 """The models of mappings in mappings, by their keys."""
 
 
-def validated(model: Any, data: Any, report: Report, at: tuple[Tree, Place], context: Any = None) -> Any:
-    """Return `data` as an instance of a model, or None after reporting what is wrong with it.
-
-    `at` is the tree of the rule file and the place of `data` in it.
-    """
+def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any = None) -> Any:
+    """Return `data`, which is at a node, as an instance of a model, or None after reporting what is wrong with it."""
     try:
         return model.model_validate(data, context=context)
     except ValidationError as error:
-        tree, place = at
         seen: set[Place] = set()
         errors = [(details, tuple(_keys(details["loc"]))) for details in error.errors(include_url=False)]
         incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
         for details, keys in errors:
             if details["type"] == "extra_forbidden":
-                nested = _NESTED.get(keys[-2], model) if len(keys) > 1 else model
-                _report_key(report, locate(tree, (*place, *keys[:-1])), str(keys[-1]), nested)
+                nested = _NESTED.get(str(keys[-2]), model) if len(keys) > 1 else model
+                _report_key(report, locate(node, keys[:-1]), str(keys[-1]), nested)
             elif keys not in seen and not (details["type"] == "missing" and keys[:-1] in incomplete):
                 seen.add(keys)
-                _report(report, details, tree, (*place, *keys))
+                _report(report, details, node, keys)
         return None
 
 
@@ -81,7 +63,7 @@ def _report_key(report: Report, node: Tree, word: str, model: type[BaseModel]) -
     known, where = [field.alias or name for name, field in model.model_fields.items()], " here"
     if issubclass(model, Op):
         known, where = [*known, *StepKeys.model_fields], f" with `{model.verb()}`"
-    report_unknown(report, node, word, known, where)
+    report_unknown(report, node, word, known, where=where)
 
 
 def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
@@ -91,7 +73,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
     parent = locate(tree, place[:-1]) if kind == "missing" else node
     if kind in ("missing", "too_short", "E022", "E023", "E024") and getattr(parent, "incomplete", False):
         return  # the missing key is probably the wrong one, which is reported
-    name = _NAMES.get(type(value), "this")
+    name = _NAMES.get(type(value), "nothing")
     if kind == "missing":
         report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing")
     elif kind in _EXPECTED:
@@ -115,7 +97,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
         report.add(at, code, message, help, fix=fix, offset=offset, width=width)
 
 
-def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], where: str = " here") -> None:
+def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, where: str = " here") -> None:
     """Report the key `word` of a mapping, which has the keys `known` only."""
     key = locate(tree, (word,), key=True)
     present = {name.value for name, _ in tree.entries} if isinstance(tree, MappingNode) else ()

@@ -29,17 +29,6 @@ def test_a_rule_has_at_most_200_steps() -> None:
     ]
 
 
-def test_a_tool_name_is_short_and_has_few_stars() -> None:
-    def named(name: str) -> list[tuple[str, str, str]]:
-        return problems(f"version: 1\ntool: '{name}'\nmax_chars: 9\n")
-
-    help = "use at most 200 characters and 8 `*`"
-    assert named("a*" * 8) == []
-    assert named("a*" * 9) == [("2:7", "the tool name has 9 `*`", help)]
-    assert named("a" * 200) == []
-    assert named("a" * 100_000) == [("2:7", "the tool name has 100,000 characters", help)]
-
-
 def test_many_globs_are_read_without_comparing_every_pair() -> None:
     globs = [f"*{number}*a*b*c*d*e*f" for number in range(3_000)]
     globs[:400] = [f"*{'a*' * 7}{'b' * 150}{number}" for number in range(400)]

@@ -11,7 +11,6 @@ import pytest
 
 import reducer
 from reducer.cli.check import problems_of
-from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import catalogue
 from tests.rules.examples import example_files
 
@@ -52,8 +51,3 @@ def written() -> Iterator[str]:
 
 def test_every_code_has_an_entry_and_every_entry_is_used() -> None:
     assert set(written()) == set(catalogue())
-
-
-def test_errors_and_warnings_are_told_apart_by_the_code() -> None:
-    assert Diagnostic(Location("a", 1, 1), "W010", "message").severity == "warning"
-    assert Diagnostic(Location("a", 1, 1), "E001", "message").severity == "error"
