@@ -95,15 +95,15 @@ def _frames(source: Stream) -> Iterator[bytes]:
 
 
 def _cut_short(name: str, source: Stream) -> CompressedError:
-    return CompressedError(f"cut short: the {name} archive ends in its middle, at byte {source.at:,}")
+    return CompressedError(f"cut short: the {name} file ends early, at byte {source.at:,}")
 
 
 def _damaged(name: str, source: Stream, error: Exception) -> CompressedError:
-    return CompressedError(f"damaged: the {name} archive cannot be read at about byte {source.at:,} ({error})")
+    return CompressedError(f"damaged: the {name} file cannot be read at about byte {source.at:,} ({error})")
 
 
 def _zstandard() -> Any:
     try:
         return import_module("zstandard")
     except ImportError:
-        raise CompressedError("zstd archives need the package zstandard: pip install 'reducer[zstd]'") from None
+        raise CompressedError("zstd files need the package zstandard: pip install 'reducer[zstd]'") from None
