@@ -9,6 +9,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import ByteSize, Field, TypeAdapter, ValidationError
 
+from reducer.archive.database import pragma
+
 _SIZE = TypeAdapter(Annotated[ByteSize, Field(gt=0, lt=2**63)])
 _AGE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([mhdw])?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -68,10 +70,8 @@ def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> t
 
 def used(connection: sqlite3.Connection) -> int:
     """Return the size of the file in bytes, without its free pages."""
-    pages, free, size = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
-    )
-    return int((pages - free) * size)
+    pages = pragma(connection, "page_count") - pragma(connection, "freelist_count")
+    return pages * pragma(connection, "page_size")
 
 
 def statistics(connection: sqlite3.Connection) -> dict[str, Any]:

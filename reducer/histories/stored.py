@@ -16,8 +16,17 @@ from reducer.histories.search import Messages, find_messages
 from reducer.histories.source import NO_CONTENT, Source, can_encode, decode, encode, located
 from reducer.references import Event, Mentions, Response, Returned
 
-Key = tuple[int, int, int]
-"""The place of a tool return: its message, its part, and which of the part's returns it is, counted from 0."""
+
+class Key(NamedTuple):
+    """The place of a tool return: its message, its part, and which of the part's returns it is, counted from 0.
+
+    Messages are counted through all lists of messages in a wrapper.
+    """
+
+    message: int
+    part: int
+    nth: int
+
 
 FindMentions = Callable[[Key, Any], Callable[[], frozenset[str]]]
 """Returns what finds the values in a content of the return at `Key` that later messages mention."""
@@ -36,8 +45,8 @@ class Content(NamedTuple):
 class Return(NamedTuple):
     """One tool return of a stored history; `places` are its content and further copies of it.
 
-    `message` counts from 0, through all lists of messages in a wrapper. `nth` counts from 1 among the returns with this
-    call id, because ids come back in later turns. `untouched` is the reason why rules never apply, empty if they do.
+    `nth` counts from 1 among the returns with this call id, because ids come back in later turns. `untouched` is the
+    reason why rules never apply, empty if they do.
     """
 
     tool: str
@@ -52,16 +61,6 @@ class Return(NamedTuple):
     def content(self) -> Any:
         """The decoded content."""
         return self.places[0].content
-
-    @property
-    def message(self) -> int:
-        """The number of the message, from 0."""
-        return self.key[0]
-
-    @property
-    def part(self) -> int:
-        """The number of the part in its message, from 0."""
-        return self.key[1]
 
 
 class Placed(NamedTuple):
@@ -234,7 +233,7 @@ def _locate(
                     spans = [span for span in spans if data[span[0]] in b'"[{'] or spans[:1]
                     text = next((index for index, span in enumerate(spans) if data[span[0]] in b'"'), 0)
                     spans.insert(0, spans.pop(text))  # the other copies may be the value that it encodes
-                located.append(_Located((number, found.part, nth), found, spans))
+                located.append(_Located(Key(number, found.part, nth), found, spans))
     return located
 
 
@@ -244,7 +243,7 @@ def _events(data: bytes, contents: bool, source: Source, groups: list[Messages])
         content = decode(data[slice(*one.spans[0])])[0] if contents and one.spans else None
         happened.append(Placed(Returned(content, _text(one.found.call_id)), one.key))
     for number, (form, message) in enumerate((form, message) for form, group in groups for message in group):
-        happened += [Placed(event, (number, part, -1)) for part, event in form.said(message, source)]
+        happened += [Placed(event, Key(number, part, -1)) for part, event in form.said(message, source)]
     return sorted(happened, key=lambda one: one.key)
 
 

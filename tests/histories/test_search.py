@@ -60,7 +60,7 @@ def test_a_history_is_found_in_what_it_is_wrapped_in(history: list[Any], number:
     found = list(returns(data))
     assert [one.content for one in found] == [[1, 2, 3]] * times
     assert [one.nth for one in found] == [*range(1, times + 1)]
-    assert len({one.message for one in found}) == times
+    assert len({one.key.message for one in found}) == times
     assert reduce_json(data, shorter) == splice_all(data, [one.places[0] for one in found])
 
 

@@ -134,7 +134,11 @@ def test_a_return_is_named_by_its_call_and_place() -> None:
         ("deep_research", "tool_0_deep_research", 1, (4, 0, 0), "")
     ]
     assert found[0].content[2] == "A third one."
-    assert [(one.nth, one.message) for one in returns(f"[{TURN},{TURN},{TURN}]".encode())] == [(1, 0), (2, 1), (3, 2)]
+    assert [(one.nth, one.key.message) for one in returns(f"[{TURN},{TURN},{TURN}]".encode())] == [
+        (1, 0),
+        (2, 1),
+        (3, 2),
+    ]
 
 
 def test_of_repeated_keys_the_last_counts_as_for_pydantic_ai() -> None:
