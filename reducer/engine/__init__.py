@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from reducer.engine.opening import open_return
-from reducer.engine.plan import Opened, build
-from reducer.engine.references import Protected, references_in
+from reducer.engine.edits import Edit, removals, restorations
+from reducer.engine.plan import Opened, build, open_return
+from reducer.engine.protected import Protected, Scans, references_in
 from reducer.engine.restore import Restored
 from reducer.engine.run import Pass, StepRun, run_once
-from reducer.engine.scans import Scans
 from reducer.engine.stability import stabilize
-from reducer.engine.trace import Edit, left_after, removals, restorations
 from reducer.formats import parse
 from reducer.rules import Rule, Ruleset
 from reducer.values import MOST_CHARS, Unreducible, dump
@@ -58,7 +56,7 @@ class Outcome:
         if self.plan is None:
             return self.content
         top = self.plan.top
-        left = left_after(top.value, top.inside.get(0), step, seen)
+        left = build(top.value, top.inside.get(0), step, seen)
         return left if seen else top.write(left)
 
     def removals(self) -> Iterator[Edit]:
