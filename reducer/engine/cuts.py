@@ -100,17 +100,6 @@ class Cut:
         return text if len(text) < len(self.text) else self.text
 
 
-def uncut(text: str, tail: int, first: Callable[[], int], reads: markers.Reads) -> Cut:
-    """Return the cut that keeps all of a text but the markers that an earlier cut of it can have written.
-
-    `first` returns how far from the start the first of them can begin; any other marker is text.
-    """
-    earlier = markers.read_all(text, tail, reads)
-    if not earlier or earlier[0].start > first():
-        return Cut(text, ((0, len(text)),))
-    return Cut(text, tuple(own(text, earlier)), earlier)
-
-
 def shortened(cut: Cut, head: int, tail: int, scan_all: Callable[[], Scan]) -> Cut | None:
     """Return the cut that keeps at most `head` characters of the start and `tail` of the end of what `cut` keeps.
 
@@ -127,13 +116,6 @@ def shortened(cut: Cut, head: int, tail: int, scan_all: Callable[[], Scan]) -> C
         return None
     new = Cut(text, ends, cut.earlier, tail)
     new.written = new.write()
-    return new
-
-
-def replaced(cut: Cut, mentions: tuple[str, ...], types: frozenset[str]) -> Cut:
-    """Return the cut that keeps nothing: a marker with `mentions`, which are entities of `types`."""
-    new = Cut(cut.text, (), cut.earlier, always=types)
-    new.written = new.write((mentions,))
     return new
 
 

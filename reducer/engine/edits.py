@@ -35,29 +35,30 @@ class Edit:
 
 def removals(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: int = LAST) -> Iterator[Edit]:
     """Yield what each step before step `until` removed from a value, in document order."""
-    kind = type(node)
-    if kind is Omission:
+    if type(node) is Omission:
         removed_by: dict[Any, int] = {}
-        for edit in _removed(value, node, path, until):  # type: ignore[arg-type]
+        for edit in _removed(value, node, path, until):
             removed_by.update(dict.fromkeys(edit.indices or edit.path[-1:], edit.step))
             yield edit
-        for key, inner in _inside(value, node):  # type: ignore[arg-type]
+        for key, inner in _inside(value, node):
             yield from removals(value[key], inner, (*path, key), removed_by.get(key, until))
-    elif kind is Opened:
-        yield from removals(node.value, node.inside.get(0), path, until)  # type: ignore[union-attr]
-        step = node.unwrapped  # type: ignore[union-attr]
+    elif type(node) is Opened:
+        yield from removals(node.value, node.inside.get(0), path, until)
+        step = node.unwrapped
         if 0 < step < until:
             text, left = build(value, node, step - 1), build(value, node, step)
-            yield Edit(step, "unwrapped", path, text, size(text), size(left))
-    elif kind is Emptied:
-        step, before = node.step, node.before  # type: ignore[union-attr]
-        if step < until and (left := build(value, before, step - 1, seen=True)):
-            yield Edit(step, "emptied", path, left, size(left), size(node.empty))  # type: ignore[union-attr]
-        yield from removals(value, before, path, min(until, step))
-    elif kind is Cut:
-        yield from removals(value, node.before, path, until)  # type: ignore[union-attr]
-        if node.step < until:  # type: ignore[union-attr]
-            yield _cut(node, path)  # type: ignore[arg-type]
+            yield Edit(step, "unwrapped", path, text, before=size(text), after=size(left))
+    elif type(node) is Emptied:
+        step = node.step
+        if step < until and (left := build(value, node.before, step - 1, seen=True)):
+            yield Edit(step, "emptied", path, left, before=size(left), after=size(node.empty))
+        yield from removals(value, node.before, path, min(until, step))
+    elif type(node) is Cut:
+        yield from removals(value, node.before, path, until)
+        if node.step < until:
+            start, end = node.gaps()[0]
+            before = len(node.left(node.step - 1))
+            yield Edit(node.step, "cut", path, node.text[start:end], before=before, after=len(node.written))
 
 
 def _removed(value: Any, node: Omission, path: tuple[Token, ...], until: int) -> Iterator[Edit]:
@@ -76,31 +77,24 @@ def _edits_of(step: int, path: tuple[Token, ...], items: dict[Any, Any], total: 
     """Yield the removal of some keys, one by one, or of some items, together."""
     if all(type(key) is int for key in items):
         sizes = sum(map(size, items.values())) + len(items)
-        yield Edit(step, "items", path, [*items.values()], sizes, 0, tuple(items), total)
+        values = [*items.values()]
+        yield Edit(step, "items", path, values, before=sizes, after=0, indices=tuple(items), total=total)
     else:
         for key, item in items.items():
-            yield Edit(step, "key", (*path, key), item, size(key) + 2 + size(item), 0)
-
-
-def _cut(cut: Cut, path: tuple[Token, ...]) -> Edit:
-    start, end = cut.gaps()[0]
-    before = len(cut.text if cut.before is None else cut.before.written)
-    return Edit(cut.step, "cut", path, cut.text[start:end], before, len(cut.written))
+            yield Edit(step, "key", (*path, key), item, before=size(key) + 2 + size(item), after=0)
 
 
 def restorations(value: Any, node: Node | None, path: tuple[Token, ...] = ()) -> Iterator[Edit]:
     """Yield what is restored in a value, in document order."""
-    kind = type(node)
-    if kind is Omission:
-        yield from _restored(value, node, path)  # type: ignore[arg-type]
-    elif kind is Opened:
-        yield from restorations(node.value, node.inside.get(0), path)  # type: ignore[union-attr]
-    elif kind is Emptied and node.restored is not None:  # type: ignore[union-attr]
+    if type(node) is Omission:
+        yield from _restored(value, node, path)
+    elif type(node) is Opened:
+        yield from restorations(node.value, node.inside.get(0), path)
+    elif type(node) is Emptied and node.restored is not None:
         left = build(value, node)
-        yield Edit(node.step, "emptied", path, left, size(node.empty), size(left))  # type: ignore[union-attr]
-    elif kind is Cut and node.restored is not None:  # type: ignore[union-attr]
-        written, restored = node.written, node.restored  # type: ignore[union-attr]
-        yield Edit(node.step, "cut", path, restored, len(written), len(restored))  # type: ignore[union-attr, arg-type]
+        yield Edit(node.step, "emptied", path, left, before=size(node.empty), after=size(left))
+    elif type(node) is Cut and node.restored is not None:
+        yield Edit(node.step, "cut", path, node.restored, before=len(node.written), after=len(node.restored))
 
 
 def _restored(value: Any, node: Omission, path: tuple[Token, ...]) -> Iterator[Edit]:
@@ -115,7 +109,7 @@ def _restored(value: Any, node: Omission, path: tuple[Token, ...]) -> Iterator[E
             yield replace(edit, before=0, after=edit.before)
     if node.marker:
         last = node.versions[-1][0] if node.versions else 0
-        yield Edit(last, "marker", path, node.marker, 0, size(node.marker) + 1)
+        yield Edit(last, "marker", path, node.marker, before=0, after=size(node.marker) + 1)
     for key, inner in _inside(value, node):
         if key not in restored and (node.kept is None or key in node.kept):
             yield from restorations(value[key], inner, (*path, key))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from reducer import markers
-from reducer.engine.cuts import Cut, replaced, shortened, uncut
+from reducer.engine.cuts import Cut, own, shortened
 from reducer.engine.plan import (
     LAST,
     Emptied,
@@ -15,13 +16,14 @@ from reducer.engine.plan import (
     Opened,
     at_least,
     build,
-    contains_media,
     empty_of,
+    fits,
     has_structure,
     holds_texts,
     open_live,
 )
 from reducer.engine.protected import References, Scans, reach_of_excerpts
+from reducer.entities import Entity
 from reducer.paths import Path, walk
 from reducer.rules import Rule
 from reducer.values import MAX_DEPTH, Unreducible, is_media
@@ -32,26 +34,28 @@ _NUMBERS = frozenset({int, float, bool, type(None)})
 _SIMPLE = _NUMBERS | {str, list}
 
 
+@dataclass(slots=True, eq=False)
 class Work:
     """One pass of a rule over one return: the number of the current step and what all of its places share.
 
-    `edits` counts the omissions so far; `marked` says whether some list of texts lost items. `scan` returns the
-    entities in a text that the rule looks for, `scan_all` those of all types.
+    `edits` counts the omissions so far; `marked` says whether some list of texts lost items.
     """
 
-    __slots__ = ("edits", "expand", "marked", "references", "rule", "scan", "scan_all", "scans", "step", "top")
+    top: Opened
+    rule: Rule
+    scans: Scans
+    references: References | None
+    step: int = 0
+    edits: int = 0
+    marked: bool = False
 
-    def __init__(self, top: Opened, rule: Rule, scans: Scans, references: References | None) -> None:
-        self.top = top
-        self.rule = rule
-        self.scans = scans
-        self.references = references
-        self.step = 0
-        self.edits = 0
-        self.marked = False
-        self.scan = scans.entities
-        self.scan_all = rule.vocabulary.everything
-        self.expand = rule.vocabulary.expand
+    def expand(self, types: Iterable[str]) -> frozenset[str]:
+        """Return entity types with the members of groups in place of the groups."""
+        return self.rule.vocabulary.expand(types)
+
+    def scan(self, text: str) -> Sequence[Entity]:
+        """Return the entities in a text that the rule looks for."""
+        return self.scans.entities(text)
 
     def root(self) -> Place:
         """Return the place of the whole return."""
@@ -63,20 +67,17 @@ def _may_have_media(items: Iterable[Any]) -> bool:
     return bool([item for item in items if type(item) not in _SIMPLE and (type(item) is not dict or "kind" in item)])
 
 
+@dataclass(slots=True, eq=False)
 class Place:
     """A value that a path leads to, with its plan so far; all that an operation works with."""
 
-    __slots__ = ("above", "depth", "key", "node", "value", "work")
-
-    def __init__(
-        self, value: Any, node: Node | None, above: Place | Opened, key: Key, *, work: Any, depth: int = 0
-    ) -> None:
-        self.value = value
-        self.node = node
-        self.above = above
-        self.key = key
-        self.work = work
-        self.depth = depth
+    value: Any
+    node: Node | None
+    above: Place | Opened
+    key: Key
+    _: KW_ONLY
+    work: Any
+    depth: int = 0
 
     @property
     def is_root(self) -> bool:
@@ -267,13 +268,16 @@ class Place:
     def cut(self, head: int, tail: int) -> None:
         """Keep at most `head` characters at the start of this text and `tail` at its end, if that is shorter."""
         if type(self.node) is Cut or markers.read(self.value, head, tail, self.work.scans.reads) is None:
-            cut = shortened(self._cut_so_far(head, tail), head, tail, self.work.scan_all)
+            cut = shortened(self._cut_so_far(head, tail), head, tail, self.work.rule.vocabulary.everything)
             if cut is not None:
                 self._cut(cut)
 
     def cut_out(self, mentions: tuple[str, ...], types: frozenset[str]) -> None:
         """Replace this text with a marker that mentions entities of `types`, if that is shorter."""
-        self._cut(replaced(self._cut_so_far(0, 0), mentions, types))
+        before = self._cut_so_far(0, 0)
+        cut = Cut(before.text, (), before.earlier, always=types)
+        cut.written = cut.write((mentions,))
+        self._cut(cut)
 
     def extract(self, types: frozenset[str]) -> bool:
         """Replace this text with a marker that mentions its entities of `types`; return whether there are any."""
@@ -288,17 +292,21 @@ class Place:
         """Let every JSON text in this place be replaced with its value, if that is no longer."""
         above = self.above
         is_text = type(above) is Opened and above is not self.work.top and above.is_json and not above.unwrapped
-        if is_text and not contains_media(self.value):  # media would become real
+        if is_text and fits(self.value):  # media would become real
             above.unwrapped = self.work.step  # type: ignore[union-attr]
             self.work.edits += 1
         for child in self.children():
             child.unwrap()
 
     def _cut_so_far(self, head: int, tail: int) -> Cut:
+        """Return the cut so far: all of the text but the markers that an earlier pass can have written."""
         if type(self.node) is Cut:
             return self.node
         text, work = self.value, self.work
-        return uncut(text, tail, lambda: head + reach_of_excerpts(work.references, text), work.scans.reads)
+        earlier = markers.read_all(text, tail, work.scans.reads)
+        if not earlier or earlier[0].start > head + reach_of_excerpts(work.references, text):
+            return Cut(text, ((0, len(text)),))  # such a marker is text
+        return Cut(text, tuple(own(text, earlier)), earlier)
 
     def _cut(self, cut: Cut) -> None:
         before = self.node if type(self.node) is Cut else None

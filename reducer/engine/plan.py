@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from itertools import islice
 from operator import is_
 from typing import Any
@@ -22,29 +23,26 @@ LAST = sys.maxsize
 """The number of a step after all others."""
 _EMPTY = frozenset({str, list, dict})
 _TEXT = frozenset({str})
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
+@dataclass(slots=True, eq=False)
 class Omission:
     """What a list or an object leaves out.
 
-    `kept`: the indices of a list in order, or the names of the keys; None keeps all of them. `inside`: the plans of
-    children that are cut further. `versions`: what was kept after each step that removed something, with the number of
-    the step. `earlier`: the marker that an earlier pass left as the last item, which step 0 removes.
+    `kept`: the indices of a list in order, or the names of the keys; None keeps all of them. `versions`: what was kept
+    after each step that removed something, with the number of the step. `inside`: the plans of children that are cut
+    further. `earlier`: the marker that an earlier pass left as the last item, which step 0 removes.
 
     The overlay: `restored` has removed children that stay all the same, each with its plan; `marker` is appended.
     """
 
-    __slots__ = ("earlier", "inside", "kept", "marker", "restored", "versions")
-
-    def __init__(
-        self, kept: Collection[Any] | None = None, versions: tuple[tuple[int, Collection[Any]], ...] = ()
-    ) -> None:
-        self.kept = kept
-        self.versions = versions
-        self.inside: dict[Any, Node] = {}
-        self.earlier: Marker | None = None
-        self.restored: dict[Any, Node | None] | None = None
-        self.marker = ""
+    kept: Collection[Any] | None = None
+    versions: tuple[tuple[int, Collection[Any]], ...] = ()
+    inside: dict[Any, Node] = field(default_factory=dict)
+    earlier: Marker | None = None
+    restored: dict[Any, Node | None] | None = None
+    marker: str = ""
 
     def keep(self, kept: Collection[Any], step: int) -> None:
         """Keep no more than these indices or keys from step `step` on."""
@@ -56,6 +54,7 @@ class Omission:
         return next((kept for number, kept in reversed(self.versions) if number <= step), None)
 
 
+@dataclass(slots=True, eq=False)
 class Opened:
     """A text, tuple or live object that contains structure: its `value`, and how to write it back.
 
@@ -64,34 +63,25 @@ class Opened:
     `unwrapped`: the step that replaces it with its value, or 0.
     """
 
-    __slots__ = ("inside", "is_json", "least", "unwrapped", "value", "write")
-
-    def __init__(self, value: Any, write: Callable[[Any], Any], is_json: bool = False, least: int = 0) -> None:
-        self.value = value
-        self.write = write
-        self.inside: dict[Any, Node] = {}
-        self.is_json = is_json
-        self.least = least
-        self.unwrapped = 0
-
-    def without_plan(self) -> Opened:
-        """Return the same with an empty plan."""
-        return Opened(self.value, self.write, self.is_json, self.least)
+    value: Any
+    write: Callable[[Any], Any]
+    is_json: bool = False
+    least: int = 0
+    unwrapped: int = 0
+    inside: dict[Any, Node] = field(default_factory=dict)
 
 
+@dataclass(slots=True, eq=False)
 class Emptied:
     """A text, list or object under a key that stays; `before` is its plan when step `step` emptied it.
 
     The overlay: `restored` is the plan of what is restored of it.
     """
 
-    __slots__ = ("before", "empty", "restored", "step")
-
-    def __init__(self, step: int, empty: Any, before: Node | None) -> None:
-        self.step = step
-        self.empty = empty
-        self.before = before
-        self.restored: Node | None = None
+    step: int
+    empty: Any
+    before: Node | None = None
+    restored: Node | None = None
 
 
 Node = Omission | Opened | Emptied | Cut
@@ -105,16 +95,15 @@ def build(value: Any, node: Node | None, step: int | None = None, seen: bool = F
     With `step`, return it as that step left it (0: as it arrived), without the overlay. With `seen`, texts that contain
     structure are what they contain.
     """
-    kind = type(node)
-    if kind is Omission:
+    if type(node) is Omission:
         built = _build_object if type(value) is dict else _build_list
-        return built(value, node, step, seen)  # type: ignore[arg-type]
-    if kind is Cut:
-        return node.left(step)  # type: ignore[union-attr]
-    if kind is Opened:
-        return _build_opened(value, node, step, seen)  # type: ignore[arg-type]
-    if kind is Emptied:
-        return _build_emptied(value, node, step, seen)  # type: ignore[arg-type]
+        return built(value, node, step, seen)
+    if type(node) is Cut:
+        return node.left(step)
+    if type(node) is Opened:
+        return _build_opened(value, node, step, seen)
+    if type(node) is Emptied:
+        return _build_emptied(value, node, step, seen)
     return value
 
 
@@ -237,14 +226,14 @@ def holds_texts(value: Any, node: Node | None) -> bool:
     )
 
 
-def contains_media(value: Any, depth: int = MAX_DEPTH) -> bool:
-    """Return whether a value of lists and objects has media in it, or more levels than that."""
-    if type(value) not in (dict, list):
-        return False
-    if depth < 0 or is_media(value):
+def fits(value: Any, depth: int = MAX_DEPTH, media: bool = False) -> bool:
+    """Return whether a value has at most `depth` levels, and no media items unless they may be there."""
+    if type(value) is not dict and type(value) is not list:
         return True
+    if depth < 0 or (not media and is_media(value)):
+        return False
     items = value.values() if type(value) is dict else value
-    return any(contains_media(item, depth - 1) for item in items)
+    return _SCALARS.issuperset(map(type, items)) or all(fits(item, depth - 1, media) for item in items)
 
 
 def at_least(least: int, kept: Collection[int], size: int) -> list[int]:

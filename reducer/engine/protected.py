@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from reducer.engine.cuts import EXCERPT, Cut, Range, Scan, own, with_excerpts
@@ -65,26 +66,22 @@ class Scans:
 class References:
     """The referenced values that one return contains."""
 
-    __slots__ = ("_find", "_held", "_is_text", "_search", "_values")
-
     def __init__(self, find: Callable[[], frozenset[str]], is_text: bool) -> None:
         self._find = find
         self._is_text = is_text
-        self._values: frozenset[str] | None = None
-        self._search: Callable[[str], set[str]] | None = None
         self._held: dict[tuple[type, Any], frozenset[str]] = {}
 
-    @property
+    @cached_property
     def values(self) -> frozenset[str]:
         """The values, looked for when they are first needed. Raises `Unreducible` for a content that is too deep."""
-        if self._values is None:
-            self._values = self._find()
-        return self._values
+        return self._find()
+
+    @cached_property
+    def _search(self) -> Callable[[str], set[str]]:
+        return searcher(self.values)
 
     def held(self, leaf: Any) -> frozenset[str]:
         """Return the values in one key, text, number or media item."""
-        if self._search is None:
-            self._search = searcher(self.values)
         if type(leaf) is Atom:
             leaf = leaf.source
         if type(leaf) not in _HASHABLE:
@@ -123,13 +120,13 @@ def references_in(protected: Protected | None, content: Any, value: Any) -> Refe
     """Return the protected values that a content has, which is `value` when opened; None if nothing is protected."""
     if not protected:
         return None
-    is_text = type(value) is str
     if callable(protected):
-        return References(protected, is_text)
-    whole = content if type(content) is str else None
-    return References(
-        lambda: frozenset(searcher(protected)(searched(plain(content) if whole is None else whole))), is_text
-    )
+        return References(protected, type(value) is str)
+
+    def find() -> frozenset[str]:
+        return frozenset(searcher(protected)(searched(content if type(content) is str else plain(content))))
+
+    return References(find, type(value) is str)
 
 
 def reach_of_excerpts(references: References | None, text: str) -> int:

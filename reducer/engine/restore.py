@@ -8,7 +8,7 @@ it, with the keys that lead there: a thin item.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, repeat
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -126,7 +126,7 @@ class _Gathered:
             self.add(node.value, node.inside.get(0) if changed else None, depth - 1)
         elif type(node) is Emptied:
             types = self._policies[node.step]
-            removal = Removal(value, node, (), types, [])
+            removal = Removal(value, node, (), types, texts=[])
             self._add_removed((value, node.before), types, depth, removal.texts)
             self.removals.append(removal)
 
@@ -135,7 +135,7 @@ class _Gathered:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         rows = _kept_and_removed(value, node, self._policies)
         if _is_marked(value, node):
-            removal = Removal(value, node, (), _NONE, [])
+            removal = Removal(value, node, (), _NONE, texts=[])
             self.removals.append(removal)
             for index, types in rows:
                 if types is None:
@@ -151,7 +151,7 @@ class _Gathered:
                 for key in keys:
                     self.add(value[key], node.inside.get(key), depth - 1)
             elif types or self._leaves:
-                removal = Removal(value, node, keys, types, [])
+                removal = Removal(value, node, keys, types, texts=[])
                 self.removals.append(removal)
                 plain = type(value) is list and node.inside.keys().isdisjoint(keys) and _texts_of_records(value, keys)
                 if plain:
@@ -418,7 +418,7 @@ class _Restoration:
         items = value.items() if type(value) is dict else enumerate(value)
         if type(value) is dict and self._rule.all_keys:
             empty = {key: empty_of(item) for key, item in items if key not in found}
-            thin.inside |= {key: Emptied(0, item, None) for key, item in empty.items() if item is not None}
+            thin.inside |= {key: Emptied(0, item) for key, item in empty.items() if item is not None}
             return thin
         if not _LEAVES.issuperset(map(type, value.values() if type(value) is dict else value)):
             found |= {key: None for key, item in items if key not in found and is_media(item)}
@@ -429,8 +429,7 @@ class _Restoration:
         left = self._thin(opened.value, opened.inside.get(0), types, depth)
         if left is _ABSENT:
             return _ABSENT
-        thin = opened.without_plan()
-        thin.unwrapped = opened.unwrapped
+        thin = replace(opened, inside={})
         if left is not None:
             thin.inside[0] = left
             if type(left) is Omission and left.kept is not None and len(left.kept) < opened.least:
@@ -443,7 +442,7 @@ class _Restoration:
         referenced = self._take_values(text)
         if not values and not referenced:
             return _ABSENT
-        if len(text) <= _SHORT + sum(map(len, () if referenced else values)):
+        if len(text) <= _SHORT or (not referenced and len(text) <= _SHORT + sum(map(len, values))):
             return None
         if referenced and self._references is not None:
             removed = Cut(text, (), markers.read_all(text, 0, self._scans.reads))
@@ -460,10 +459,10 @@ class _Restoration:
         if text not in self._texts:
             return ()
         found, needed = self._scans.found[text], self._needed
-        values = tuple(dict.fromkeys(e.value for e in found if e.type in types and e.value in needed))
+        values = tuple(dict.fromkeys([e.value for e in found if e.type in types and e.value in needed]))
         for value in values:
             del needed[value]
-        if not any(entity.value in needed for entity in found):
+        if not [e for e in found if e.value in needed]:
             self._texts.discard(text)
         return values
 
@@ -511,7 +510,7 @@ def _plan_of_named(item: Any) -> Any:
     if type(item) is str and len(item) <= _SHORT:
         return None
     empty = empty_of(item)
-    return None if empty is None else Emptied(0, empty, None)
+    return None if empty is None else Emptied(0, empty)
 
 
 def _beyond(bounds: Iterable[tuple[Types, int]], needed: dict[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from reducer.engine.budget import fit
 from reducer.engine.place import Place, Work
-from reducer.engine.plan import LAST, Opened, build, open_parsed, open_return
+from reducer.engine.plan import LAST, Opened, build, fits, open_parsed, open_return
 from reducer.engine.protected import References, Scans
 from reducer.engine.restore import Restored, restore
 from reducer.formats import parse_nested
@@ -57,19 +57,19 @@ def run_once(rule: Rule, top: Opened, scans: Scans, references: References | Non
     work.step = len(rule.steps) + 1
     edits = work.edits
     restored = fit(work, [each.step for each in steps if each.ran and each.step is not None])
-    return Pass(top, restored, (*steps, StepRun(None, work.step, True, 1, work.edits > edits)))
+    return Pass(top, restored, (*steps, StepRun(None, work.step, True, places=1, changed=work.edits > edits)))
 
 
 def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
     if step.when is not None and not _holds(step.when, arrived, work.top):
-        return StepRun(step, step.number, False, 0, False)
+        return StepRun(step, step.number, False, places=0, changed=False)
     work.step = step.number
     edits, count = work.edits, 0
     for place in work.root().find(step.path):
         if place.accepted_by(step.op.accepts):
             count += 1
             step.op.apply(place, work.root())
-    return StepRun(step, step.number, True, count, work.edits > edits)
+    return StepRun(step, step.number, True, places=count, changed=work.edits > edits)
 
 
 def _holds(when: When, arrived: Any, top: Opened) -> bool:
@@ -111,7 +111,7 @@ def _open_child(place: Place, key: Any, way: TextPaths, everything: bool) -> Non
         # Media that `unwrap` takes out of its text would become real, and it takes JSON alone.
         if (
             parsed is None
-            or not _fits(parsed[0], MAX_DEPTH - place.depth - 1, way.here)
+            or not fits(parsed[0], MAX_DEPTH - place.depth - 1, way.here)
             or not (way.here or parsed[1].is_json)
         ):
             return
@@ -124,13 +124,3 @@ def _open_child(place: Place, key: Any, way: TextPaths, everything: bool) -> Non
 def _is_flat(items: list[Any], way: TextPaths) -> bool:
     """Return whether these are objects without a text to open, which is asked at C speed: most lists are."""
     return not way.names and way.every is None and not way.all and _FLAT.issuperset(map(type, items))
-
-
-def _fits(value: Any, depth: int, media: bool) -> bool:
-    """Return whether a value has at most `depth` levels, and no media items unless they may be there."""
-    if type(value) is not dict and type(value) is not list:
-        return True
-    if depth < 0 or (not media and is_media(value)):
-        return False
-    items = value.values() if type(value) is dict else value
-    return _SCALARS.issuperset(map(type, items)) or all(_fits(item, depth - 1, media) for item in items)
