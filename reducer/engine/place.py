@@ -148,7 +148,7 @@ class Place:
 
     def child(self, key: Key) -> Place:
         """Return the place of an item or value, opened. Raises `Unreducible` past `MAX_DEPTH` levels."""
-        value, above, depth = self.value[key], self, self.depth + 1
+        value, depth = self.value[key], self.depth + 1
         node = self.node.inside.get(key) if type(self.node) is Omission else None
         if depth > MAX_DEPTH:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
@@ -158,7 +158,7 @@ class Place:
             value = node.empty
         elif type(node) is Opened:
             return Place(node.value, node.inside.get(0), node, 0, work=self.work, depth=depth)
-        return Place(value, node, above, key, work=self.work, depth=depth)
+        return Place(value, node, self, key, work=self.work, depth=depth)
 
     def children(self) -> Iterator[Place]:
         """Yield the place of every value of this object or list that is no number, boolean or null."""

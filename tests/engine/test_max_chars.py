@@ -87,17 +87,17 @@ def test_max_chars_keeps_the_best_items_of_a_list_that_a_step_orders(preserve: l
     assert sorted(full) == sorted(str(host["name"]) for host in best)
 
 
-def test_max_chars_keeps_what_is_always_kept_longest() -> None:
-    steps = [{"path": "hosts", "limit": 20, "always_keep": "risk == 'high'"}]
-    ordered = [{**HOSTS[n], "risk": "high" if n == 77 else "low"} for n in range(100)]
-    left = reduced(rules(steps=steps, max_chars=300, preserve=[]), {"hosts": ordered}).content["hosts"]
-    assert [host["name"] for host in left] == ["h0", "h1", "h77"]
-
-
-def test_a_list_that_no_step_orders_keeps_its_first_items() -> None:
-    steps = [{"path": "hosts", "limit": {"head": 10, "tail": 10}}]
-    left = reduced(rules(steps=steps, max_chars=300, preserve=[]), {"hosts": HOSTS}).content["hosts"]
-    assert [host["name"] for host in left] == ["h0", "h1", "h2"]
+@pytest.mark.parametrize(
+    ("step", "names"),
+    [
+        ({"limit": 20, "always_keep": "risk == 'high'"}, ["h0", "h1", "h77"]),
+        ({"limit": {"head": 10, "tail": 10}}, ["h0", "h1", "h2"]),
+    ],
+)
+def test_max_chars_keeps_what_is_always_kept_or_else_the_first_items(step: dict[str, Any], names: list[str]) -> None:
+    hosts = [{**host, "risk": "high" if host["name"] == "h77" else "low"} for host in HOSTS]
+    left = reduced(rules(steps=[{"path": "hosts", **step}], max_chars=300, preserve=[]), {"hosts": hosts}).content
+    assert [host["name"] for host in left["hosts"]] == names
 
 
 def test_a_key_that_is_restored_for_its_name_keeps_a_short_text() -> None:
