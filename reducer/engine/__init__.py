@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from reducer.engine.edits import Edit, removals, restorations
@@ -121,7 +121,7 @@ def _reduce(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
     scans, references = Scans(rule), references_in(protected, content, top.value)
 
     def one_pass(rule: Rule, value: Any) -> tuple[Any, Pass | None]:
-        opened = replace(top, inside={}) if value is content else open_return(value)
+        opened = open_return(value) if value is not content else Opened(top.value, top.write, top.is_json, top.least)
         plan = None if opened is None else run_once(rule, opened, scans, references)
         return (value if opened is None or plan is None else written(rule, value, opened)), plan
 

@@ -242,9 +242,10 @@ class Place:
         for index in self.indices():
             item = self.value[index]
             is_record = type(item) is dict and index not in inside and "kind" not in item and not work.rule.all_keys
-            if is_record and not _may_have_media(item.values()):
-                # Plain records share what they keep: a place for each would take as long as all the rest.
-                if not item.keys() <= names:
+            removed = item.keys() - names if is_record else ()
+            if is_record and _SIMPLE.issuperset(map(type, map(item.__getitem__, removed))):
+                # Records without media share what they keep: a place for each would take as long as all the rest.
+                if removed:
                     inside[index] = Omission(names, version)
                     work.edits += 1
             elif type(item) not in _SIMPLE:
