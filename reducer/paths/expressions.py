@@ -86,12 +86,11 @@ def _evaluator(tree: Node, reads: tuple[Chain, ...]) -> Evaluate:
     names = tuple({chain[0]: None for chain in reads})
 
     def evaluate(value: Any) -> Any:
-        fields = shown(value)
+        found = shown(value)
         # Only what is read is converted: records have many more keys than a condition reads.
-        read = (
-            {name: plain(fields[name]) for name in names if name in fields} if type(fields) is dict else plain(fields)
-        )
-        return interpreter.visit(cast(Any, tree), read)
+        if type(found) is dict:
+            found = {name: found[name] for name in names if name in found}
+        return interpreter.visit(cast(Any, tree), plain(found))
 
     return evaluate
 
