@@ -1,7 +1,7 @@
 """The engine: one tool return in, one out, the same object if nothing changes.
 
 `reduce_content` takes the content of a return and its tool, and returns what the rule for the tool leaves of it;
-`attempt` also returns how. A return passes through `opening`, the steps in `run`, `restore` and `budget`.
+`attempt` also returns how. A return passes through the steps in `run`, then `restore` and `budget`.
 """
 
 from __future__ import annotations

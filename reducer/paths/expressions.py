@@ -72,7 +72,7 @@ def expression_of(text: str, tree: Node, warnings: tuple[PathError, ...]) -> Exp
         raise PathError("E063", "a literal is nested too deeply") from None
     name = tree["value"] if tree["type"] == "field" else None
     reads = _reads(tree)
-    return Expression(text, reads, name, warnings, _evaluator(tree, reads))
+    return Expression(text, reads, name, warnings, _evaluate=_evaluator(tree, reads))
 
 
 def _evaluator(tree: Node, reads: tuple[Chain, ...]) -> Evaluate:
