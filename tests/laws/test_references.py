@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import event, given
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from reducer.engine import reduce_content
@@ -133,6 +133,8 @@ def test_markers_count_what_is_left_out_whichever_rule_cuts_again(text: str, len
     once = reduce_content(ruleset, "t", text, protected=data.draw(_some_of(text)))
     assert pieces(text, once) is not None, once
     assert check_content(text, once) == []
+    # Where references are not known, a marker is read at most 1,000 characters behind the bound; later it is text.
+    assume(once.rfind("…[") <= 1000)
     for each in (ruleset, smaller):
         again = reduce_content(each, "t", once)
         found = pieces(text, again)
