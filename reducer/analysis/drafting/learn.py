@@ -82,10 +82,9 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     training, held = split(histories, holdout)
     thin = {tool: _thin(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
     known = {tool: find_options(training, tool) for tool, why in thin.items() if not why}
+    points = _cross_validate(training, known)
     # The margin is there because the best of many prices is often a lucky one.
-    enough = [
-        (found.total.saved, price) for price, found in _cross_validate(training, known) if found.least_retention >= keep
-    ]
+    enough = [(found.total.saved, price) for price, found in points if found.least_retention >= keep]
     price = max(enough)[1] if enough else None
     chosen = _choose(training, known)
     default = _default(training, keep)
@@ -182,12 +181,12 @@ def _score_rules(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -
     return scored(histories, effect)
 
 
-def _cross_validate(histories: Sequence[Recording], known: Known) -> Iterator[tuple[int, Scores]]:
-    """Yield each price with the scores of its choices on every fourth task in turn, made from all other tasks."""
+def _cross_validate(histories: Sequence[Recording], known: Known) -> list[tuple[int, Scores]]:
+    """Score the choices at each price on every fourth task in turn, made from all other tasks."""
     folds = {task: number % _FOLDS for number, task in enumerate(sorted({one.task for one in histories}))}
     made = [_choose([one for one in histories if folds[one.task] != fold], known) for fold in range(_FOLDS)]
-    for price in PRICES:
-        yield price, _score(histories, {task: made[fold][price] for task, fold in folds.items()}, known)
+    by_price = {price: {task: made[fold][price] for task, fold in folds.items()} for price in PRICES}
+    return [(price, _score(histories, chosen, known)) for price, chosen in by_price.items()]
 
 
 def _tool_draft(options: Options, choice: Choice, default: ToolDraft) -> ToolDraft:
