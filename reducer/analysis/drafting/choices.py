@@ -12,9 +12,9 @@ from itertools import product, takewhile
 from typing import Any, NamedTuple
 
 from reducer.analysis.drafting.evidence import Effect, RecordedReturn, Recording, Task, evidence
-from reducer.analysis.drafting.keys import key_text
 from reducer.analysis.drafting.profiles import Entry, Profile, profile
 from reducer.analysis.drafting.rule_text import DraftRule, Step, at, compiled
+from reducer.analysis.drafting.steps import key_text
 from reducer.analysis.measures import size
 from reducer.engine import attempt
 from reducer.entities.words import word_error
