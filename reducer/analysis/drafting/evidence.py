@@ -146,7 +146,7 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
     for one in histories:
         tasks[one.task[0]].add(one.task)
     # If all histories of a source begin alike (`Hello`), each of them is a task.
-    distinct = [one if len(tasks[one.task[0]]) > 1 else _alone(one) for one in histories]
+    distinct = [one if len(tasks[one.task[0]]) > 1 else _of_task(one, (one.task[0], one.digest)) for one in histories]
     distinct.sort(key=lambda one: (one.task, one.digest))
     held: set[Task] = set()
     for source in tasks:
@@ -178,8 +178,7 @@ def _totals(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
     return {name: total(group) for name, group in sorted(groups.items())}
 
 
-def _alone(history: Recording) -> Recording:
-    task = (history.task[0], history.digest)
+def _of_task(history: Recording, task: Task) -> Recording:
     return replace(history, task=task, returns=tuple(replace(one, task=task) for one in history.returns))
 
 

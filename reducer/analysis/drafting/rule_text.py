@@ -109,10 +109,9 @@ def file_names(tools: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str
 
 
 def _json_text(content: Any) -> str:
-    """Return a sample as the text of its file; lone surrogates are escaped."""
+    """Return a sample as the text of its file; lone surrogates become their JSON escapes."""
     text = json.dumps(content, ensure_ascii=False, indent=1)
-    is_text = text.encode(errors="ignore").decode() == text
-    return (text if is_text else json.dumps(content, indent=1)) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
 def _settings(rule: DraftRule, *keys: str) -> list[str]:
@@ -133,7 +132,5 @@ def _item(data: Mapping[str, Any]) -> str:
 
 def _entry(key: str, value: Any) -> str:
     style = None if isinstance(value, (dict, list)) else False
-    data = {key: value}
-    return yaml.safe_dump(data, default_flow_style=style, width=_WIDTH, allow_unicode=True, sort_keys=False).rstrip(
-        "\n"
-    )
+    text = yaml.safe_dump({key: value}, default_flow_style=style, width=_WIDTH, allow_unicode=True, sort_keys=False)
+    return text.rstrip("\n")
