@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from reducer.analysis.drafting.choices import (
     MIN_SAVED,
@@ -18,7 +19,7 @@ from reducer.analysis.drafting.choices import (
     uses,
 )
 from reducer.analysis.drafting.evidence import Effect, RecordedReturn, Recording, Score, Scores, evidence, scored, split
-from reducer.analysis.drafting.rule_text import Draft, DraftRule, SampleTest, compiled, draft, file_names
+from reducer.analysis.drafting.rule_text import Draft, DraftRule, compiled, draft, file_names
 from reducer.analysis.measures import size
 from reducer.engine import attempt
 from reducer.references import NUMBER
@@ -242,11 +243,12 @@ def _draft(one: ToolDraft, name: str, returns: Sequence[RecordedReturn], scores:
     return draft(one.rule, name, header, _test(one.rule, one.sample) if one.sample else None)
 
 
-def _test(rule: DraftRule, sample: RecordedReturn) -> SampleTest:
+def _test(rule: DraftRule, sample: RecordedReturn) -> dict[str, Any]:
     left = attempt(compiled(rule), sample.tool, sample.content).content
     shown = left if type(left) is str else json.dumps(left, ensure_ascii=False)
     values = sorted(sample.used, key=lambda value: (-len(value), value))
     plain = [value for value in values if not value.startswith(NUMBER) and _PLAIN.fullmatch(value) and value in shown]
     name = "a recorded answer is shortened" + (", and what the agent used of it stays" if plain else "")
-    expected = {"min_reduction": f"{int(100 * (1 - size(left) / size(sample.content)))}%"}
-    return SampleTest(name, expected | ({"contains": plain[:_MAX_CONTAINED]} if plain else {}), sample.content)
+    expected: dict[str, Any] = {"min_reduction": f"{int(100 * (1 - size(left) / size(sample.content)))}%"}
+    expected |= {"contains": plain[:_MAX_CONTAINED]} if plain else {}
+    return {"name": name, "sample": sample.content, "expect": expected}
