@@ -143,10 +143,8 @@ def uses(histories: Iterable[Recording], tool: str) -> Uses:
     found: dict[str, set[Task]] = defaultdict(set)
     for history in histories:
         for value, places in history.references:
-            is_word = (
-                _MIN_LENGTH <= len(value) <= _MAX_LENGTH and not value.startswith(NUMBER) and not word_error(value)
-            )
-            if is_word and any(history.returns[place].tool == tool for place in places):
+            is_short = _MIN_LENGTH <= len(value) <= _MAX_LENGTH and not value.startswith(NUMBER)
+            if is_short and not word_error(value) and any(history.returns[place].tool == tool for place in places):
                 found[value].add(history.task)
     return found
 
@@ -237,12 +235,9 @@ def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
             for start in range(len(end)):
                 found[len(row), end[start:]].append(number)
     frequent = {key: rows for key, rows in found.items() if len(set(rows)) >= _MIN_RETURNS and len(rows) >= _MIN_ROWS}
-    best: dict[int, tuple[str | None, ...]] = {}
-    for width, end in sorted(
-        frequent, key=lambda key: len(frequent[key]) * sum(len(item or "") + 4 for item in key[1])
-    ):
-        best[width] = end
-    for width, end in best.items():
+    # Of the ends of one width, the one with most characters is last.
+    by_size = sorted(frequent, key=lambda key: len(frequent[key]) * sum(len(item or "") + 4 for item in key[1]))
+    for width, end in dict(by_size).items():
         first, rows = width - len(end), frequent[width, end]
         tests = [f"[{n}] == " + ("`null`" if item is None else f"'{item}'") for n, item in enumerate(end, first)]
         condition = " && ".join([f"length(@) == `{width}`", *tests])
