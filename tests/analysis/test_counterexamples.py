@@ -50,9 +50,7 @@ def test_the_error_shows_the_input_and_both_results(tmp_path: Path, capsys: pyte
     text = "version: 1\ntool: t\nsteps:\n  - path: items\n    drop: \"[?risk != 'high']\"\n  - path: items\n    keep: [id]\n"
     file.write_text(text, encoding="utf-8")
     assert main(["check", str(file)]) == 1
-    assert (
-        capsys.readouterr().out
-        == f"""\
+    printed = f"""\
 {file}:4:5: error[E070]: a second pass changes the result: `drop items` chooses again
   4 |   - path: items
     |     ^^^^^^^^^^^
@@ -63,7 +61,7 @@ def test_the_error_shows_the_input_and_both_results(tmp_path: Path, capsys: pyte
 
 1 error in 1 rule file
 """
-    )
+    assert capsys.readouterr().out == printed
 
 
 def test_a_sample_is_a_counterexample_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
