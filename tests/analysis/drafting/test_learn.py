@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reducer.analysis.drafting import Draft, Learned, Recording, drafts, learn, recorded
-from reducer.analysis.drafting.evidence import split
+from reducer.analysis.drafting.evidence import Score, Scores, split
 from reducer.analysis.drafting.rule_text import compiled
 from reducer.analysis.expectations import unmet
 from reducer.analysis.rule_tests import chosen_tests, run_test
@@ -85,6 +85,11 @@ def test_histories_of_one_task_are_on_one_side_unless_all_begin_alike() -> None:
     assert {one.task for one in training}.isdisjoint(one.task for one in held)
     assert split(histories, 0.0)[1] == []
     assert [*map(len, split(read(*(recording("Hello", hosts(task)) for task in range(30))), 0.5))] == [15, 15]
+
+
+def test_the_margin_is_one_task_that_loses_everything_unless_nothing_was_lost() -> None:
+    lossy, lossless = (Scores({"made-up": Score(references=20, kept=kept)}, {}, tasks=4) for kept in (15, 20))
+    assert (lossy.least_retention, lossless.least_retention) == (15 / 25, 1)
 
 
 def test_contradicting_uses_keep_more() -> None:
