@@ -264,8 +264,8 @@ def _report_return(history: str, found: Return, outcomes: tuple[Outcome, Outcome
     removed = steps[0].before - steps[-1].after if steps else 0
     return ReturnReport(
         history=history,
-        message=found.message,
-        part=found.part,
+        message=found.key.message,
+        part=found.key.part,
         tool=found.tool,
         call_id=found.call_id,
         nth=found.nth,

@@ -107,13 +107,13 @@ def _connect(path: Path, options: str, timeout: float) -> sqlite3.Connection:
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    return tables == 0 and _pragma(connection, "application_id") == 0
+    return tables == 0 and pragma(connection, "application_id") == 0
 
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
-    if _pragma(connection, "application_id") != APPLICATION_ID:
+    if pragma(connection, "application_id") != APPLICATION_ID:
         raise ArchiveError(f"{path}: is not an archive, but the SQLite file of another application")
-    found = _pragma(connection, "user_version")
+    found = pragma(connection, "user_version")
     if found != FORMAT:
         writer = "a newer" if found > FORMAT else "an older"
         raise ArchiveError(
@@ -122,5 +122,6 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
     connection.execute("SELECT 1 FROM returns LIMIT 1")
 
 
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
+def pragma(connection: sqlite3.Connection, name: str) -> int:
+    """Return a setting of a database that is a number."""
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
@@ -52,9 +52,6 @@ class Entry(NamedTuple):
     owner: str = ""
 
 
-Problem = Literal["", "ambiguous", "elsewhere", "damaged"]
-
-
 class Original(NamedTuple):
     """What an archive holds for one return: the original as JSON, or None and the problem.
 
@@ -62,13 +59,7 @@ class Original(NamedTuple):
     """
 
     data: bytes | None
-    problem: Problem = ""
-
-
-class _Row(NamedTuple):
-    nth: int
-    time: int
-    original: int
+    problem: Literal["", "ambiguous", "elsewhere", "damaged"] = ""
 
 
 def microseconds(time: datetime | str | None) -> int:
@@ -84,14 +75,11 @@ def microseconds(time: datetime | str | None) -> int:
 
 def canonical(content: Any) -> bytes | None:
     """Return the one JSON form of a content, as PydanticAI writes it if it can; None if it is nested too deeply."""
-    try:
+    with suppress(ValueError):  # a lone surrogate
         return stored_json(content)
-    except ValueError:  # a lone surrogate
-        pass
-    try:
+    with suppress(ValueError, RecursionError):
         return dump(content).encode()
-    except (ValueError, RecursionError):
-        return None
+    return None
 
 
 def insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
@@ -135,9 +123,9 @@ def find_original(
         fitting = _fitting(rows, id, has_marker(reduced)) or (rows if elsewhere else [])
         if not fitting:
             return Original(None, "elsewhere" if rows else "")
-        if len({row.original for row in fitting}) > 1 and not newest:
+        if len({original for _, _, original in fitting}) > 1 and not newest:
             return Original(None, "ambiguous")
-        return _load(connection, fitting[0])
+        return _load(connection, fitting[0][2])
 
     found = search(content, newest)
     seen = {found.data}
@@ -157,8 +145,8 @@ def has_marker(content: Any) -> bool:
 
 def _rows(
     connection: sqlite3.Connection, id: ReturnId, reduced: bytes | None, owner: str | None, since: int
-) -> list[_Row]:
-    """Return the rows of a return, the newest first."""
+) -> list[tuple[int, int, int]]:
+    """Return the number, the time and the original of each row of a return, the newest first."""
     for copy in dict.fromkeys((id.copy, 0)):
         rows = connection.execute(
             "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3"
@@ -166,22 +154,21 @@ def _rows(
             (_key(id._replace(copy=copy), reduced or b""), None if owner is None else _encodable(owner), since),
         ).fetchall()
         if rows:
-            return [_Row(*row) for row in rows]
+            return rows
     return []
 
 
-def _fitting(rows: Sequence[_Row], id: ReturnId, marked: bool) -> list[_Row]:
+def _fitting(rows: list[tuple[int, int, int]], id: ReturnId, marked: bool) -> list[tuple[int, int, int]]:
     """Return the rows with the time of a return, or without a time those with its number."""
-    same = [row for row in rows if NO_TIME not in (row.time, id.time) and abs(row.time - id.time) < _PRECISION]
-    if same:
-        return [row for row in same if row.nth == id.nth] or same
-    untimed = [row for row in rows if NO_TIME in (row.time, id.time)]
+    same = [row for row in rows if NO_TIME not in (row[1], id.time) and abs(row[1] - id.time) < _PRECISION]
+    untimed = [row for row in rows if NO_TIME in (row[1], id.time)]
+    numbered = [row for row in same or untimed if row[0] == id.nth]
     # The beginning of a history may be missing, so the number may differ if the return was reduced for certain.
-    return [row for row in untimed if row.nth == id.nth] or (untimed if marked else [])
+    return numbered or same or (untimed if marked else [])
 
 
-def _load(connection: sqlite3.Connection, row: _Row) -> Original:
-    stored = connection.execute("SELECT data, hash FROM originals WHERE id = ?", (row.original,)).fetchone()
+def _load(connection: sqlite3.Connection, original: int) -> Original:
+    stored = connection.execute("SELECT data, hash FROM originals WHERE id = ?", (original,)).fetchone()
     try:
         data = zlib.decompress(stored[0])
     except (zlib.error, TypeError):

@@ -17,19 +17,12 @@ _REASONS = {
 }
 
 
-class Unrestored(NamedTuple):
-    """A return that stays reduced, and why."""
-
-    found: Return
-    reason: str
-
-
 class Restored(NamedTuple):
-    """A restored history, the number of returns that were restored, and those that may still be reduced."""
+    """A restored history, the number of returns that were restored, and those that may still be reduced, and why."""
 
     history: bytes
     restored: int
-    unrestored: tuple[Unrestored, ...]
+    unrestored: tuple[tuple[Return, str], ...]
 
 
 def restore(
@@ -40,7 +33,7 @@ def restore(
     `newest`: take the newest original if several fit. Raises `HistoryError` and `sqlite3.Error`.
     """
     changes: list[tuple[Content, bytes]] = []
-    unrestored: list[Unrestored] = []
+    unrestored: list[tuple[Return, str]] = []
     count = 0
     for found in returns(history, input_format):
         if found.untouched:
@@ -54,7 +47,7 @@ def restore(
                 changes.append((copy, original.data))
             elif original.problem or has_marker(copy.content):
                 reasons.append(_REASONS[original.problem])
-        unrestored += [Unrestored(found, reason) for reason in reasons[:1]]
+        unrestored += [(found, reason) for reason in reasons[:1]]
         count += not reasons and len(changes) > before
     return Restored(splice(history, changes) if changes else history, count, tuple(unrestored))
 

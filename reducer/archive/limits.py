@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from datetime import timedelta
-from typing import Annotated, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import ByteSize, Field, TypeAdapter, ValidationError
+
+from reducer.archive.database import pragma
 
 _SIZE = TypeAdapter(Annotated[ByteSize, Field(gt=0, lt=2**63)])
 _AGE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([mhdw])?")
@@ -19,38 +21,6 @@ class Limits(NamedTuple):
 
     size: int | None = None
     age: int | None = None
-
-
-class Deleted(NamedTuple):
-    """The number of deleted returns, and of originals that no other return needs."""
-
-    returns: int
-    originals: int
-
-
-class ToolStatistics(NamedTuple):
-    """The returns of one tool: `original` and `reduced` are bytes of JSON, counted once per return."""
-
-    tool: str
-    returns: int
-    original: int
-    reduced: int
-
-
-class Statistics(NamedTuple):
-    """What an archive holds: `unique` bytes of different originals, `stored` after compression, `file` in use.
-
-    `oldest` and `newest` are microseconds since 1970; None in an empty archive.
-    """
-
-    returns: int
-    originals: int
-    unique: int
-    stored: int
-    file: int
-    oldest: int | None
-    newest: int | None
-    tools: tuple[ToolStatistics, ...]
 
 
 def parse_size(size: int | str | None) -> int | None:
@@ -77,10 +47,11 @@ def parse_age(age: timedelta | float | str | None) -> int | None:
     raise ValueError(f"{age!r} is not an age; write 30d, 12h, 90m or 2w, or give a timedelta or a number of days")
 
 
-def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> Deleted:
+def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
     """Delete what is older than the limits allow at `now`, then the oldest until the file is small enough.
 
-    Raises `sqlite3.Error`; then nothing is deleted.
+    Returns the number of deleted returns, and of originals that no other return needs. Raises `sqlite3.Error`; then
+    nothing is deleted.
     """
     with connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -94,27 +65,41 @@ def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> D
         originals = connection.total_changes - before - returns  # deleted by the trigger
     if returns:
         connection.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page only
-    return Deleted(returns, originals)
+    return returns, originals
 
 
 def used(connection: sqlite3.Connection) -> int:
     """Return the size of the file in bytes, without its free pages."""
-    pages, free, size = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    pages = pragma(connection, "page_count") - pragma(connection, "freelist_count")
+    return pages * pragma(connection, "page_size")
+
+
+def statistics(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Return what an archive holds, by tool too, as plain JSON. Raises `sqlite3.Error`.
+
+    Bytes are those of different originals, of these after compression (`stored`), and of the file in use. Those of a
+    tool count each return. `oldest` and `newest` are None in an empty archive.
+    """
+    originals, unique, stored = connection.execute(
+        "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(data)), 0) FROM originals"
+    ).fetchone()
+    query = "SELECT count(*), min(stored_at), max(stored_at) FROM returns"
+    returns, *times = connection.execute(query).fetchone()
+    oldest, newest = (
+        None if time is None else datetime.fromtimestamp(time // 10**6, UTC).isoformat() for time in times
     )
-    return int((pages - free) * size)
-
-
-def statistics(connection: sqlite3.Connection) -> Statistics:
-    """Count what an archive holds; tools come by the size of their originals. Raises `sqlite3.Error`."""
     tools = connection.execute(
         "SELECT tool, count(*), sum(size), sum(reduced_size) FROM returns JOIN originals ON originals.id = original"
         " GROUP BY tool ORDER BY 3 DESC, 1"
     )
-    originals, unique, stored = connection.execute(
-        "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(data)), 0) FROM originals"
-    ).fetchone()
-    count = "SELECT count(*), min(stored_at), max(stored_at) FROM returns"
-    returns, oldest, newest = connection.execute(count).fetchone()
-    found = tuple(ToolStatistics(*row) for row in tools)
-    return Statistics(returns, originals, unique, stored, used(connection), oldest, newest, found)
+    return {
+        "returns": returns,
+        "originals": originals,
+        "bytes": {"originals": unique, "stored": stored, "file": used(connection)},
+        "oldest": oldest,
+        "newest": newest,
+        "tools": [
+            {"tool": tool, "returns": count, "bytes": {"original": original, "reduced": reduced}}
+            for tool, count, original, reduced in tools
+        ],
+    }

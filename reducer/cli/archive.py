@@ -7,14 +7,14 @@ import sqlite3
 import sys
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from reducer.archive.database import open_to_read, open_to_write
-from reducer.archive.limits import Limits, Statistics, delete_oldest, parse_age, parse_size, statistics, used
+from reducer.archive.limits import Limits, delete_oldest, parse_age, parse_size, statistics, used
 from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.messages import CommandError
 from reducer.screen import console, visible
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.action == "prune":
         _prune(options.file, limits)
     elif options.format == "json":
-        print(json.dumps(_as_json(found), indent=2))
+        print(json.dumps(found, indent=2))
     else:
         _print_table(options.file, found)
     return 0
@@ -62,44 +62,26 @@ def _prune(path: Path, limits: Limits) -> None:
     connection = open_to_write(path, _TIMEOUT)
     try:
         before = used(connection)
-        deleted = delete_oldest(connection, limits, time.time_ns() // 1000)
+        returns, originals = delete_oldest(connection, limits, time.time_ns() // 1000)
         after = used(connection)
     except sqlite3.Error as error:
         raise CommandError(f"{path}: {error}") from None
     finally:
         connection.close()
-    what = f"{deleted.returns:,} returns and {deleted.originals:,} originals"
+    what = f"{returns:,} returns and {originals:,} originals"
     print(f"deleted {what}; {before:,} bytes before, {after:,} after")
 
 
-def _time(microseconds: int | None) -> str | None:
-    return datetime.fromtimestamp(microseconds // 10**6, UTC).isoformat() if microseconds is not None else None
-
-
-def _as_json(found: Statistics) -> dict[str, object]:
-    return {
-        "returns": found.returns,
-        "originals": found.originals,
-        "bytes": {"originals": found.unique, "stored": found.stored, "file": found.file},
-        "oldest": _time(found.oldest),
-        "newest": _time(found.newest),
-        "tools": [
-            {"tool": one.tool, "returns": one.returns, "bytes": {"original": one.original, "reduced": one.reduced}}
-            for one in found.tools
-        ],
-    }
-
-
-def _print_table(path: Path, found: Statistics) -> None:
+def _print_table(path: Path, found: dict[str, Any]) -> None:
     screen = console(sys.stdout)
     table = Table(box=None, pad_edge=False)
     for title in ("Tool", "Returns", "Bytes, original", "reduced"):
         table.add_column(title, justify="left" if title == "Tool" else "right", overflow="fold")
-    for one in found.tools:
-        table.add_row(Text(visible(one.tool)), f"{one.returns:,}", f"{one.original:,}", f"{one.reduced:,}")
+    for one in found["tools"]:
+        table.add_row(Text(visible(one["tool"])), *(f"{count:,}" for count in (one["returns"], *one["bytes"].values())))
     screen.print(table)
     screen.print()
-    screen.print(Text(visible(f"{path}: {found.returns:,} returns, {found.originals:,} originals")))
-    screen.print(f"{found.unique:,} bytes of originals, {found.stored:,} compressed; file size {found.file:,}")
-    if found.newest is not None:
-        screen.print(f"stored from {_time(found.oldest)} to {_time(found.newest)}")
+    screen.print(Text(visible(f"{path}: {found['returns']:,} returns, {found['originals']:,} originals")))
+    screen.print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**found["bytes"]))
+    if found["newest"] is not None:
+        screen.print(f"stored from {found['oldest']} to {found['newest']}")

@@ -63,7 +63,7 @@ def _restore_file(source: Source, file: Path | None, restore_history: Callable[[
                 where = f"{source.name}:{number}" if chunk.kind == "lines" else source.name
                 for found, why in one.unrestored:
                     call = f"{found.tool} {found.call_id}#{found.nth}"
-                    say(f"{where}: message {found.message + 1}, {call}: not restored: {why}")
+                    say(f"{where}: message {found.key.message + 1}, {call}: not restored: {why}")
             line += chunk.content.count(b"\n")
             size += target.write(compressed(b"\n".join(one.history for one in restored), file))
     written = "" if file is None else f"wrote {file}, {size:,} bytes: "

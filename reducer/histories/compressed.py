@@ -68,9 +68,11 @@ def _gzip_reader(source: Stream) -> Callable[[int], bytes]:
         try:
             return cast(bytes, file.read1(most))
         except EOFError:
-            raise _cut_short("gzip", source) from None
+            raise CompressedError(f"cut short: the gzip file ends early, at byte {source.at:,}") from None
         except (zlib.error, gzip.BadGzipFile) as error:
-            raise _damaged("gzip", source, error) from None
+            raise CompressedError(
+                f"damaged: the gzip file cannot be read at about byte {source.at:,} ({error})"
+            ) from None
 
     return read
 
@@ -84,26 +86,20 @@ def _frames(source: Stream) -> Iterator[bytes]:
         try:
             content = frame.decompress(step)
         except zstandard.ZstdError as error:
-            raise _damaged("zstd", source, error) from None
+            raise CompressedError(
+                f"damaged: the zstd file cannot be read at about byte {source.at:,} ({error})"
+            ) from None
         if frame.eof:
             source.unread(frame.unused_data)
             frame = None
         if content:
             yield content
     if frame is not None:
-        raise _cut_short("zstd", source)
-
-
-def _cut_short(name: str, source: Stream) -> CompressedError:
-    return CompressedError(f"cut short: the {name} archive ends in its middle, at byte {source.at:,}")
-
-
-def _damaged(name: str, source: Stream, error: Exception) -> CompressedError:
-    return CompressedError(f"damaged: the {name} archive cannot be read at about byte {source.at:,} ({error})")
+        raise CompressedError(f"cut short: the zstd file ends early, at byte {source.at:,}")
 
 
 def _zstandard() -> Any:
     try:
         return import_module("zstandard")
     except ImportError:
-        raise CompressedError("zstd archives need the package zstandard: pip install 'reducer[zstd]'") from None
+        raise CompressedError("zstd files need the package zstandard: pip install 'reducer[zstd]'") from None

@@ -6,9 +6,8 @@ to them, `technical_details` may hold the same results without an id. All of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -144,32 +143,29 @@ def _gathered(newer: list[_Return], older: list[_Return], source: Source) -> lis
     An id may come back within a message: the second return with it is the second in both lists. Where one of the two
     has no id, the tool and the text must be the same.
     """
-
-    def index(key: Callable[[_Return], Any]) -> dict[Any, list[_Return]]:
-        found: dict[Any, list[_Return]] = {}
-        for one in newer:
-            found.setdefault(key(one), []).append(one)
-        return found
-
-    by_id = index(_id_of)
-    by_text = cache(lambda: index(lambda one: (_text_of(one, source), one.call_id is None)))
-
-    def original(copy: _Return) -> _Return | None:
-        if (id := _id_of(copy)) and (same := by_id.get(id)):
-            return same.pop(0)
-        text = _text_of(copy, source)
-        for is_without_id in (True, False) if copy.call_id is None else (True,):
-            if text and (same := by_text().get((text, is_without_id))):
-                return same.pop(0)
-        return None
-
-    returns = list(newer)
+    by_id: dict[Any, list[_Return]] = {}
+    for one in newer:
+        by_id.setdefault(_id_of(one), []).append(one)
+    others = []
     for copy in older:
-        found = original(copy)
-        if found is None:
-            returns.append(copy)
+        if (id := _id_of(copy)) and (same := by_id.get(id)):
+            same.pop(0).add(copy.contents, copy.is_error)
         else:
-            found.add(copy.contents, copy.is_error)
+            others.append(copy)
+    if not others:
+        return newer
+    by_text: dict[Any, list[_Return]] = {}
+    for one in newer:
+        by_text.setdefault((_text_of(one, source), one.call_id is None), []).append(one)
+    returns = list(newer)
+    for copy in others:
+        text = _text_of(copy, source)
+        keys = [(text, True), (text, False)] if copy.call_id is None else [(text, True)]
+        same = next(filter(None, map(by_text.get, keys)), None)
+        if text and same:
+            same.pop(0).add(copy.contents, copy.is_error)
+        else:
+            returns.append(copy)
     return returns
 
 

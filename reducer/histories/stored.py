@@ -16,11 +16,23 @@ from reducer.histories.search import Messages, find_messages
 from reducer.histories.source import NO_CONTENT, Source, can_encode, decode, encode, located
 from reducer.references import Event, Mentions, Response, Returned
 
-Key = tuple[int, int, int]
-"""The place of a tool return: its message, its part, and which of the part's returns it is, counted from 0."""
+
+class Key(NamedTuple):
+    """The place of a tool return: its message, its part, and which of the part's returns it is, counted from 0.
+
+    Messages are counted through all lists of messages in a wrapper.
+    """
+
+    message: int
+    part: int
+    nth: int
+
 
 FindMentions = Callable[[Key, Any], Callable[[], frozenset[str]]]
 """Returns what finds the values in a content of the return at `Key` that later messages mention."""
+
+_Located = tuple[Key, ToolReturn, list[tuple[int, int]]]
+"""A tool return at its place, and the byte offsets of its contents, a text first."""
 
 _T = TypeVar("_T")
 
@@ -36,8 +48,8 @@ class Content(NamedTuple):
 class Return(NamedTuple):
     """One tool return of a stored history; `places` are its content and further copies of it.
 
-    `message` counts from 0, through all lists of messages in a wrapper. `nth` counts from 1 among the returns with this
-    call id, because ids come back in later turns. `untouched` is the reason why rules never apply, empty if they do.
+    `nth` counts from 1 among the returns with this call id, because ids come back in later turns. `untouched` is the
+    reason why rules never apply, empty if they do.
     """
 
     tool: str
@@ -53,30 +65,12 @@ class Return(NamedTuple):
         """The decoded content."""
         return self.places[0].content
 
-    @property
-    def message(self) -> int:
-        """The number of the message, from 0."""
-        return self.key[0]
-
-    @property
-    def part(self) -> int:
-        """The number of the part in its message, from 0."""
-        return self.key[1]
-
 
 class Placed(NamedTuple):
     """One event of a history; `key` is its place, with that of the tool return for a `Returned`."""
 
     event: Event
     key: Key
-
-
-class _Located(NamedTuple):
-    """A tool return whose contents are not decoded yet: `spans` are their byte offsets, a text first."""
-
-    key: Key
-    found: ToolReturn
-    spans: list[tuple[int, int]]
 
 
 def reduce_json(
@@ -95,7 +89,7 @@ def reduce_json(
     """
 
     def changes() -> Iterator[tuple[Content, Any]]:
-        for found in _returns(data, input_format, applies):
+        for found in returns(data, input_format, applies=applies):
             if not found.untouched:
                 own = reduce if mentions is None else protecting(reduce, mentions, found.key)
                 yield from change_copies(found, own(found.tool, found.content), own)
@@ -103,21 +97,19 @@ def reduce_json(
     return splice(data, changes())
 
 
-def returns(data: bytes, input_format: InputFormat = "auto") -> Iterator[Return]:
-    """Return every tool return of a stored history once, in order, with those that rules never apply to.
+def returns(
+    data: bytes, input_format: InputFormat = "auto", *, applies: Callable[[str], bool] | None = None
+) -> Iterator[Return]:
+    """Yield every tool return of a stored history once, in order, with those that rules never apply to.
 
-    Raises `HistoryError`.
+    With `applies`, only those that rules for such a tool may change. Raises `HistoryError`.
     """
-    return _returns(data, input_format, None)
-
-
-def _returns(data: bytes, input_format: InputFormat, applies: Callable[[str], bool] | None) -> Iterator[Return]:
     times: dict[str, int] = {}
-    for one in _read(data, input_format, partial(_locate, data, applies)):
-        found, call_id = one.found, _text(one.found.call_id)
+    for key, found, spans in _read(data, input_format, partial(_locate, data, applies)):
+        call_id = _text(found.call_id)
         times[call_id] = nth = times.get(call_id, 0) + 1
-        places, why = _decoded(data, one.spans)
-        yield Return(_text(found.tool), call_id, nth, one.key, places, found.untouched or why, _text(found.timestamp))
+        places, why = _decoded(data, spans)
+        yield Return(_text(found.tool), call_id, nth, key, places, found.untouched or why, _text(found.timestamp))
 
 
 def events(data: bytes, input_format: InputFormat = "auto", *, contents: bool = True) -> list[Placed]:
@@ -222,7 +214,7 @@ def _locate(
     data: bytes, applies: Callable[[str], bool] | None, source: Source, groups: list[Messages]
 ) -> list[_Located]:
     """Return the tool returns of a history; with `applies` only those that rules for such a tool may change."""
-    located = []
+    located: list[_Located] = []
     for number, (form, message) in enumerate((form, message) for form, group in groups for message in group):
         times: dict[int, int] = {}
         for found in form.returns(message, source):
@@ -234,17 +226,17 @@ def _locate(
                     spans = [span for span in spans if data[span[0]] in b'"[{'] or spans[:1]
                     text = next((index for index, span in enumerate(spans) if data[span[0]] in b'"'), 0)
                     spans.insert(0, spans.pop(text))  # the other copies may be the value that it encodes
-                located.append(_Located((number, found.part, nth), found, spans))
+                located.append((Key(number, found.part, nth), found, spans))
     return located
 
 
 def _events(data: bytes, contents: bool, source: Source, groups: list[Messages]) -> list[Placed]:
     happened = []
-    for one in _locate(data, None, source, groups):
-        content = decode(data[slice(*one.spans[0])])[0] if contents and one.spans else None
-        happened.append(Placed(Returned(content, _text(one.found.call_id)), one.key))
+    for key, found, spans in _locate(data, None, source, groups):
+        content = decode(data[slice(*spans[0])])[0] if contents and spans else None
+        happened.append(Placed(Returned(content, _text(found.call_id)), key))
     for number, (form, message) in enumerate((form, message) for form, group in groups for message in group):
-        happened += [Placed(event, (number, part, -1)) for part, event in form.said(message, source)]
+        happened += [Placed(event, Key(number, part, -1)) for part, event in form.said(message, source)]
     return sorted(happened, key=lambda one: one.key)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reducer.archive import Archive
 from reducer.archive.database import open_to_write
 from reducer.archive.entries import insert
-from reducer.archive.limits import Deleted, Limits, delete_oldest, parse_age, parse_size, used
+from reducer.archive.limits import Limits, delete_oldest, parse_age, parse_size, used
 from tests.archive.samples import entry, found, rows
 
 DAY = 86_400_000_000
@@ -60,15 +60,15 @@ def test_the_oldest_are_deleted_until_the_size_fits(
     folder = tmp_path_factory.mktemp("bounds")
     connection = filled(folder / "returns.db", sizes)
     empty_file = 40_000
-    deleted = delete_oldest(connection, Limits(size=most), 0)
+    returns, originals = delete_oldest(connection, Limits(size=most), 0)
     left = [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")]
-    assert left == list(range(deleted.returns + 1, len(sizes) + 1))
+    assert left == list(range(returns + 1, len(sizes) + 1))
     assert used(connection) <= max(most, empty_file)
-    assert deleted.returns == deleted.originals
-    if deleted.returns:
+    assert returns == originals
+    if returns:
         # With the last deleted entry the size would not fit.
         before = filled(folder / "before.db", sizes)
-        before.execute("DELETE FROM returns WHERE nth < ?", (deleted.returns,))
+        before.execute("DELETE FROM returns WHERE nth < ?", (returns,))
         assert used(before) > most
         before.close()
     assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
@@ -78,16 +78,16 @@ def test_the_oldest_are_deleted_until_the_size_fits(
 
 def test_only_entries_that_are_too_old_are_deleted(tmp_path: Path) -> None:
     connection = filled(tmp_path / "returns.db", [10] * 10)
-    assert delete_oldest(connection, Limits(age=3 * DAY), 9 * DAY) == Deleted(6, 6)
+    assert delete_oldest(connection, Limits(age=3 * DAY), 9 * DAY) == (6, 6)
     assert [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")] == [7, 8, 9, 10]
-    assert delete_oldest(connection, Limits(age=3 * DAY), 9 * DAY) == Deleted(0, 0)
+    assert delete_oldest(connection, Limits(age=3 * DAY), 9 * DAY) == (0, 0)
     connection.close()
 
 
 def test_an_original_stays_while_a_return_needs_it(tmp_path: Path) -> None:
     connection = filled(tmp_path / "returns.db", [10] * 4, shared=True)
-    assert delete_oldest(connection, Limits(age=DAY), 3 * DAY) == Deleted(2, 0)
-    assert delete_oldest(connection, Limits(age=DAY), 9 * DAY) == Deleted(2, 1)
+    assert delete_oldest(connection, Limits(age=DAY), 3 * DAY) == (2, 0)
+    assert delete_oldest(connection, Limits(age=DAY), 9 * DAY) == (2, 1)
     connection.close()
 
 

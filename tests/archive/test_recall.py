@@ -70,33 +70,8 @@ def test_pages_cover_the_whole_original(archive: Archive) -> None:
         if not more:
             break
     assert whole == WHOLE
-
-
-def test_a_text_is_shown_as_a_text(archive: Archive) -> None:
-    assert ask(archive, tool_call_id="a", offset=9, limit=20) == (
-        f"article `a`, the original: characters 9-29 of {len(ARTICLE)}; offset=29 for more\n{ARTICLE[9:29]}"
-    )
-    assert len(ask(archive, tool_call_id="a", limit=10**9).split("\n", 1)[1]) == min(MAX_PAGE, len(ARTICLE))
-
-
-def test_nth_chooses_among_the_returns_with_one_id(archive: Archive) -> None:
-    last = "article `b` (2 of 2), the original: characters 0-19 of 19\n[0,1,2,3,4,5,6,7,8]"
-    for arguments in ({}, {"nth": 2}, {"nth": "2"}, {"nth": 2.0}, {"nth": None}):
-        assert ask(archive, tool_call_id="b", **arguments) == last
-    assert ask(archive, tool_call_id="b", nth=1) == "article `b` (1 of 2), not reduced: characters 0-5 of 5\n[1,2]"
-    for wrong in (3, 0, -1):
-        assert ask(archive, tool_call_id="b", nth=wrong) == "The id `b` occurs 2 times: `nth` is 1 to 2."
-
-
-def test_a_path_selects_a_part(archive: Archive) -> None:
-    path = "items[?risk == 'high'].name | [:3]"
-    assert ask(archive, tool_call_id="r", path=path) == (
-        f'report `r`, `{path}` in the original: characters 0-27 of 27\n["host0","host10","host20"]'
-    )
-    assert ask(archive, tool_call_id="r", path="actor").endswith("in the original: characters 0-5 of 5\nAPT28")
-    assert ask(archive, tool_call_id="r", path="items[3].name").endswith("\nhost3")
-    assert ask(archive, tool_call_id="r", path="items[3:4].name").endswith('\n["host3"]')
-    assert ask(archive, tool_call_id="e", path="a.b").endswith("\ntext")
+    longest = ask(archive, [seen("a" * 50_000)], tool_call_id="r", limit=10**9)
+    assert longest.split("\n")[1] == "a" * MAX_PAGE
 
 
 def test_find_shows_places_with_their_context(archive: Archive) -> None:
@@ -131,11 +106,6 @@ def test_find_needs_linear_time_and_memory(archive: Archive) -> None:
     assert "occurs 0 times" in ask(archive, returns, tool_call_id="r", find="a" * 999 + "b")
 
 
-def test_offsets_are_right_after_letters_with_a_longer_lower_case(archive: Archive) -> None:
-    text = ask(archive, [seen("İİİ and then the İNDICATOR")], tool_call_id="r", find="indicator")
-    assert text.endswith("occurs once in 26 characters\nat 17: İİİ and then the İNDICATOR")
-
-
 LIST = """\
 The tool returns of this conversation:
 - `e`: encoded
@@ -154,9 +124,34 @@ def test_an_unknown_id_lists_the_tool_returns_of_this_conversation(archive: Arch
     assert (lines[1], lines[-1], len(lines)) == ("- `call999`: t", "- and 980 older ones", 22)
 
 
+HIGH = "items[?risk == 'high'].name | [:3]"
+LAST = "article `b` (2 of 2), the original: characters 0-19 of 19\n[0,1,2,3,4,5,6,7,8]"
+LONG = "[?" + "&&".join(["@==@"] * 40) + "]"
+
+
+def part(path: str, size: int) -> str:
+    return f"report `r`, `{path}` in the original: characters 0-{size} of {size}\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
+        *(({"tool_call_id": "b", "nth": nth}, LAST) for nth in (None, 2, "2", 2.0)),
+        ({"tool_call_id": "b", "nth": 1}, "article `b` (1 of 2), not reduced: characters 0-5 of 5\n[1,2]"),
+        *(({"tool_call_id": "b", "nth": nth}, "The id `b` occurs 2 times: `nth` is 1 to 2.") for nth in (3, 0, -1)),
+        ({"tool_call_id": "a", "offset": 9, "limit": 20},
+         f"article `a`, the original: characters 9-29 of {len(ARTICLE)}; offset=29 for more\n{ARTICLE[9:29]}"),
+        ({"tool_call_id": "lost"}, "article `lost`, as in this conversation (the archive does not have its original): "
+         f"characters 0-29 of 29\n{RETURNS[4].content}"),
+        ({"path": HIGH}, f'{part(HIGH, 27)}["host0","host10","host20"]'),
+        ({"path": "actor"}, f"{part('actor', 5)}APT28"),
+        ({"path": "items[3].name"}, f"{part('items[3].name', 5)}host3"),
+        ({"path": "items[3:4].name"}, f'{part("items[3:4].name", 9)}["host3"]'),
+        ({"tool_call_id": "e", "path": "a.b"}, "encoded `e`, `a.b` in not reduced: characters 0-4 of 4\ntext"),
+        ({"tool_call_id": "many", "path": LONG},
+         "`path` is too long for a content of 200001 characters: use a shorter one, or read pages."),
+        ({"tool_call_id": "letters", "find": "indicator"}, "report `letters`, not reduced: `indicator` occurs once in "
+         "26 characters\nat 17: İİİ and then the İNDICATOR"),
         ({"offset": -1}, "Wrong arguments: `offset`: Input should be greater than or equal to 0."),
         ({"limit": "x"}, "Wrong arguments: `limit`: Input should be a valid integer, "
          "unable to parse string as an integer."),
@@ -177,22 +172,12 @@ def test_an_unknown_id_lists_the_tool_returns_of_this_conversation(archive: Arch
          f"report `r`, the original: `APT28` occurs 2 times, not after character 9999999 of {len(WHOLE)}."),
     ],
 )  # fmt: skip
-def test_the_answer_to_wrong_arguments_says_what_is_right(
-    archive: Archive, arguments: dict[str, Any], text: str
-) -> None:
-    assert ask(archive, tool_call_id="r", **arguments) == text
+def test_answers(archive: Archive, arguments: dict[str, Any], text: str) -> None:
+    returns = [*RETURNS, seen([1] * 100_000, call_id="many"), seen("İİİ and then the İNDICATOR", call_id="letters")]
+    assert ask(archive, returns, **{"tool_call_id": "r", **arguments}) == text
 
 
-def test_a_long_path_on_a_large_content_is_refused(archive: Archive) -> None:
-    path = "[?" + "&&".join(["@==@"] * 40) + "]"
-    assert ask(archive, [seen([1] * 100_000)], tool_call_id="r", path=path) == (
-        "`path` is too long for a content of 200001 characters: use a shorter one, or read pages."
-    )
-
-
-def test_without_an_original_the_content_of_the_conversation_is_shown(archive: Archive) -> None:
-    title = "article `lost`, as in this conversation (the archive does not have its original): characters 0-29 of 29\n"
-    assert ask(archive, tool_call_id="lost") == title + RETURNS[4].content
+def test_an_original_of_another_owner_is_not_shown(archive: Archive) -> None:
     assert "not reduced" in answer(RETURNS, archive, {"tool_call_id": "r"}, "another owner")
 
 

@@ -136,7 +136,7 @@ def test_an_archive_cut_short_leaves_nothing(folder: Path, cli: Cli) -> None:
     (folder / "out.jsonl").write_text("old")
     before = sorted(folder.iterdir())
     result = cli("b.jsonl.gz", *RULES, "-o", "out.jsonl")
-    place = f"cut short: the gzip archive ends in its middle, at byte {len(archive) - 10:,}"
+    place = f"cut short: the gzip file ends early, at byte {len(archive) - 10:,}"
     assert (result.code, result.out, result.err) == (2, "", f"reducer: error: b.jsonl.gz: {place}\n")
     assert ((folder / "out.jsonl").read_text(), sorted(folder.iterdir())) == ("old", before)
     (folder / "h.json.gz").write_bytes(compressed(LONG, "gz")[:-10])
@@ -177,7 +177,7 @@ def test_the_diff_of_lines_names_them(folder: Path, cli: Cli, lines: bytes, more
 def test_a_missing_package_is_named(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     (folder / "a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd....")
-    message = "zstd archives need the package zstandard: pip install 'reducer[zstd]'\n"
+    message = "zstd files need the package zstandard: pip install 'reducer[zstd]'\n"
     assert cli("a.jsonl.zst").err == f"reducer: error: a.jsonl.zst: {message}"
     assert cli("h.json", "-o", "out.jsonl.zst").err == f"reducer: error: out.jsonl.zst: {message}"
 

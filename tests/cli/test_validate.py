@@ -137,7 +137,7 @@ def test_lines_are_checked_one_by_one(folder: Path, cli: Cli) -> None:
     (folder / "many.jsonl.gz").write_bytes(gzip.compress((folder / "many.jsonl").read_bytes()))
     assert cli("validate", "many.jsonl.gz").out == result.out.replace("many.jsonl", "many.jsonl.gz")
     (folder / "cut.jsonl.gz").write_bytes(gzip.compress(SOUND)[:-9])
-    message = "reducer: error: cut.jsonl.gz: cut short: the gzip archive ends in its middle"
+    message = "reducer: error: cut.jsonl.gz: cut short: the gzip file ends early"
     assert cli("validate", "cut.jsonl.gz").err.startswith(message)
 
 

@@ -47,8 +47,8 @@ def requests(id: str) -> dict[str, Any]:
     return {"type": "activity", "activity_type": "tool_request", "tools": [{"name": "t", "arguments": {}, "id": id}]}
 
 
-def results(id: str | None, content: str = "[1]") -> dict[str, Any]:
-    result = {"name": "t", "content": content, "is_error": False, "call_id": id}
+def results(id: str | None, content: Any = "[1]", tool: str = "t") -> dict[str, Any]:
+    result = {"name": tool, "content": content, "is_error": False, "call_id": id}
     return {"type": "activity", "activity_type": "tool_result", "results": [result]}
 
 

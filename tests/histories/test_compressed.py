@@ -44,10 +44,10 @@ def test_an_archive_that_cannot_be_read_says_so(kind: Compression) -> None:
         with pytest.raises(CompressedError) as caught:
             opened(archive[:size])
         assert str(caught.value).startswith("cut short: the ")
-        assert str(caught.value).endswith(f" archive ends in its middle, at byte {size:,}")
+        assert str(caught.value).endswith(f" file ends early, at byte {size:,}")
     damaged = archive[:10_000] + bytes([archive[10_000] ^ 1]) + archive[10_001:]
     for content in (damaged, compressed(b"whole", kind) + b"and more"):
-        with pytest.raises(CompressedError, match=r"^damaged: the \w+ archive cannot be read at about byte [\d,]+ \("):
+        with pytest.raises(CompressedError, match=r"^damaged: the \w+ file cannot be read at about byte [\d,]+ \("):
             opened(content)
 
 

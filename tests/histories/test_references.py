@@ -17,6 +17,7 @@ from reducer import Reducer
 from reducer.agent import history_processor
 from reducer.histories.stored import returns
 from reducer.references import searched, searcher
+from tests.histories.messages import results, session
 from tests.histories.test_live import AT, NODES, dumped, part, request
 from tests.laws.strategies import KINDS
 
@@ -139,23 +140,22 @@ def test_a_processor_cannot_tell_others_what_to_protect() -> None:
         history_processor(Rules(), references=True)
 
 
-def session(raw: Any, text: str) -> bytes:
-    result = {"name": "explore", "content": json.dumps(ROWS), "call_id": "c", "is_error": False}
+def stored_session(raw: Any, text: str) -> bytes:
+    activity = results("c", json.dumps(ROWS), "explore")
     details = {"function_name": "explore", "raw_result": raw, "status": "success"}
-    activity = {"type": "activity", "activity_type": "tool_result", "results": [result], "technical_details": details}
-    parts, older = [activity, {"type": "text", "text": text}], [{"type": "tool_result", "results": [result]}]
-    return json.dumps([{"role": "assistant", "text_content": text, "parts": parts, "activity_parts": older}]).encode()
+    message = session({**activity, "technical_details": details}, {"type": "text", "text": text}, older=[activity])
+    return json.dumps([message]).encode()
 
 
 @pytest.mark.parametrize("raw", [ROWS, json.dumps(ROWS)], ids=["list", "text"])
 def test_all_copies_in_a_session_history_keep_it(one: Reducer, raw: Any) -> None:
-    reduced = one.reduce_json(session(raw, "It is case-4."))
+    reduced = one.reduce_json(stored_session(raw, "It is case-4."))
     (found,) = returns(reduced)
     values = [place.content for place in found.places]
     decoded = [json.loads(value) if isinstance(value, str) else value for value in values]
     assert decoded == [[ROWS[0], {"id": "case-4"}]] * 3
     assert one.reduce_json(reduced) == reduced
-    assert b"case-4" not in one.reduce_json(session(raw, "Nothing."))
+    assert b"case-4" not in one.reduce_json(stored_session(raw, "Nothing."))
 
 
 def test_a_return_is_known_by_its_place_and_not_by_its_call_id(one: Reducer) -> None:

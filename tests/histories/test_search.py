@@ -13,23 +13,16 @@ from hypothesis import strategies as st
 from reducer.errors import HistoryError
 from reducer.histories.stored import reduce_json, returns
 from tests.histories.fakes import shorter
+from tests.histories.messages import answer, request, results
 
 DATA = Path(__file__).parent / "data"
 MODEL = "a list of messages, each an object with `kind` and `parts`"
 SESSIONS = "a session history, a list of objects with `role` and `parts` that carry activities"
-RETURN = {"tool_name": "t", "content": [1, 2, 3], "tool_call_id": "c", "part_kind": "tool-return"}
-NATIVE = [{"parts": [], "kind": "request"}, {"parts": [RETURN], "kind": "request"}]
-ACTIVITY = {
-    "type": "activity",
-    "activity_type": "tool_result",
-    "results": [{"name": "t", "content": [1, 2, 3], "is_error": False, "call_id": "c"}],
-}
+NATIVE = [request(), request(answer("c", content=[1, 2, 3]))]
+ACTIVITY = results("c", [1, 2, 3])
 SESSION = [{"role": "user", "text_content": "hi"}, {"role": "assistant", "parts": [ACTIVITY]}]
-NOTES = {
-    "content": [1, 2, 3],
-    "note": [{"content": [1, 2, 3], "part_kind": "tool-return"}],
-    "openai": [{"role": "tool"}],
-}
+NOTE = {"content": [1, 2, 3], "part_kind": "tool-return"}
+NOTES = {"content": [1, 2, 3], "note": [NOTE], "openai": [{"role": "tool"}]}
 ONE, USER = '{"parts":[],"kind":"request"}', '{"role":"user","text_content":"hi","parts":[]}'
 
 
@@ -60,7 +53,7 @@ def test_a_history_is_found_in_what_it_is_wrapped_in(history: list[Any], number:
     found = list(returns(data))
     assert [one.content for one in found] == [[1, 2, 3]] * times
     assert [one.nth for one in found] == [*range(1, times + 1)]
-    assert len({one.message for one in found}) == times
+    assert len({one.key.message for one in found}) == times
     assert reduce_json(data, shorter) == splice_all(data, [one.places[0] for one in found])
 
 
