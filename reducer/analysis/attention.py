@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from reducer.analysis.report import Report
 from reducer.analysis.tally import Kind, LineSum, Need
@@ -56,7 +57,7 @@ def attention(report: Report) -> tuple[Attention, ...]:
 def _of_returns(need: Need) -> Attention:
     size, about = f"{need.size:,}", need.about
     more = f" and {need.calls - 1:,} more" if need.calls > 1 else ""
-    messages = {
+    message = {
         "no rule": f"{need.calls:,} {plural(need.calls, 'call')}, {size} characters",
         "no place": about,
         "undone": f"preserve restored {size} characters that `{about}` removed; "
@@ -64,15 +65,8 @@ def _of_returns(need: Need) -> Attention:
         "lost": f"{size} entities are lost because `preserve` limits their number",
         "fault": f"{need.first}{more} unchanged, {size} characters: {about}",
         "too long": f"{need.first}{more} {'are' if more else 'is'} {size} characters above `max_chars` {about}",
-    }
-    return Attention(
-        need.kind,
-        need.where,
-        messages[need.kind],
-        calls=need.calls,
-        characters=0 if need.kind == "lost" else need.size,
-        nearest=need.nearest,
-    )
+    }[need.kind]
+    return Attention(need.kind, need.where, message, need.calls, 0 if need.kind == "lost" else need.size, need.nearest)
 
 
 def _of_lines(total: LineSum) -> Iterator[Attention]:
@@ -91,8 +85,5 @@ def plural(count: int, noun: str) -> str:
 
 
 def by_kind(entries: Iterable[Attention]) -> dict[Kind, list[Attention]]:
-    """Group by kind, in order."""
-    groups: dict[Kind, list[Attention]] = {}
-    for entry in entries:
-        groups.setdefault(entry.kind, []).append(entry)
-    return groups
+    """Group what `attention` returned by kind, in order."""
+    return {kind: list(group) for kind, group in groupby(entries, key=lambda entry: entry.kind)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from operator import add
 from typing import Any, NamedTuple
 
 from reducer.analysis.measures import event_size, requests, size
@@ -93,8 +94,8 @@ class Score(NamedTuple):
 
 def add_scores(one: Score, other: Score) -> Score:
     """Add the scores of one contender on different histories."""
-    numbers = (one.characters + other.characters, one.references + other.references, one.entities + other.entities)
-    return Score(*numbers, add_costs(one.cost, other.cost))
+    characters, references, entities = map(add, one[:3], other[:3])
+    return Score(characters, references, entities, add_costs(one.cost, other.cost))
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,14 +218,10 @@ def _value(tree: _Tree, chosen: Random, sizes: Sequence[int], scalars: Sequence[
 
 def _shrunk(rule: Rule, content: Any) -> Any:
     """Leave out items and keys of a counterexample as long as it stays one."""
-    tries = _MAX_SHRINKING
     smaller = _smaller(content)
-    while tries:
-        tries -= 1
-        candidate = next(smaller, None)
-        if candidate is None:
-            break
-        if _found(rule, candidate) is not None:
+    for _ in range(_MAX_SHRINKING):
+        candidate = next(smaller, content)
+        if candidate is not content and _found(rule, candidate) is not None:
             content, smaller = candidate, _smaller(candidate)
     return content
 

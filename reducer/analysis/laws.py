@@ -74,22 +74,18 @@ def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -
     for finding in check_content(content, result)[:_MAX_BROKEN]:
         place = f"`{path_text(finding.path)}`: " if finding.path else ""
         yield Broken(_OF_CODE.get(finding.code, 4), f"{place}{finding.message}")
-    lost = _lost_key(opened(content), opened(result), ()) if rule.all_keys else None
-    if lost is not None:
+    for lost in islice(_lost_keys(opened(content), opened(result)), _MAX_BROKEN if rule.all_keys else 0):
         yield Broken(3, f"`{path_text(lost)}` was removed, although `keys: all` keeps it")
     yield from _again(ruleset, rule, result)
     yield from islice(_lost_entities(rule, content, outcome), _MAX_BROKEN)
     yield from islice(_cut_entities(rule, content, result), _MAX_BROKEN)
 
 
-def _lost_key(old: Any, new: Any, path: tuple[str | int, ...]) -> tuple[str | int, ...] | None:
-    if type(old) is not dict or type(new) is not dict or not new or len(path) > MAX_DEPTH:
-        return None
-    for key, value in old.items():
-        found = (*path, key) if key not in new else _lost_key(value, new[key], (*path, key))
-        if found is not None:
-            return found
-    return None
+def _lost_keys(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if type(old) is dict and type(new) is dict and new and len(path) <= MAX_DEPTH:
+        yield from ((*path, key) for key in old if key not in new)
+        for key in new:
+            yield from _lost_keys(old.get(key), new[key], (*path, key))
 
 
 def _again(ruleset: Ruleset, rule: Rule, result: Any) -> Iterator[Broken]:

@@ -31,14 +31,9 @@ class Reduced(NamedTuple):
     outcome: Outcome
 
     @property
-    def left(self) -> Any:
-        """The content as the rule leaves it."""
-        return self.outcome.content
-
-    @property
     def is_reduced(self) -> bool:
         """Whether the rule changed it."""
-        return self.left is not self.content
+        return self.outcome.content is not self.content
 
 
 class LostReference(NamedTuple):
@@ -139,7 +134,7 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
         entities=recalls,
         lost_entities=gone[:MAX_LISTED],
         recorded=cost(requests(happened, [entry and entry.content for entry in returns])),
-        reduced=cost(requests(happened, [entry and entry.left for entry in returns])),
+        reduced=cost(requests(happened, [entry and entry.outcome.content for entry in returns])),
         repeats=len(again),
         again=again[:MAX_LISTED],
     )
@@ -148,9 +143,8 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
 def add(one: Measures, other: Measures) -> Measures:
     """Add the measures of different histories."""
     entities = dict(one.entities)
-    for kind, (total, kept) in other.entities.items():
-        known = entities.get(kind, Recall(0, 0))
-        entities[kind] = Recall(known.total + total, known.kept + kept)
+    for kind, recall in other.entities.items():
+        entities[kind] = Recall(*map(sum, zip(recall, entities.get(kind, (0, 0)), strict=True)))
     return Measures(
         references=one.references + other.references,
         kept=one.kept + other.kept,
@@ -172,7 +166,7 @@ def _lost_references(timeline: _Timeline) -> tuple[int, tuple[LostReference, ...
     novel = [reference for reference in references(timeline.events) if reference.novel]
     search = searcher({reference.value for reference in novel})
     kept = {
-        source: search(searched(entry.left))
+        source: search(searched(entry.outcome.content))
         for source in {source for reference in novel for source in reference.sources}
         if (entry := timeline.returns[source]) is not None and entry.is_reduced
     }
@@ -236,7 +230,7 @@ def _lost_entities(timeline: _Timeline) -> tuple[dict[str, Recall], tuple[LostEn
         if entry is None or entry.outcome.rule is None or not entry.is_reduced:
             continue
         scan = entry.outcome.rule.vocabulary.everything()
-        before, after = (entities(opened(content), scan) for content in (entry.content, entry.left))
+        before, after = (entities(opened(content), scan) for content in (entry.content, entry.outcome.content))
         gone = [entity for key, entity in before.items() if key not in after]
         steps = _removed_by(entry.outcome, [entity.value for entity in gone])
         for key in before:

@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
 from reducer.analysis.texts import listed
-from reducer.operations.fields import Key, Target
-from reducer.paths import Chain, Path, PathError, Shape, ValuePlace, compile_path, names_of, walk
+from reducer.paths import Chain, Path, PathError, Shape, ValuePlace, compile_path, walk
 from reducer.paths.written import path_text
 from reducer.rules import Step
 
@@ -81,13 +80,8 @@ def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozens
 
 
 def _keys_of(step: Step) -> Iterator[tuple[str, Chain, bool]]:
-    """Yield the keys that a step names, as in the rule and as a chain, and whether it reads them."""
-    for _, values in step.op:  # any field of any operation
-        for item in values if type(values) is tuple else ():
-            if isinstance(item, Key):
-                yield item.text, item.chain, False
-            elif isinstance(item, Target) and item.key is not None:
-                yield item.text, (*(names_of(item.lists.shape) if item.lists else ()), *item.key.chain), False
+    """Yield the keys that a step names, as a text and as a chain, and whether it reads them."""
+    yield from ((".".join(chain), chain, False) for chain in step.op.names())
     for lists, chain in step.op.reads():
         if chain and "*" not in (*lists, *chain):
             yield ".".join((*lists, *chain)), (*lists, *chain), True

@@ -133,9 +133,9 @@ def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
         numbers = range(1, len(rule.steps) + 1 + (rule.max_chars is not None))
         steps += len(numbers)
         exercised += len(acted)
-        gaps += untested([rule])
         gaps += (_gap(rule, number, number in reached) for number in numbers if rule.tests and number not in acted)
-    return Coverage(len(rules), sum(bool(rule.tests) for rule in rules), steps, exercised, tuple(gaps))
+    without = untested(rules)
+    return Coverage(len(rules), len(rules) - len(without), steps, exercised, (*without, *gaps))
 
 
 def _gap(rule: Rule, number: int, reached: bool) -> Gap:

@@ -125,9 +125,8 @@ def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | Non
     file = _file(rule, name)
     real, is_json = Path(realpath(file)), file.suffix == ".json"
     if not is_json and (type(result) is not str or _SURROGATE.search(result)):
-        yield _wrong(
-            "the result is no text that a file can contain", "a text", result, "name a file that ends in .json"
-        )
+        help = "name a file that ends in .json"
+        yield _wrong("the result is no text that a file can contain", "a text", result, help)
         return
     if not real.is_relative_to(realpath(_file(rule, "."))):
         yield _wrong(f"{file} is a link to another folder", "a file beside the rule file", str(real))
@@ -135,15 +134,15 @@ def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | Non
     if update is not None and real in update.given:
         yield _wrong(f"{file} is what a test starts from", "a file of its own", str(file))
         return
-    seen = opened(result) if is_json else result
-    fault, known = "", None
+    seen, fault = opened(result) if is_json else result, ""
     try:
         known = _read(file)
     except SampleError as error:
-        fault = str(error)
+        known, fault = None, str(error)
     is_same = not fault and dump(known) == dump(seen)
     if update is not None and (not is_same or real in update.files):
-        text = _written(seen) if is_json else result.encode()
+        written = f"{json.dumps(seen, ensure_ascii=False, indent=2)}\n" if is_json else result
+        text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
         if update.files.setdefault(real, text) != text:
             yield _wrong(f"another test has another result for {file}", "a file of its own", str(file))
         return
@@ -156,9 +155,3 @@ def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | Non
 
 def _wrong(message: str, expected: str, seen: Any, help: str = "") -> Failure:
     return Failure(("snapshot",), message, expected, excerpt(seen), help=help)
-
-
-def _written(value: Any) -> bytes:
-    """Write a value as JSON with an indent, for people to read and compare."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal
 
 from reducer.analysis.missing import Missing, missing
@@ -112,13 +113,9 @@ def _change(kind: Kind, pattern: Pattern, edits: list[Edit], names: tuple[str, .
 
 def _ranges(indices: Sequence[int]) -> str:
     """Write indices as `3, 20..57`; after four of those `…`."""
-    runs: list[list[int]] = []
-    for index in indices:
-        if runs and runs[-1][1] == index - 1:
-            runs[-1][1] = index
-        else:
-            runs.append([index, index])
-    texts = [str(a) if a == b else f"{a}..{b}" for a, b in runs[:4]]
+    groups = groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0])
+    runs = [[index for _, index in group] for _, group in groups]
+    texts = [f"{run[0]}..{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs[:4]]
     return ", ".join([*texts, "…"] if len(runs) > 4 else texts)
 
 

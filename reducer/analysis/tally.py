@@ -82,9 +82,9 @@ class Tally:
 
     def add(self, entry: ReturnReport) -> None:
         """Count one more return."""
-        counts = {"calls": 1, "before": entry.before, "after": entry.after}
-        counts |= {status: 1 for status in ("reduced", "untouched") if entry.status == status}
-        self._add_tool(_short(entry.tool), Counter(counts), None if entry.rule is None else entry.rule.file)
+        counts = Counter(calls=1, before=entry.before, after=entry.after)
+        counts.update({entry.status} & {"reduced", "untouched"})
+        self._add_tool(_short(entry.tool), counts, None if entry.rule is None else entry.rule.file)
         self.referenced += entry.referenced
         self.referencing += entry.referenced > 0
         for name, need in _needs(entry):

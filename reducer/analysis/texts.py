@@ -11,9 +11,6 @@ from reducer.entities.entity import Entity, Scan
 from reducer.formats import decode, parse_nested, plain
 from reducer.values import is_media
 
-SEPARATOR = "\0"
-"""Separates texts that are searched together; no entity contains it."""
-
 _IN_WORD = re.compile("[A-Za-z0-9]")
 _ESCAPES = frozenset({"\\n", "\\r", "\\t"})
 
@@ -66,7 +63,7 @@ def contains(text: str, value: str) -> bool:
 
 def all_text(value: Any, deeper: bool = False) -> str:
     """Return all texts of a value as one, to be searched."""
-    return SEPARATOR.join(texts(value, deeper))
+    return "\0".join(texts(value, deeper))  # no entity contains the separator
 
 
 def excerpt(value: Any, width: int = 160) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from ahocorasick_rs import AhoCorasick
@@ -104,10 +105,6 @@ def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
     longest = max(map(len, together), default=0)
     automaton = AhoCorasick([_encodable(form) for form in together])
 
-    def add(found: set[str], form: str, text: str, start: int) -> None:
-        end = start + len(form)
-        found.update(value for value in known[form] if is_bounded(text, start, end, value.startswith(NUMBER)))
-
     def search(text: str) -> set[str]:
         found: set[str] = set()
         if together:
@@ -116,13 +113,12 @@ def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
                 whole = len(text) <= _PIECE_CHARS
                 piece = encodable if whole else encodable[begin : begin + _PIECE_CHARS + longest]
                 for index, start, _ in automaton.find_matches_as_indexes(piece, overlapping=True):
-                    if not found.issuperset(known[together[index]]):
-                        add(found, together[index], text, begin + start)
+                    new, at = known[together[index]], begin + start
+                    if not found.issuperset(new):
+                        end = at + len(together[index])
+                        found.update(value for value in new if is_bounded(text, at, end, value.startswith(NUMBER)))
         for form in alone:
-            start = text.find(form)
-            while start >= 0 and not found.issuperset(known[form]):
-                add(found, form, text, start)
-                start = text.find(form, start + 1)
+            found.update(value for value in known[form] if any(_places(form, text, value)))
         return found
 
     return search
@@ -158,11 +154,13 @@ def _split(forms: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def occurrences(value: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each occurrence of a value in a text, in characters, in order for each form."""
-    number = value.startswith(NUMBER)
-    for form in spellings(value):
-        start = text.find(form)
-        while start >= 0:
-            if is_bounded(text, start, start + len(form), number):
-                yield start, start + len(form)
-            start = text.find(form, start + 1)
+    """Return start and end of each occurrence of a value in a text, in characters, in order for each form."""
+    return chain.from_iterable(_places(form, text, value) for form in spellings(value))
+
+
+def _places(form: str, text: str, value: str) -> Iterator[tuple[int, int]]:
+    start = text.find(form)
+    while start >= 0:
+        if is_bounded(text, start, start + len(form), value.startswith(NUMBER)):
+            yield start, start + len(form)
+        start = text.find(form, start + 1)

@@ -34,13 +34,14 @@ def test_the_engine_breaks_none(case: Any) -> None:
 
 
 RULE = "version: 1\ntool: t\nsteps:\n  - {path: text, truncate: 90}\nkeys: all\n"
-CONTENT = {"text": "words of a text " * 20 + "CVE-2024-1111", "n": 1, "in": {"a": [1, 2]}}
+CONTENT = {"text": "words of a text " * 20 + "CVE-2024-1111", "n": 1, "in": {"a": [1, 2], "c": 1}}
 
 
 @pytest.mark.parametrize(
     ("change", "law", "message"),
     [
         ({"n": "1"}, 2, "`n`: found "),
+        ({"in": {"a": [1, 2]}}, 3, "`in.c` was removed, although `keys: all` keeps it"),
         ({"in": {"b": [1, 2]}}, 4, "`in.b`: the original has no key"),
         ({"in": {"a": [2, 1]}}, 4, "`in.a[1]`: "),
         ({"in": {}, "text": CONTENT["text"]}, 10, "a copy of the content has another result"),

@@ -61,12 +61,8 @@ NOTE = "Nothing of note here. " * 5
 def test_a_value_that_the_agent_used_and_a_step_removed_is_lost() -> None:
     found = _measured(_history(CONTENT, USED))
     assert (found.references, found.kept, found.retention) == (2, 1, 0.5)
-    assert found.lost_references == (
-        ("h", "host-4", "lookup", "c1", "rows[4].host", 3, "text", "lookup.yaml:4 limit rows"),
-    )
-
-
-def test_a_value_cut_from_a_text_names_its_step() -> None:
+    lost = ("h", "host-4", "lookup", "c1", "rows[4].host", 3, "text", "lookup.yaml:4 limit rows")
+    assert found.lost_references == (lost,)
     found = _measured(_history({"rows": [], "note": f"{NOTE}Ticket INC-77 has more."}, _text("See INC-77.")))
     assert [(lost.path, lost.step) for lost in found.lost_references] == [("note", "lookup.yaml:6 truncate note")]
 
@@ -124,17 +120,10 @@ def test_measures_add_up() -> None:
 DEEP = b"[" * 5_000 + b"]" * 5_000
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        b"",
-        b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}',
-        b'{"kind":"request","parts":[],"x":%s}' % DEEP,
-    ],
-    ids=len,
-)
-def test_histories_with_little_in_them(message: bytes) -> None:
-    assert _measured(b"[" + message + b"]").retention is None
+def test_histories_with_little_in_them() -> None:
+    parts = b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}'
+    for message in (b"", parts, b'{"kind":"request","parts":[],"x":%s}' % DEEP):
+        assert _measured(b"[" + message + b"]").retention is None
 
 
 def test_real_histories_are_measured(data: Path) -> None:

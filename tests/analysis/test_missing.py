@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -20,32 +22,13 @@ DATA = {
     "nested": [[{"q": 1}]],
     "empty": [],
 }
-LIST = "`resolutions` is a list, so"
+CASES = yaml.safe_load((Path(__file__).parent / "nothing_found.yaml").read_text(encoding="utf-8"))["paths"]
 
 
-@pytest.mark.parametrize(
-    ("path", "message", "meant"),
-    [
-        ("resolutions.hostname", f"{LIST} `.hostname` finds nothing there", "resolutions[*].hostname"),
-        ("resolutions.hostnam", f"{LIST} `.hostnam` finds nothing there", "resolutions[*].hostname"),
-        ("resolutions.tags.n", f"{LIST} `.tags` finds nothing there", "resolutions[*].tags[*].n"),
-        ("resolutions.*.hostname", f"{LIST} `.*` finds nothing there", "resolutions[*].hostname"),
-        ("nested.q", "`nested` is a list, so `.q` finds nothing there", "nested[*][*].q"),
-        ("resolution", "the return has no key `resolution`", "resolutions"),
-        ("map[*].v", "`map` is an object, so `[*]` finds nothing there", "map.*.v"),
-        ("map.v", "`map` has no key `v`", "map.*.v"),
-        ("attributes.score", "the return has no key `attributes`", "data.attributes.score"),
-        ("data.attributes.zzz", "`data.attributes` has the key `score`", ""),
-        ("zzz", "the return has the keys `resolutions`, `map`, `nul`, `data`, `text`, `nested` and 1 more", ""),
-        ("nul", "`nul` is null in the return", ""),
-        ("text.x", "`text` is a text, so `.x` finds nothing there", ""),
-        ("empty[*].a", "`[*]` selects nothing in `empty`", ""),
-        ("resolutions[?hostname == 'z']", "`[?hostname == 'z']` selects nothing in `resolutions`", ""),
-        ("resolutions[*].hostname", "", ""),
-    ],
-)
-def test_says_why_and_what_was_meant(path: str, message: str, meant: str) -> None:
-    assert explain(path, DATA) == (f"{message}; did you mean `{meant}`?" if meant else message, meant)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["path"])
+def test_says_why_and_what_was_meant(case: dict[str, str]) -> None:
+    message, meant = case["message"], case["meant"]
+    assert explain(case["path"], DATA) == (f"{message}; did you mean `{meant}`?" if meant else message, meant)
 
 
 def test_other_returns() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -82,29 +84,13 @@ def test_returns_are_named_and_tools_are_sorted_by_size() -> None:
 DATA = {"rows": [{"seen": "2024", "host": "a"}] * 3, "whois": {"raw": "x" * 50}, "count": 3, "empty": []}
 
 
-@pytest.mark.parametrize(
-    ("steps", "message"),
-    [
-        ("{path: row, limit: 2}", "`limit row`: the return has no key `row`; did you mean `rows`?"),
-        ("{path: count, limit: 2}", "`limit count`: `count` is a number, and `limit` works on lists"),
-        ("{path: rows, limit: 2, sort_by: sen}", "`limit rows`: there is no key `sen`; did you mean `seen`?"),
-        ("{path: rows, limit: 2, sort_by: z}", "`limit rows`: there is no key `z`; there are the keys `seen`, `host`"),
-        ("{path: rows, keep: [host, seeen]}", "`keep rows`: there is no key `seeen`; did you mean `seen`?"),
-        ("{drop: [whoiss]}", "`drop @`: there is no key `whoiss`; did you mean `whois`?"),
-        (
-            "{path: whois, keep: none}, {path: whois.raw, drop: a}",
-            "`drop whois.raw`: an earlier step removed `whois.raw`",
-        ),
-        ("{path: rows, limit: 2, sort_by: seen}", None),
-        ("{path: rows, keep: [host, seen, seens]}", None),  # both spellings: some sources write the one
-        ("{path: rows, keep: [host, seen, zzz]}", None),  # a key that some returns have and these have not
-        ("{path: empty, limit: 2, sort_by: anything}", None),
-        ("{drop: [something_else]}", None),
-    ],
-)
-def test_what_found_nothing(steps: str, message: str | None) -> None:
-    found = [entry for entry in needs(f"{HEAD}steps: [{steps}]\n", DATA) if entry[0] != "warning"]
-    assert found == ([] if message is None else [("no place", message)])
+CASES = yaml.safe_load((Path(__file__).parent / "nothing_found.yaml").read_text(encoding="utf-8"))["steps"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["steps"])
+def test_what_found_nothing(case: dict[str, Any]) -> None:
+    found = [entry for entry in needs(f"{HEAD}steps: [{case['steps']}]\n", DATA) if entry[0] != "warning"]
+    assert found == ([] if case["message"] is None else [("no place", case["message"])])
 
 
 def test_what_some_returns_have_is_no_mistake() -> None:

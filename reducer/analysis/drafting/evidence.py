@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import takewhile
-from math import sqrt
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from reducer.analysis.measures import size
 from reducer.histories.stored import events, returns
 from reducer.references import Prompt, Response, Returned, references, searched
 
-Name = TypeVar("Name", str, tuple[str, str])
 Task = tuple[str, str]
 """A source, and the hash of what the agent was asked there."""
 
@@ -77,11 +75,11 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores by source, by tool and by task; a reference counts for the tool that showed it first."""
+    """Scores by source and by tool, of so many tasks; a reference counts for the tool that showed it first."""
 
     sources: dict[str, Score]
     tools: dict[str, Score]
-    tasks: dict[Task, Score]
+    tasks: int
 
     @property
     def total(self) -> Score:
@@ -90,10 +88,9 @@ class Scores:
 
     @property
     def least_retention(self) -> float:
-        """The lower bound of the retention on other tasks, with 95% confidence. Losses cluster by task."""
-        whole = self.total
-        variance = sum((one.kept - whole.retention * one.references) ** 2 for one in self.tasks.values())
-        return whole.retention - 1.645 * sqrt(variance) / max(1, whole.references)
+        """The retention if one further task of average size lost everything, as losses cluster by task; 1 for none."""
+        share = self.total.retention
+        return share * self.tasks / (self.tasks + 1) if share < 1 else share
 
 
 def total(scores: Iterable[Score]) -> Score:
@@ -149,7 +146,7 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
     for one in histories:
         tasks[one.task[0]].add(one.task)
     # If all histories of a source begin alike (`Hello`), each of them is a task.
-    distinct = [one if len(tasks[one.task[0]]) > 1 else _alone(one) for one in histories]
+    distinct = [one if len(tasks[one.task[0]]) > 1 else _of_task(one, (one.task[0], one.digest)) for one in histories]
     distinct.sort(key=lambda one: (one.task, one.digest))
     held: set[Task] = set()
     for source in tasks:
@@ -160,30 +157,28 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
 
 def scored(histories: Iterable[Recording], effect: Callable[[RecordedReturn], Effect]) -> Scores:
     """Score what `effect` leaves of the tool returns of histories."""
-    found: list[tuple[Task, str, Score]] = []
+    found: list[tuple[str, str, Score]] = []
+    tasks: set[Task] = set()
     for history in histories:
-        task, seen = history.task, history.returns
+        source, seen = history.task[0], history.returns
+        tasks |= {history.task} if history.references else set()
         effects = [Effect(one.chars) if one.is_fixed else effect(one) for one in seen]
-        found += ((task, one.tool, Score(1, one.chars, left.chars)) for one, left in zip(seen, effects, strict=True))
+        found += ((source, one.tool, Score(1, one.chars, left.chars)) for one, left in zip(seen, effects, strict=True))
         for value, places in history.references:
             is_kept = any(value not in effects[place].absent for place in places)
-            found.append((task, seen[places[0]].tool, Score(references=1, kept=int(is_kept))))
-    return Scores(
-        sources=_totals((task[0], one) for task, _, one in found),
-        tools=_totals((tool, one) for _, tool, one in found),
-        tasks=_totals((task, one) for task, _, one in found),
-    )
+            found.append((source, seen[places[0]].tool, Score(references=1, kept=int(is_kept))))
+    by_source = _totals((source, one) for source, _, one in found)
+    return Scores(by_source, _totals((tool, one) for _, tool, one in found), len(tasks))
 
 
-def _totals(scores: Iterable[tuple[Name, Score]]) -> dict[Name, Score]:
-    groups: dict[Name, list[Score]] = defaultdict(list)
+def _totals(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
+    groups: dict[str, list[Score]] = defaultdict(list)
     for name, score in scores:
         groups[name].append(score)
-    return {name: total(groups[name]) for name in sorted(groups)}
+    return {name: total(group) for name, group in sorted(groups.items())}
 
 
-def _alone(history: Recording) -> Recording:
-    task = (history.task[0], history.digest)
+def _of_task(history: Recording, task: Task) -> Recording:
     return replace(history, task=task, returns=tuple(replace(one, task=task) for one in history.returns))
 
 

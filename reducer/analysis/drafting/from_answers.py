@@ -10,7 +10,7 @@ from typing import Any
 import jmespath
 
 from reducer.analysis.drafting.profiles import profile
-from reducer.analysis.drafting.rule_text import Draft, DraftRule, SampleTest, Step, compiled, draft
+from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, compiled, draft
 from reducer.analysis.drafting.steps import LEVELS, suggested_steps
 from reducer.engine import Outcome, attempt
 from reducer.formats import decode
@@ -108,7 +108,7 @@ def _try(ruleset: Ruleset, tool: str, answers: Sequence[Any]) -> Trial:
     return Trial(sum(map(chars, answers)), sum(chars(outcome.content) for outcome in outcomes), outcomes)
 
 
-def _test(steps: Sequence[Step], answers: Sequence[Any], trial: Trial) -> SampleTest:
+def _test(steps: Sequence[Step], answers: Sequence[Any], trial: Trial) -> dict[str, Any]:
     """Return the test on the answer that loses most, as it says most."""
     pairs = zip(answers, (outcome.content for outcome in trial.outcomes), strict=True)
     sample, left = max(pairs, key=lambda pair: chars(pair[0]) - chars(pair[1]))
@@ -119,4 +119,4 @@ def _test(steps: Sequence[Step], answers: Sequence[Any], trial: Trial) -> Sample
     counts = {f"length({path})": len(items) for path, items in lists.items() if type(items) is list}
     name = "a sample answer is short enough" + (" and keeps the best of its lists" if counts else "")
     expected = {"min_reduction": f"{int(share * 100) // _ROUND * _ROUND}%", **({"values": counts} if counts else {})}
-    return SampleTest(name, expected, sample)
+    return {"name": name, "sample": sample, "expect": expected}

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from reducer.analysis.drafting.choices import (
     MIN_SAVED,
@@ -18,7 +19,7 @@ from reducer.analysis.drafting.choices import (
     uses,
 )
 from reducer.analysis.drafting.evidence import Effect, RecordedReturn, Recording, Score, Scores, evidence, scored, split
-from reducer.analysis.drafting.rule_text import Draft, DraftRule, SampleTest, compiled, draft, file_names
+from reducer.analysis.drafting.rule_text import Draft, DraftRule, compiled, draft, file_names
 from reducer.analysis.measures import size
 from reducer.engine import attempt
 from reducer.references import NUMBER
@@ -82,10 +83,9 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     training, held = split(histories, holdout)
     thin = {tool: _thin(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
     known = {tool: find_options(training, tool) for tool, why in thin.items() if not why}
+    points = _cross_validate(training, known)
     # The margin is there because the best of many prices is often a lucky one.
-    enough = [
-        (found.total.saved, price) for price, found in _cross_validate(training, known) if found.least_retention >= keep
-    ]
+    enough = [(found.total.saved, price) for price, found in points if found.least_retention >= keep]
     price = max(enough)[1] if enough else None
     chosen = _choose(training, known)
     default = _default(training, keep)
@@ -182,12 +182,12 @@ def _score_rules(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -
     return scored(histories, effect)
 
 
-def _cross_validate(histories: Sequence[Recording], known: Known) -> Iterator[tuple[int, Scores]]:
-    """Yield each price with the scores of its choices on every fourth task in turn, made from all other tasks."""
+def _cross_validate(histories: Sequence[Recording], known: Known) -> list[tuple[int, Scores]]:
+    """Score the choices at each price on every fourth task in turn, made from all other tasks."""
     folds = {task: number % _FOLDS for number, task in enumerate(sorted({one.task for one in histories}))}
     made = [_choose([one for one in histories if folds[one.task] != fold], known) for fold in range(_FOLDS)]
-    for price in PRICES:
-        yield price, _score(histories, {task: made[fold][price] for task, fold in folds.items()}, known)
+    by_price = {price: {task: made[fold][price] for task, fold in folds.items()} for price in PRICES}
+    return [(price, _score(histories, chosen, known)) for price, chosen in by_price.items()]
 
 
 def _tool_draft(options: Options, choice: Choice, default: ToolDraft) -> ToolDraft:
@@ -243,11 +243,12 @@ def _draft(one: ToolDraft, name: str, returns: Sequence[RecordedReturn], scores:
     return draft(one.rule, name, header, _test(one.rule, one.sample) if one.sample else None)
 
 
-def _test(rule: DraftRule, sample: RecordedReturn) -> SampleTest:
+def _test(rule: DraftRule, sample: RecordedReturn) -> dict[str, Any]:
     left = attempt(compiled(rule), sample.tool, sample.content).content
     shown = left if type(left) is str else json.dumps(left, ensure_ascii=False)
     values = sorted(sample.used, key=lambda value: (-len(value), value))
     plain = [value for value in values if not value.startswith(NUMBER) and _PLAIN.fullmatch(value) and value in shown]
     name = "a recorded answer is shortened" + (", and what the agent used of it stays" if plain else "")
-    expected = {"min_reduction": f"{int(100 * (1 - size(left) / size(sample.content)))}%"}
-    return SampleTest(name, expected | ({"contains": plain[:_MAX_CONTAINED]} if plain else {}), sample.content)
+    expected: dict[str, Any] = {"min_reduction": f"{int(100 * (1 - size(left) / size(sample.content)))}%"}
+    expected |= {"contains": plain[:_MAX_CONTAINED]} if plain else {}
+    return {"name": name, "sample": sample.content, "expect": expected}

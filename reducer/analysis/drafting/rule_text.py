@@ -45,15 +45,6 @@ class DraftRule:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleTest:
-    """The test of a rule: its name, and as data what it expects of the sample."""
-
-    name: str
-    expect: Mapping[str, Any]
-    sample: Any
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
     """A drafted rule: name and text of its rule file and of its sample (JSON), the latter empty without a sample."""
 
@@ -77,8 +68,11 @@ def compiled(rule: DraftRule) -> Ruleset:
     return ruleset
 
 
-def draft(rule: DraftRule, name: str, header: Sequence[str], test: SampleTest | None) -> Draft:
-    """Write a rule to the file `name` (without its ending); `header` are comments."""
+def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, Any] | None) -> Draft:
+    """Write a rule to the file `name` (without its ending).
+
+    `header` are comments. `test` has the `name` of the test, the `sample`, and what it expects of it (`expect`).
+    """
     first = [*_comment(*header), "version: 1", _entry("tool", rule.tool), *_settings(rule, "when", "entities")]
     steps = ["steps:"] if rule.steps else []
     for number, step in enumerate(rule.steps):
@@ -87,8 +81,8 @@ def draft(rule: DraftRule, name: str, header: Sequence[str], test: SampleTest | 
     sections = [first, steps, _settings(rule, "preserve", "max_chars")]
     file, sample = "", ""
     if test is not None:
-        file, sample = f"samples/{name}.json", _json_text(test.sample)
-        sections.append(["tests:", _item({"name": test.name, "given": {"file": file}, "expect": dict(test.expect)})])
+        file, sample = f"samples/{name}.json", _json_text(test["sample"])
+        sections.append(["tests:", _item({"name": test["name"], "given": {"file": file}, "expect": test["expect"]})])
     text = "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
     return Draft(rule.tool, f"{name}.yaml", text, file, sample)
 
@@ -109,10 +103,9 @@ def file_names(tools: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str
 
 
 def _json_text(content: Any) -> str:
-    """Return a sample as the text of its file; lone surrogates are escaped."""
+    """Return a sample as the text of its file; lone surrogates become their JSON escapes."""
     text = json.dumps(content, ensure_ascii=False, indent=1)
-    is_text = text.encode(errors="ignore").decode() == text
-    return (text if is_text else json.dumps(content, indent=1)) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
 def _settings(rule: DraftRule, *keys: str) -> list[str]:
@@ -133,7 +126,5 @@ def _item(data: Mapping[str, Any]) -> str:
 
 def _entry(key: str, value: Any) -> str:
     style = None if isinstance(value, (dict, list)) else False
-    data = {key: value}
-    return yaml.safe_dump(data, default_flow_style=style, width=_WIDTH, allow_unicode=True, sort_keys=False).rstrip(
-        "\n"
-    )
+    text = yaml.safe_dump({key: value}, default_flow_style=style, width=_WIDTH, allow_unicode=True, sort_keys=False)
+    return text.rstrip("\n")

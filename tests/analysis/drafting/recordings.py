@@ -18,12 +18,8 @@ def recording(asked: str, *steps: Step) -> bytes:
         id = f"c{number}"
         call = {"part_kind": "tool-call", "tool_name": tool, "args": {}, "tool_call_id": id}
         messages.append({"kind": "response", "parts": [call]})
-        messages.append(
-            {
-                "kind": "request",
-                "parts": [{"part_kind": "tool-return", "tool_name": tool, "content": content, "tool_call_id": id}],
-            }
-        )
+        answer = {"part_kind": "tool-return", "tool_name": tool, "content": content, "tool_call_id": id}
+        messages.append({"kind": "request", "parts": [answer]})
         if said:
             messages.append({"kind": "response", "parts": [{"part_kind": "text", "content": said}]})
             messages.append({"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Go on."}]})
@@ -31,9 +27,7 @@ def recording(asked: str, *steps: Step) -> bytes:
 
 
 def hosts(task: int, used: Sequence[int] = (0, 1)) -> Step:
-    """An inventory of forty hosts, of which the agent names some; every host has a long fingerprint that nobody ever
-    uses.
-    """
+    """An inventory of forty hosts, of which the agent names some; nobody ever uses the long fingerprints."""
     content = [
         {
             "host": f"srv-{task}-{number}.corp",
@@ -43,11 +37,8 @@ def hosts(task: int, used: Sequence[int] = (0, 1)) -> Step:
         }
         for number in range(40)
     ]
-    return (
-        "list_hosts",
-        content,
-        "Look at " + " and ".join(f"srv-{task}-{number}.corp of team{task}x{number}" for number in used),
-    )
+    said = " and ".join(f"srv-{task}-{number}.corp of team{task}x{number}" for number in used)
+    return "list_hosts", content, f"Look at {said}"
 
 
 def schema(task: int) -> Step:

@@ -95,33 +95,20 @@ def test_dates_that_cannot_be_sorted_are_not_sorted_by() -> None:
     assert "sort_by" not in drafted(dated).draft.text
 
 
-ENGINES = {
-    f"Engine {n}": {
-        "category": "harmless",
-        "engine_name": f"Engine {n}",
-        "engine_version": f"1.{n}",
-        "method": "blacklist",
-        "result": "x",
-    }
-    for n in range(90)
-}
+ENGINE = {"category": "harmless", "method": "blacklist", "result": "x"}
+ENGINES = {f"Engine {n}": {"engine_name": f"Engine {n}", "engine_version": f"1.{n}", **ENGINE} for n in range(90)}
+
+NESTED = {"content": [{"type": "text", "text": json.dumps({"hosts": HOSTS})}]}
+SPARSE = {"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400)}}
 
 
 @pytest.mark.parametrize(
     ("content", "expected", "text"),
     [
         ({"data": {"results": ENGINES}}, ["keep data.results.*"], "Left out: method"),
-        (
-            {"content": [{"type": "text", "text": json.dumps({"hosts": HOSTS})}]},
-            ["unwrap content[*].text", "limit content[*].text.hosts"],
-            "A text contains JSON",
-        ),
+        (NESTED, ["unwrap content[*].text", "limit content[*].text.hosts"], "A text contains JSON"),
         (str(HOSTS), ["limit @"], "sort_by: last_seen"),
-        (
-            {"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400)}},
-            ["compact @"],
-            "keys without a value",
-        ),
+        (SPARSE, ["compact @"], "keys without a value"),
         ({"name": "a", "site": {"title": "t", "html": ["<p>" * 30] * 45}}, ["drop site"], "drop: [html]"),
     ],
     ids=["a map", "JSON in texts", "a Python literal", "empty keys", "keys for screens"],

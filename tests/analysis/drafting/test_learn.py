@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reducer.analysis.drafting import Draft, Learned, Recording, drafts, learn, recorded
-from reducer.analysis.drafting.evidence import split
+from reducer.analysis.drafting.evidence import Score, Scores, split
 from reducer.analysis.drafting.rule_text import compiled
 from reducer.analysis.expectations import unmet
 from reducer.analysis.rule_tests import chosen_tests, run_test
 from reducer.engine import attempt, reduce_content
 from reducer.rules import Ruleset, check_rules, compile_rules
 from tests import helpers
-from tests.analysis.drafting.recordings import hosts, recording, schema
+from tests.analysis.drafting.recordings import Step, hosts, recording, schema
 from tests.laws.laws import Case, check
 
 SMALL = ("secrl", "tau_airline")
@@ -43,11 +43,8 @@ def loaded(drafted: Iterable[Draft]) -> Ruleset:
 
 @pytest.fixture(scope="module")
 def learned() -> Learned:
-    return learn(
-        read(*(recording(f"site {task}", schema(task), hosts(task), ("ping", "ok", "Fine.")) for task in range(16))),
-        0.95,
-        0.5,
-    )
+    steps = [(schema(task), hosts(task), ("ping", "ok", "Fine.")) for task in range(16)]
+    return learn(read(*(recording(f"site {task}", *each) for task, each in enumerate(steps))), 0.95, 0.5)
 
 
 def test_unused_values_are_removed_and_used_ones_stay(learned: Learned) -> None:
@@ -82,16 +79,17 @@ def test_the_order_in_which_histories_are_read_changes_nothing() -> None:
     assert list(drafts(other)) == list(drafts(learn(one, 0.95, 0.5)))
 
 
-def test_histories_of_one_task_are_on_one_side() -> None:
+def test_histories_of_one_task_are_on_one_side_unless_all_begin_alike() -> None:
     histories = read(*(recording(f"site {task % 3}", hosts(task)) for task in range(30)))
     training, held = split(histories, 0.5)
     assert {one.task for one in training}.isdisjoint(one.task for one in held)
     assert split(histories, 0.0)[1] == []
+    assert [*map(len, split(read(*(recording("Hello", hosts(task)) for task in range(30))), 0.5))] == [15, 15]
 
 
-def test_histories_that_begin_alike_are_separate_tasks() -> None:
-    training, held = split(read(*(recording("Hello", hosts(task)) for task in range(30))), 0.5)
-    assert len(training) == len(held) == 15
+def test_the_margin_is_one_task_that_loses_everything_unless_nothing_was_lost() -> None:
+    lossy, lossless = (Scores({"made-up": Score(references=20, kept=kept)}, {}, tasks=4) for kept in (15, 20))
+    assert (lossy.least_retention, lossless.least_retention) == (15 / 25, 1)
 
 
 def test_contradicting_uses_keep_more() -> None:
@@ -101,20 +99,13 @@ def test_contradicting_uses_keep_more() -> None:
     assert learned.measured.total.retention >= 0.95
 
 
-@pytest.mark.parametrize(
-    ("histories", "tools"),
-    [
-        ([recording("one", hosts(1))], 1),
-        ([recording("one", ("list_hosts", hosts(1)[1], ""))], 0),
-        ([recording("one")], 0),
-        ([recording(f"site {task}", ("list_hosts", hosts(task)[1], "")) for task in range(12)], 0),
-    ],
-    ids=["one return", "nothing after it", "no return", "never anything after it"],
-)
-def test_thin_evidence_makes_no_rule_of_a_tool(histories: list[bytes], tools: int) -> None:
-    learned = learn(read(*histories), 0.95, 0.5)
-    assert len(learned.tools) == tools
-    assert all(one.rule is None and one.why for one in learned.tools)
+def test_thin_evidence_makes_no_rule_of_a_tool() -> None:
+    one = recording("one", hosts(1))
+    nothing_after = [recording(f"site {task}", ("list_hosts", hosts(task)[1], "")) for task in range(12)]
+    for histories, tools in (([one], 1), (nothing_after[:1], 0), ([recording("one")], 0), (nothing_after, 0)):
+        learned = learn(read(*histories), 0.95, 0.5)
+        assert len(learned.tools) == tools
+        assert all(tool.rule is None and tool.why for tool in learned.tools)
 
 
 def test_names_that_agents_use_in_other_tasks_stay_where_the_rest_is_cut() -> None:
@@ -124,9 +115,8 @@ def test_names_that_agents_use_in_other_tasks_stay_where_the_rest_is_cut() -> No
         return "".join(f"{name}\n{f'words of task {task} that nobody ever needs ' * 12}\n" for name in names)
 
     said = [f"I read {names[task % 6]} and {names[task % 5]}" for task in range(24)]
-    learned = learn(
-        read(*(recording(f"q{task}", ("schema", answer(task), text)) for task, text in enumerate(said))), 0.95, 0.5
-    )
+    histories = (recording(f"q{task}", ("schema", answer(task), text)) for task, text in enumerate(said))
+    learned = learn(read(*histories), 0.95, 0.5)
     (words,) = (one["words"] for one in tool_draft(learned, "schema").rule.settings["entities"].values())
     assert set(words) <= set(names)
     assert learned.measured.total.saved > 0.5
@@ -155,15 +145,10 @@ tools = st.sampled_from(["t", "u*", "with space", "ключ", "true", "a/b"])
 )
 def test_every_draft_is_sound_and_keeps_the_laws(answers: list[tuple[str, Any]], holdout: float, keep: float) -> None:
     # The same answers, made large, in many tasks: enough evidence on whatever they are.
-    histories = read(
-        *(
-            recording(
-                f"q{task}",
-                *((tool, [one, f"v{task}{n}k"] * 30, f"v{task}{n}k") for n, (tool, one) in enumerate(answers)),
-            )
-            for task in range(6)
-        )
-    )
+    def steps(task: int) -> Iterator[Step]:
+        yield from ((tool, [one, f"v{task}{n}k"] * 30, f"v{task}{n}k") for n, (tool, one) in enumerate(answers))
+
+    histories = read(*(recording(f"q{task}", *steps(task)) for task in range(6)))
     drafted = list(drafts(learn(histories, keep, holdout)))
     ruleset = loaded(drafted)
     for draft in drafted:
@@ -177,12 +162,8 @@ def test_every_draft_is_sound_and_keeps_the_laws(answers: list[tuple[str, Any]],
 
 
 def test_what_is_learned_from_real_histories(data: Path, tmp_path: Path) -> None:
-    histories = [
-        recorded(file.parent.name, file.read_bytes())
-        for file in sorted(data.glob("histories/*/*.json"))
-        if file.parent.name in SMALL
-    ]
-    learned = learn(histories, 0.95, 0.5)
+    files = [file for file in sorted(data.glob("histories/*/*.json")) if file.parent.name in SMALL]
+    learned = learn([recorded(file.parent.name, file.read_bytes()) for file in files], 0.95, 0.5)
     assert learned.measured.total.saved >= 0.1
     assert learned.measured.total.retention >= 0.95
     assert learned.unseen.retention >= 0.9

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from hypothesis import given
 
 from reducer.analysis.drafting.profiles import Profile, profile
-from reducer.values import dump
 from tests.laws.strategies import values
 
 
@@ -29,17 +27,6 @@ def test_no_character_is_counted_twice(value: Any) -> None:
         assert sum(below.chars for below in place.below.values()) <= place.chars + place.objects
 
 
-def test_characters_items_and_texts() -> None:
-    value = {"hits": [{"name": "a", "note": "x" * 100}, {"name": "b", "note": None}], "total": 2}
-    root = profile([value, {"hits": [], "total": 0}])
-    assert abs(root.chars - len(dump(value)) - len('{"hits":[],"total":0}')) <= 8
-    assert at(root, "hits").lengths == [2, 0]
-    note = at(root, "hits", -1, "note")
-    assert (note.max_text, note.texts, note.scalars) == (100, ["x" * 100], ["x" * 100, None])
-    assert note.entries[1] == (0, None, len('"note":null,'))
-    assert [entry.answer for entry in at(root, "total").entries] == [0, 1]
-
-
 def test_an_object_used_as_a_map_is_one_place() -> None:
     engines = {f"Engine {number}": {"category": "harmless", "result": "clean"} for number in range(6)}
     root = profile([{"results": engines}])
@@ -53,16 +40,6 @@ def test_objects_with_different_values_are_no_map() -> None:
     values = ({"raw": "x"}, {"a": [1]}, {"jarm": "y"}, {"title": "z"}, {"city": "w"}, {"number": 1})
     assert None not in profile([dict(zip(("whois", "dns", "tls", "http", "geo", "asn"), values, strict=True))]).below
     assert None not in profile([{"a": {"x": 1}, "b": {"x": 1}}]).below
-
-
-def test_texts_that_contain_structure_are_parsed() -> None:
-    inner = {"results": [{"title": "a"}, {"title": "b"}], "more": "x" * 40}
-    root = profile([{"content": [{"text": json.dumps(inner)}]}])
-    text = at(root, "content", -1, "text")
-    assert text.encoded == [("JSON", len(dump(json.dumps(inner))))]
-    assert at(root, "content", -1, "text", "results", -1, "title").texts == ["a", "b"]
-    assert profile(["[('a', 1), ('b', 2)]"]).encoded == [("Python literal", 20)]
-    assert profile(["{not JSON}"]).encoded == []
 
 
 def test_levels_that_rules_do_not_reach_are_left_out() -> None:
