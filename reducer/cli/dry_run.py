@@ -12,10 +12,9 @@ from pathlib import Path
 from reducer.analysis.attention import attention
 from reducer.analysis.report import Report
 from reducer.analysis.tally import Tally
-from reducer.cli.inputs import find_sources
+from reducer.cli.inputs import find_sources, progress
 from reducer.cli.messages import CommandError, say
 from reducer.cli.outputs import targets
-from reducer.cli.progress import progress
 from reducer.cli.reduction import Run, reduce_sources
 from reducer.cli.rules import Chosen, choose_rules, files_named_by, load
 from reducer.cli.views.diff import print_end, print_returns

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from reducer.analysis.drafting import Learned, Score, drafts, is_writable, learn, recorded, total
 from reducer.cli.arguments import parse, parser, share
-from reducer.cli.drafts import write_drafts
-from reducer.cli.inputs import Source
+from reducer.cli.init import write_drafts
+from reducer.cli.inputs import Source, read_histories
 from reducer.cli.messages import counted, say
-from reducer.cli.progress import read_histories
 from reducer.screen import console, make_table, print_indented
 
 _ABOUT = """\

@@ -22,10 +22,9 @@ from typing import IO
 
 from reducer.analysis.report import MAX_BAD, LookOptions, ReturnReport, add_lines, look, look_at_lines
 from reducer.analysis.tally import LineSum, Tally
-from reducer.cli.inputs import Chunk, Selection, Source, read_chunks
+from reducer.cli.inputs import Advance, Chunk, Selection, Source, read_chunks
 from reducer.cli.messages import CommandError, counted, say, say_skipped
 from reducer.cli.outputs import compressed, open_target
-from reducer.cli.progress import Advance
 from reducer.cli.rules import Chosen, load
 from reducer.engine import prepare
 from reducer.errors import HistoryError
