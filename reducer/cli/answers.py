@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from reducer.analysis.steps import characters
-from reducer.cli.inputs import STANDARD_INPUT, Selection, find_sources
+from reducer.cli.inputs import Selection, find_sources
 from reducer.cli.messages import CommandError
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json, read_string
-from reducer.histories.lines import ENDINGS
 from reducer.histories.stored import Return, returns
 from reducer.strict_json import loads
-
-_MAX_ANSWERS = 40
-"""Answers of one tool that are kept, the longest ones: more add nothing new."""
-_TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +22,6 @@ class Answer:
     tool: str
     call: str
     content: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """The answers of one tool: how many there are, the longest of them, and the characters of the longest."""
-
-    tool: str
-    calls: int
-    contents: Sequence[Any]
-    max_characters: int
 
 
 def each_answer(names: Sequence[str], tool: str | None, call: str | None = None) -> Iterator[Answer]:
@@ -61,23 +43,6 @@ def each_answer(names: Sequence[str], tool: str | None, call: str | None = None)
             yield Answer(source.name, entry.tool, name, entry.content)
     if not is_found:
         raise selection.nothing_found()
-
-
-def answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, Answers], bool]:
-    """Return the answers in histories and samples, of one tool if it is given, and whether any file is a history.
-
-    A sample is an answer of `tool`, otherwise of the tool that its file is named after. Raises `CommandError`.
-    """
-    contents: defaultdict[str, list[Any]] = defaultdict(list)
-    is_history = False
-    for answer in each_answer(names, tool):
-        is_history = is_history or bool(answer.call)
-        contents[answer.tool or _tool_name(answer.file)].append(answer.content)
-    found: dict[str, Answers] = {}
-    for name, answers in contents.items():
-        answers.sort(key=characters, reverse=True)
-        found[name] = Answers(name, len(answers), answers[:_MAX_ANSWERS], characters(answers[0]))
-    return found, is_history
 
 
 def _of_history(name: str, data: bytes) -> list[Return] | None:
@@ -118,11 +83,3 @@ def _of_sample(name: str, data: bytes) -> Any:
     if value is None and text.lstrip()[:1] == '"':
         value = read_string(text)
     return text if value is None else value
-
-
-def _tool_name(file: str) -> str:
-    if file == STANDARD_INPUT:
-        raise CommandError("standard input has no file name; add --tool NAME, the tool that gave this answer")
-    name = Path(file).name
-    ending = next((end for end in (*ENDINGS, *_TEXT_ENDINGS) if name.lower().endswith(end)), "")
-    return name.removesuffix(name[len(name) - len(ending) :]) or name

@@ -16,9 +16,9 @@ from typing import Any
 from reducer.cli.arguments import parse, parser
 from reducer.cli.messages import CommandError, counted, reason, say
 from reducer.cli.outputs import write
-from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_named_by
+from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_read
 from reducer.cli.views.plain import plain, print_json
-from reducer.cli.watch import Watched, watch
+from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.rules import Rule, Ruleset, check_rules
 from reducer.rules.diagnostics import catalogue
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.watch:
         if options.fix or options.diff or options.format != "text":
             raise CommandError("--watch prints text and writes nothing; leave out --fix, --diff and --format")
-        watch(_watched(options))
+        watch(partial(_facts, options), partial(files_read, options.rules))
     if options.diff and options.format != "text":
         raise CommandError("--diff prints text; leave out --format")
     if options.diff or options.fix:
@@ -60,14 +60,9 @@ def main(arguments: Sequence[str]) -> int:
     return int(any(options.strict or problem.severity == "error" for problem in problems))
 
 
-def _watched(options: Namespace) -> Watched:
-    def run() -> dict[str, str]:
-        # Lines move, so problems are compared by their messages.
-        problems = _check(options)
-        return {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in problems}
-
-    chosen = partial(choose_rules, options.rules)
-    return Watched(run, lambda: chosen().files, lambda: files_named_by(chosen().files))
+def _facts(options: Namespace) -> dict[str, str]:
+    # Lines move, so problems are compared by their messages.
+    return {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)}
 
 
 def _check(options: Namespace) -> tuple[Diagnostic, ...]:

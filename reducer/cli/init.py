@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from reducer.analysis.drafting import BIG, Draft, Proposal, draft_rule, file_names
-from reducer.cli.answers import Answers, answers_by_tool
+from reducer.analysis.steps import characters
+from reducer.cli.answers import each_answer
 from reducer.cli.arguments import parse, parser
+from reducer.cli.inputs import STANDARD_INPUT
 from reducer.cli.messages import CommandError, counted, say
 from reducer.cli.outputs import write
 from reducer.cli.rules import Chosen, load, rule_files
 from reducer.cli.schema import schema_text
+from reducer.histories.lines import ENDINGS
 from reducer.rules import compile_rules
 from reducer.screen import visible
 from reducer.values import Unreducible, chars
@@ -31,6 +35,9 @@ examples:
 
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 """
+_MAX_ANSWERS = 40
+"""Answers of one tool that a draft is made from, the longest ones: more add nothing new."""
+_TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -43,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--tool", metavar="NAME", help="draft for this tool only; for a sample, the tool that gave it")
     options = parse(reader, arguments)
     folder = Path(options.output)
-    found, is_history = answers_by_tool(options.files, options.tool)
+    found, is_history = _answers_by_tool(options.files, options.tool)
     named = options.tool is not None or not is_history
     proposals = _proposals(found, folder, named)
     if not proposals:
@@ -52,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     write_drafts(folder, [proposal.draft for proposal in proposals])
     for proposal in proposals:
         draft, trial = proposal.draft, proposal.trial
-        answers = _about(draft.tool, len(trial.outcomes), found[draft.tool].calls)
+        answers = _about(draft.tool, len(trial.outcomes), len(found[draft.tool]))
         sizes = f"{trial.before:,} -> {trial.after:,} characters"
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%} of {answers}: {sizes}")
     schema = folder / ".schema.json"
@@ -66,21 +73,44 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _proposals(found: dict[str, Answers], folder: Path, named: bool) -> list[Proposal]:
+def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, list[Any]], bool]:
+    """Return the answers of each tool in histories and samples, the longest first, and whether any file is a history.
+
+    A sample is an answer of `tool`, otherwise of the tool that its file is named after. Raises `CommandError`.
+    """
+    contents: dict[str, list[Any]] = {}
+    is_history = False
+    for answer in each_answer(names, tool):
+        is_history = is_history or bool(answer.call)
+        contents.setdefault(answer.tool or _tool_name(answer.file), []).append(answer.content)
+    for answers in contents.values():
+        answers.sort(key=characters, reverse=True)
+    return contents, is_history
+
+
+def _tool_name(file: str) -> str:
+    if file == STANDARD_INPUT:
+        raise CommandError("standard input has no file name; add --tool NAME, the tool that gave this answer")
+    name = Path(file).name
+    ending = next((end for end in (*ENDINGS, *_TEXT_ENDINGS) if name.lower().endswith(end)), "")
+    return name.removesuffix(name[len(name) - len(ending) :]) or name
+
+
+def _proposals(found: dict[str, list[Any]], folder: Path, named: bool) -> list[Proposal]:
     """Return a draft for each tool without a rule, and say why others have none; tools that are `named` need one."""
     present = tuple(rule_files(folder)) if folder.is_dir() else ()
     existing = load(Chosen(present, str(folder)), "drafted") if present else None
     files = file_names(found)
     proposals = []
     for tool, answers in found.items():
-        contents = [content for content in answers.contents if _is_reducible(content)]
-        about = _about(tool, len(contents), answers.calls)
+        contents = [content for content in answers[:_MAX_ANSWERS] if _is_reducible(content)]
+        about = _about(tool, len(contents), len(answers))
         if existing is not None and (rule := existing.rule_for(tool)):
             message = f"`{tool}` already has a rule: {rule.file}"
             if named:
                 raise CommandError(message)
             say(message)
-        elif not named and answers.max_characters < BIG:
+        elif not named and characters(answers[0]) < BIG:
             say(f"`{tool}`: no rule needed; no answer has {BIG:,} characters")
         elif contents and (proposal := draft_rule(tool, contents, about, files[tool])):
             proposals.append(proposal)
