@@ -28,10 +28,8 @@ from reducer.screen import print_problem, visible
 _EXAMPLES = """\
 examples:
   python -m reducer check                  ./rules, or the bundled rules if there is none
-  python -m reducer check rules/ more.yaml folders and files
   python -m reducer check --fix            correct misspelt keys, missing quotes and the like, then check
   python -m reducer check --format github  workflow commands; json for other programs
-  python -m reducer explain E010           explain a code
 
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """

@@ -30,7 +30,6 @@ requests)
 examples:
   python -m reducer compare histories/                     ./rules (otherwise the bundled rules) and four baselines
   python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
-  python -m reducer compare logs.jsonl.gz --format json    numbers for another program
 
 Exit codes: 0 done, 2 cannot run.
 """

@@ -28,8 +28,6 @@ The draft states a reason for each step, and has a sample and a test. Existing f
 _EXAMPLES = """\
 examples:
   python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
-  python -m reducer init session.json --tool search
-                                                   for one tool only
   python -m reducer init answer.json --tool search a sample: JSON or text, one answer of a tool
   python -m reducer init search.json -o my-rules/  a file that is named after the tool, into another folder
 

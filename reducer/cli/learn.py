@@ -22,8 +22,6 @@ _EXAMPLES = """\
 examples:
   python -m reducer learn histories/                       show what can be learned and how well it does; write nothing
   python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
-  python -m reducer learn logs.jsonl.gz --holdout 0 -o drafts/
-                                                           learn from everything, measure nothing
 
 Subfolders of a given folder are sources; results are measured for each. Read every draft: comments state the evidence.
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run.

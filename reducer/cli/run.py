@@ -24,7 +24,6 @@ examples:
                                                    write the reduced history, and archive the original returns
   python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
                                                    JSON lines of any size, compressed with gzip or Zstandard
-  python -m reducer histories/ -o reduced/         write a folder of reduced histories
   curl … | python -m reducer - --format json       read standard input, print numbers for another program
   python -m reducer histories/ --fail-under references=98%,saved=60%
                                                    for continuous integration: exit with 1 below these values

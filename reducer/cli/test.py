@@ -35,9 +35,6 @@ subset and never larger, a second reduction changes nothing, and preserved entit
 _EXAMPLES = """\
 examples:
   python -m reducer test                        ./rules, or the bundled rules if there is none
-  python -m reducer test rules/ more.yaml       folders and files
-  python -m reducer test -k newest              only tests with this text in their name, tools or file
-  python -m reducer test --coverage             also list rules without tests and steps that no test exercises
   python -m reducer test --update               write the snapshots that have changed
   python -m reducer test --format junit         for continuous integration; json for other programs
 

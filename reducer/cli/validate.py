@@ -33,8 +33,6 @@ examples:
   python -m reducer validate histories/ --strict   all histories in a folder; also fail for warnings
   python -m reducer validate reduced.json --against session.json
                                                    also prove that one is a reduction of the other
-  curl … | python -m reducer validate - --format json
-                                                   read standard input, print JSON for another program
   python -m reducer validate --codes               list all codes
 
 A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
