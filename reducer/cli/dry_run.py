@@ -20,7 +20,8 @@ from reducer.cli.reduction import Run, reduce_sources
 from reducer.cli.rules import choose_rules, files_read, load
 from reducer.cli.views.diff import print_end, print_returns
 from reducer.cli.views.html_page import print_html
-from reducer.cli.views.json_report import print_json
+from reducer.cli.views.json_report import as_json
+from reducer.cli.views.plain import print_json
 from reducer.cli.views.table import print_head, print_table, share
 from reducer.cli.watch import watch
 from reducer.screen import console
@@ -55,8 +56,10 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     needs = attention(result)
     if options.format == "diff":
         print_end(result, needs, console(stream))
+    elif options.format == "json":
+        print_json(as_json(result, needs, options.cache_prices), stream)
     else:
-        print_report = {"table": print_table, "json": print_json, "html": print_html}[options.format]
+        print_report = print_table if options.format == "table" else print_html
         print_report(result, needs, stream, options.cache_prices)
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {totals.written:,} bytes")

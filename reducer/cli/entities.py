@@ -50,7 +50,8 @@ def main(arguments: Sequence[str]) -> int:
     sources = find_sources(options.files)
     spots = (spot for source in sources for spot in _spots(source, scan))
     if options.format == "jsonl":
-        _print_lines(spots)
+        for entity, file, position in spots:
+            print(json.dumps({**entity._asdict(), "file": file, "place": position}))
     else:
         _print_table(spots, options.refang, len(sources) > 1)
     return 0
@@ -101,11 +102,6 @@ def _texts(value: Any) -> Iterator[tuple[Sequence[Token], str]]:
         elif type(item) is dict:
             for key, inner in reversed(item.items()):
                 waiting += [((*place, key), inner), ((*place, key), key)]
-
-
-def _print_lines(spots: Iterator[_Spot]) -> None:
-    for entity, file, position in spots:
-        print(json.dumps({**entity._asdict(), "file": file, "place": position}))
 
 
 def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
