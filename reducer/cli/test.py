@@ -202,11 +202,8 @@ def _text(problem: Diagnostic, label: str) -> str:
 
 def _locate(file: str, at: Place, message: str = "", help: str = "", *, key: bool = False) -> Diagnostic:
     """Return a message with its line. Rules do not store where their tests are, so the file is read again."""
-    try:
-        tree, lines = _parsed(Path(file).read_bytes(), file)
-    except OSError:
-        tree, lines = None, ()  # it was removed after it was loaded
-    if tree is None:
+    tree, lines = _parsed(Path(file).read_bytes(), file)
+    if tree is None:  # it was changed after it was loaded
         return Diagnostic(Location(file, 1, 1), "", message, help)
     report = Report(file, lines)
     report.add(locate(tree, at, key=key), "", message, help)

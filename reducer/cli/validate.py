@@ -118,7 +118,7 @@ def _check(source: Source, original: Source | None, advance: Advance) -> _Checke
     histories = last = 0
     for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):
         if line is None:
-            found.append(Finding("V101", (), "the original has more lines", last, 1))
+            found.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
         document = _document(line)
         if document is not None:
@@ -127,7 +127,7 @@ def _check(source: Source, original: Source | None, advance: Advance) -> _Checke
         elif line.is_long or line.content.strip():
             histories += 1
             what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
-            found.append(Finding("V007", (), what, line.number, 1))
+            found.append(Finding("V007", (), what, line=line.number, column=1))
         if original is not None and (other is None or other.content != line.content):
             found += _compared(line, other, document)
         last = line.number
@@ -147,7 +147,7 @@ def _compared(line: Line, other: Line | None, document: Document | None) -> list
     if other is not None and document is not None and not other.is_long:
         return compare(document, read_document(other.content, max(line.number, 1)))
     message = "the original has no such line" if other is None else "differs from the original, and is not compared"
-    return [Finding("V101", (), message, max(line.number, 1), 1)]
+    return [Finding("V101", (), message, line=max(line.number, 1), column=1)]
 
 
 def _print_findings(file: _Checked) -> None:
