@@ -11,25 +11,25 @@ from dataclasses import replace
 from difflib import unified_diff
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.messages import CommandError, counted, reason, say
 from reducer.cli.outputs import write
-from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_named_by
-from reducer.cli.views.diagnostics import FORMATS, print_problems
-from reducer.cli.watch import Watched, watch
+from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_read
+from reducer.cli.views.plain import plain, print_json
+from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.rules import Rule, Ruleset, check_rules
+from reducer.rules.diagnostics import catalogue
 from reducer.rules.fix import fixed
-from reducer.screen import visible
+from reducer.screen import print_problem, visible
 
 _EXAMPLES = """\
 examples:
   python -m reducer check                  ./rules, or the bundled rules if there is none
-  python -m reducer check rules/ more.yaml folders and files
   python -m reducer check --fix            correct misspelt keys, missing quotes and the like, then check
   python -m reducer check --format github  workflow commands; json for other programs
-  python -m reducer explain E010           explain a code
 
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
@@ -43,13 +43,13 @@ def main(arguments: Sequence[str]) -> int:
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     add("--fix", action="store_true", help="correct in the files what can be corrected safely, then check")
     add("--diff", action="store_true", help="print what --fix would change; write nothing")
-    add("--format", choices=FORMATS, default="text", help="output format (default: text)")
+    add("--format", choices=("text", "json", "github"), default="text", help="output format (default: text)")
     add("--watch", action="store_true", help="check again when a rule or sample changes; show differences")
     options = parse(reader, arguments)
     if options.watch:
         if options.fix or options.diff or options.format != "text":
             raise CommandError("--watch prints text and writes nothing; leave out --fix, --diff and --format")
-        watch(_watched(options))
+        watch(partial(_facts, options), partial(files_read, options.rules))
     if options.diff and options.format != "text":
         raise CommandError("--diff prints text; leave out --format")
     if options.diff or options.fix:
@@ -58,21 +58,22 @@ def main(arguments: Sequence[str]) -> int:
     return int(any(options.strict or problem.severity == "error" for problem in problems))
 
 
-def _watched(options: Namespace) -> Watched:
-    def run() -> dict[str, str]:
-        # Lines move, so problems are compared by their messages.
-        problems = _check(options)
-        return {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in problems}
-
-    chosen = partial(choose_rules, options.rules)
-    return Watched(run, lambda: chosen().files, lambda: files_named_by(chosen().files))
+def _facts(options: Namespace) -> dict[str, str]:
+    # Lines move, so problems are compared by their messages.
+    return {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)}
 
 
 def _check(options: Namespace) -> tuple[Diagnostic, ...]:
     """Print and return every problem of the rule files. Raises `CommandError`."""
     chosen = choose_rules(options.rules)
     problems = problems_of(chosen.files)
-    print_problems(problems, options.format, sys.stdout)
+    if options.format == "json":
+        print_json({"problems": list(map(_as_json, problems))}, sys.stdout)
+    for problem in problems:
+        if options.format == "github":
+            print(_command(problem))
+        elif options.format == "text":
+            print_problem(f"{problem}\n", sys.stdout)
     if options.format == "text":
         files = counted(len(chosen.files), "rule file") + ("" if options.rules else f" in {chosen.name}")
         counts = Counter(problem.severity for problem in problems)
@@ -154,3 +155,19 @@ def _correct(chosen: Chosen, only_show: bool) -> None:
             write(Path(name), text)
     if changed and not only_show:
         say(f"corrected {counted(len(changed), 'rule file')}: {', '.join(changed)}")
+
+
+def _command(problem: Diagnostic) -> str:
+    """Return a workflow command: https://docs.github.com/actions/reference/workflow-commands-for-github-actions."""
+    at = problem.location
+    file = at.file.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    where = f"file={file},line={at.line},endLine={at.line},col={at.column},endColumn={at.column + problem.width}"
+    message = f"{problem.message}\nhelp: {problem.help}" if problem.help else problem.message
+    escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(f"::{problem.severity} {where},title={problem.code} {catalogue()[problem.code].name}::{escaped}")
+
+
+def _as_json(problem: Diagnostic) -> dict[str, Any]:
+    fields = plain(problem)
+    name = catalogue()[problem.code].name
+    return {**fields.pop("location"), "severity": problem.severity, "name": name, **fields}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from typing import Any
 
-from reducer.analysis.compare import AS_RECORDED, Contender, add_scores, baseline, compare, of_rules
+from reducer.analysis.compare import AS_RECORDED, Contender, Score, add_scores, baseline, compare, of_rules
+from reducer.analysis.prices import Prices
 from reducer.cli.arguments import add_cache_prices, explained, parse, parser
+from reducer.cli.inputs import read_histories
 from reducer.cli.messages import counted
-from reducer.cli.progress import read_histories
 from reducer.cli.rules import choose_rules, load
-from reducer.cli.views.comparison import print_scores, rows
+from reducer.cli.views.table import share
+from reducer.screen import console, make_table
 
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5")
 _ABOUT = """\
@@ -27,10 +30,19 @@ requests)
 examples:
   python -m reducer compare histories/                     ./rules (otherwise the bundled rules) and four baselines
   python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
-  python -m reducer compare logs.jsonl.gz --format json    numbers for another program
 
 Exit codes: 0 done, 2 cannot run.
 """
+_COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "": lambda row: row["name"],
+    "Characters\nbefore": lambda row: f"{row['characters']['before']:,}",
+    "after": lambda row: f"{row['characters']['after']:,}",
+    "Saved": lambda row: f"{row['characters']['saved']:.1%}",
+    "References\nkept": lambda row: share(row["references"]["kept"], row["references"]["novel"]),
+    "Entities\nkept": lambda row: share(row["entities"]["kept"], row["entities"]["all"]),
+    "Cost, cached\nof recorded": lambda row: "-" if row["cost"]["share"] is None else f"{row['cost']['share']:.1%}",
+    "Prefix\nchanges": lambda row: f"{row['cost']['changes']:,}",
+}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -47,15 +59,38 @@ def main(arguments: Sequence[str]) -> int:
     contenders = [AS_RECORDED, *_rule_sets(options.rules, here=bool(options.histories)), *baselines]
     scored, skipped = read_histories(options.histories, lambda source, content: compare(content, contenders))
     scores = [reduce(add_scores, of_contender) for of_contender in zip(*scored, strict=True)]
-    table = rows(contenders, scores, options.cache_prices)
+    table = _rows(contenders, scores, options.cache_prices)
     if options.format == "json":
         head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices._asdict()}
         print(json.dumps({**head, "contenders": table}, indent=1))
     else:
-        print_scores(counted(len(scored), "history", "histories"), table, sys.stdout)
+        screen = console(sys.stdout)
+        screen.print(f"Read     {counted(len(scored), 'history', 'histories')}\n")
+        screen.print(make_table(tuple(_COLUMNS), [[cell(row) for cell in _COLUMNS.values()] for row in table]))
     return 0
 
 
 def _rule_sets(given: Sequence[str], *, here: bool) -> list[Contender]:
     sets = [choose_rules([one]) for one in given] or [choose_rules([], here=here)]
     return [of_rules(chosen.name, load(chosen)) for chosen in sets]
+
+
+def _rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Prices) -> list[dict[str, Any]]:
+    """Return the scores as plain JSON values, the recorded histories first; shares are from 0 to 1, or null."""
+    first = scores[0]
+    before, whole = first.characters, first.cost.cached(prices)
+
+    def row(one: Contender, score: Score) -> dict[str, Any]:
+        after, cached, uncached = score.characters, score.cost.cached(prices), score.cost.uncached(prices)
+        saved = round((before - after) / before, 4) if before else 0.0
+        cost = {"cached": round(cached), "uncached": round(uncached), "changes": score.cost.changes}
+        return {
+            "name": one.name,
+            "rules": one.rules,
+            "characters": {"before": before, "after": after, "saved": saved},
+            "references": {"novel": first.references, "kept": score.references},
+            "entities": {"all": first.entities, "kept": score.entities},
+            "cost": {**cost, "share": round(cached / whole, 4) if whole else None},
+        }
+
+    return list(map(row, contenders, scores))

@@ -8,21 +8,22 @@ from argparse import Namespace
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from reducer.analysis.attention import attention
 from reducer.analysis.report import Report
 from reducer.analysis.tally import Tally
-from reducer.cli.inputs import find_sources
+from reducer.cli.inputs import find_sources, progress
 from reducer.cli.messages import CommandError, say
 from reducer.cli.outputs import targets
-from reducer.cli.progress import progress
 from reducer.cli.reduction import Run, reduce_sources
-from reducer.cli.rules import Chosen, choose_rules, files_named_by, load
+from reducer.cli.rules import choose_rules, files_read, load
 from reducer.cli.views.diff import print_end, print_returns
 from reducer.cli.views.html_page import print_html
-from reducer.cli.views.json_report import print_json
+from reducer.cli.views.json_report import as_json
+from reducer.cli.views.plain import print_json
 from reducer.cli.views.table import print_head, print_table, share
-from reducer.cli.watch import Watched
+from reducer.cli.watch import watch
 from reducer.screen import console
 
 
@@ -31,7 +32,7 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
 
     Raises `CommandError`, `ArchiveError` and OSError.
     """
-    chosen = _rules(options)
+    chosen = choose_rules(options.rules, here=bool(options.histories))
     ruleset = load(chosen)
     sources = find_sources(options.histories)
     files = targets(options.output, sources, chosen.files) if options.output is not None else ()
@@ -55,8 +56,10 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     needs = attention(result)
     if options.format == "diff":
         print_end(result, needs, console(stream))
+    elif options.format == "json":
+        print_json(as_json(result, needs, options.cache_prices), stream)
     else:
-        print_report = {"table": print_table, "json": print_json, "html": print_html}[options.format]
+        print_report = print_table if options.format == "table" else print_html
         print_report(result, needs, stream, options.cache_prices)
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {totals.written:,} bytes")
@@ -67,30 +70,26 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     return 2 if totals.errors else 1 if needs_work else 0, result
 
 
-def watched(options: Namespace) -> Watched:
-    """Return what `--watch` runs again and again. Raises `CommandError`."""
+def watch_run(options: Namespace) -> NoReturn:
+    """Run again and again for `--watch`. Raises `CommandError`."""
     if options.output is not None or options.format not in ("table", "diff") or "-" in options.histories:
         raise CommandError(
             "--watch prints tables and diffs of files; leave out --output, --format json or html, and standard input"
         )
 
-    def run() -> dict[str, str]:
+    def facts() -> dict[str, str]:
         found = dry_run(options)[1]
-        facts = {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in found.tools}
+        kept = {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in found.tools}
         if (measures := found.tally.measures) is not None:
-            facts["references"] = f"{measures.kept:,} of {measures.references:,} kept"
-        return facts
+            kept["references"] = f"{measures.kept:,} of {measures.references:,} kept"
+        return kept
 
     def read() -> Iterator[Path]:
-        yield from _rules(options).files
+        yield from files_read(options.rules, here=bool(options.histories))
         sources = find_sources(options.histories) if options.histories else ()
         yield from (source.path for source in sources if source.path is not None)
 
-    return Watched(run, read, lambda: files_named_by(_rules(options).files))
-
-
-def _rules(options: Namespace) -> Chosen:
-    return choose_rules(options.rules, here=bool(options.histories))
+    watch(facts, read)
 
 
 def _check_archive(options: Namespace) -> None:

@@ -18,6 +18,7 @@ from reducer.entities.aliases import types_for
 from reducer.entities.entity import Scan
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.formats import decode
+from reducer.paths.written import Token, path_text
 from reducer.screen import console, visible
 
 _Spot = tuple[Entity, str, str]
@@ -27,7 +28,6 @@ examples:
   python -m reducer entities report.txt              each entity once, with its count and first position
   python -m reducer entities a.json --type ioc --type cve
                                                      only these types and groups, with JSON paths
-  curl … | python -m reducer entities - --refang     read standard input; show evil[.]com as evil.com
   python -m reducer entities *.txt --format jsonl    every occurrence as a line of JSON
 
 Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware; groups: ip hash ioc.
@@ -50,7 +50,8 @@ def main(arguments: Sequence[str]) -> int:
     sources = find_sources(options.files)
     spots = (spot for source in sources for spot in _spots(source, scan))
     if options.format == "jsonl":
-        _print_lines(spots)
+        for entity, file, position in spots:
+            print(json.dumps({**entity._asdict(), "file": file, "place": position}))
     else:
         _print_table(spots, options.refang, len(sources) > 1)
     return 0
@@ -72,7 +73,7 @@ def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
     values = _values(text)
     for number, value in values:
         for place, leaf in _texts(value):
-            yield from ((entity, source.name, f"{number}{place}") for entity in scan(leaf))
+            yield from ((entity, source.name, f"{number}{path_text(place)}") for entity in scan(leaf))
     line, begin = 1, 0
     for entity in () if values else scan(text):
         line += text.count("\n", begin, entity.start)
@@ -89,25 +90,18 @@ def _values(text: str) -> list[tuple[str, Any]]:
     return [] if any(type(value) is str for _, value in values) else values
 
 
-def _texts(value: Any) -> Iterator[tuple[str, str]]:
+def _texts(value: Any) -> Iterator[tuple[Sequence[Token], str]]:
     """Yield every text in a JSON value with its path, a key before its value; without recursion, for deep input."""
-    waiting = [("", value)]
+    waiting: list[tuple[tuple[Token, ...], Any]] = [((), value)]
     while waiting:
         place, item = waiting.pop()
         if type(item) is str:
-            yield place or "@", item
+            yield place, item
         elif type(item) is list:
-            waiting.extend((f"{place}[{index}]", inner) for index, inner in reversed(list(enumerate(item))))
+            waiting.extend(((*place, index), inner) for index, inner in reversed(list(enumerate(item))))
         elif type(item) is dict:
             for key, inner in reversed(item.items()):
-                name = key if key.isidentifier() else json.dumps(key, ensure_ascii=False)
-                inside = f"{place}.{name}" if place else name
-                waiting += [(inside, inner), (inside, key)]
-
-
-def _print_lines(spots: Iterator[_Spot]) -> None:
-    for entity, file, position in spots:
-        print(json.dumps({**entity._asdict(), "file": file, "place": position}))
+                waiting += [((*place, key), inner), ((*place, key), key)]
 
 
 def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from reducer.analysis.drafting import BIG, Proposal, draft_rule, file_names
-from reducer.cli.answers import Answers, answers_by_tool
+from reducer.analysis.drafting import BIG, Draft, Proposal, draft_rule, file_names
+from reducer.analysis.steps import characters
 from reducer.cli.arguments import parse, parser
-from reducer.cli.drafts import write_drafts
+from reducer.cli.inputs import STANDARD_INPUT
 from reducer.cli.messages import CommandError, counted, say
 from reducer.cli.outputs import write
+from reducer.cli.query import each_answer
 from reducer.cli.rules import Chosen, load, rule_files
 from reducer.cli.schema import schema_text
+from reducer.histories.lines import ENDINGS
+from reducer.rules import compile_rules
 from reducer.screen import visible
 from reducer.values import Unreducible, chars
 
@@ -23,13 +28,14 @@ The draft states a reason for each step, and has a sample and a test. Existing f
 _EXAMPLES = """\
 examples:
   python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
-  python -m reducer init session.json --tool search
-                                                   for one tool only
   python -m reducer init answer.json --tool search a sample: JSON or text, one answer of a tool
   python -m reducer init search.json -o my-rules/  a file that is named after the tool, into another folder
 
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 """
+_MAX_ANSWERS = 40
+"""Answers of one tool that a draft is made from, the longest ones: more add nothing new."""
+_TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -42,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--tool", metavar="NAME", help="draft for this tool only; for a sample, the tool that gave it")
     options = parse(reader, arguments)
     folder = Path(options.output)
-    found, is_history = answers_by_tool(options.files, options.tool)
+    found, is_history = _answers_by_tool(options.files, options.tool)
     named = options.tool is not None or not is_history
     proposals = _proposals(found, folder, named)
     if not proposals:
@@ -51,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
     write_drafts(folder, [proposal.draft for proposal in proposals])
     for proposal in proposals:
         draft, trial = proposal.draft, proposal.trial
-        answers = _about(draft.tool, len(trial.outcomes), found[draft.tool].calls)
+        answers = _about(draft.tool, len(trial.outcomes), len(found[draft.tool]))
         sizes = f"{trial.before:,} -> {trial.after:,} characters"
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%} of {answers}: {sizes}")
     schema = folder / ".schema.json"
@@ -65,21 +71,44 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _proposals(found: dict[str, Answers], folder: Path, named: bool) -> list[Proposal]:
+def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, list[Any]], bool]:
+    """Return the answers of each tool in histories and samples, the longest first, and whether any file is a history.
+
+    A sample is an answer of `tool`, otherwise of the tool that its file is named after. Raises `CommandError`.
+    """
+    contents: dict[str, list[Any]] = {}
+    is_history = False
+    for answer in each_answer(names, tool):
+        is_history = is_history or bool(answer.call)
+        contents.setdefault(answer.tool or _tool_name(answer.file), []).append(answer.content)
+    for answers in contents.values():
+        answers.sort(key=characters, reverse=True)
+    return contents, is_history
+
+
+def _tool_name(file: str) -> str:
+    if file == STANDARD_INPUT:
+        raise CommandError("standard input has no file name; add --tool NAME, the tool that gave this answer")
+    name = Path(file).name
+    ending = next((end for end in (*ENDINGS, *_TEXT_ENDINGS) if name.lower().endswith(end)), "")
+    return name.removesuffix(name[len(name) - len(ending) :]) or name
+
+
+def _proposals(found: dict[str, list[Any]], folder: Path, named: bool) -> list[Proposal]:
     """Return a draft for each tool without a rule, and say why others have none; tools that are `named` need one."""
     present = tuple(rule_files(folder)) if folder.is_dir() else ()
     existing = load(Chosen(present, str(folder)), "drafted") if present else None
     files = file_names(found)
     proposals = []
     for tool, answers in found.items():
-        contents = [content for content in answers.contents if _is_reducible(content)]
-        about = _about(tool, len(contents), answers.calls)
+        contents = [content for content in answers[:_MAX_ANSWERS] if _is_reducible(content)]
+        about = _about(tool, len(contents), len(answers))
         if existing is not None and (rule := existing.rule_for(tool)):
             message = f"`{tool}` already has a rule: {rule.file}"
             if named:
                 raise CommandError(message)
             say(message)
-        elif not named and answers.max_characters < BIG:
+        elif not named and characters(answers[0]) < BIG:
             say(f"`{tool}`: no rule needed; no answer has {BIG:,} characters")
         elif contents and (proposal := draft_rule(tool, contents, about, files[tool])):
             proposals.append(proposal)
@@ -100,3 +129,21 @@ def _about(tool: str, count: int, calls: int) -> str:
     if count < calls:
         return f"{count:,} of {calls:,} answers of `{visible(tool)}`, the longest"
     return f"{counted(count, 'answer')} of `{visible(tool)}`"
+
+
+def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
+    """Write all drafts; none if one of their files exists, or if they conflict with a rule. Raises `CommandError`."""
+    if folder.exists() and not folder.is_dir():
+        raise CommandError(f"{folder}: is not a folder; drafts are written to a folder of rules")
+    drafted = {folder / draft.file: draft.text.encode() for draft in drafts}
+    files = {**drafted, **{folder / draft.sample_file: draft.sample.encode() for draft in drafts if draft.sample_file}}
+    if existing := ", ".join(str(file) for file in files if os.path.lexists(file)):
+        raise CommandError(f"files are never overwritten, so nothing was written; existing: {existing}")
+    present = {file: file.read_bytes() for file in rule_files(folder)} if folder.is_dir() else {}
+    _, problems = compile_rules((str(file), text) for file, text in {**present, **drafted}.items())
+    for problem in problems:
+        # Warnings about other rules are not about the drafts.
+        if problem.severity == "error" or Path(problem.location.file) in drafted:
+            raise CommandError(f"{folder}: {problem}\nnothing was written")
+    for file, content in files.items():
+        write(file, content)

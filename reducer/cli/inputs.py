@@ -1,24 +1,32 @@
-"""Which histories a verb reads, and which of their tool returns."""
+"""Which histories a verb reads, and which of their tool returns; a progress bar shows how far it is."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from reducer.cli import VERBS
-from reducer.cli.messages import CommandError, reason, say, suggestion
+from reducer.cli.messages import CommandError, reason, say, say_skipped, suggestion
+from reducer.errors import HistoryError
 from reducer.histories.compressed import CompressedError, decompressed
 from reducer.histories.lines import ENDINGS, Piece, Stream, are_lines, is_lines_name, lines_of, pieces
 from reducer.histories.stored import Return
 
+_T = TypeVar("_T")
+
+_LARGE = 3_000_000
+"""Bytes of histories that take about a second."""
+
+Advance = Callable[[int], None]
+"""Takes the number of bytes of a source that were read."""
 STANDARD_INPUT = "standard input"
 """The name of the source that `-` refers to."""
 _MAX_NAMES = 2000
@@ -187,3 +195,58 @@ class Selection:
         if self.tools and self.tool is not None:
             return CommandError(f"--tool {self.tool}: no such tool; {suggestion(self.tool, self.tools)}")
         return CommandError("no tool returns")
+
+
+@contextmanager
+def progress(sources: Sequence[Source]) -> Iterator[Callable[[Source], Advance]]:
+    """Show a progress bar on standard error while large histories are read, if it is a terminal.
+
+    Yields a function that returns, for each source in order, the function to call with the bytes that were read.
+    """
+    total = sum(source.size for source in sources)
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or total < _LARGE:
+        yield lambda source: lambda read: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        done = 0
+
+        def start(source: Source) -> Advance:
+            nonlocal done
+            before = done
+            done += source.size
+            return lambda read: bar.update(task, completed=before + read)
+
+        yield start
+
+
+def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) -> tuple[list[_T], int]:
+    """Return `read(source, content)` of each history that the arguments `names` refer to, and how many inputs were
+    skipped because they contain none. Raises `CommandError`, also if there is no history.
+    """
+    found: list[_T] = []
+    skipped: list[tuple[str, str]] = []
+    sources = find_sources(names)
+    with progress(sources) as bar:
+        for source in sources:
+            advance = bar(source)
+            try:
+                for line in read_lines(source):
+                    if line.number and not line.is_long and not line.content.strip():
+                        continue
+                    try:
+                        found.append(read(source, line.content))
+                    except (HistoryError, ValueError) as error:
+                        name = f"{source.name}:{line.number}" if line.number else source.name
+                        skipped.append((name, "longer than 16 MB" if line.is_long else str(error)))
+                    advance(line.position)
+            except CommandError as error:
+                skipped.append((source.name, str(error).removeprefix(f"{source.name}: ")))
+    say_skipped(skipped)
+    if not found:
+        raise CommandError(f"no history in {', '.join(names)}")
+    return found, len(skipped)

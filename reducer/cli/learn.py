@@ -8,10 +8,9 @@ from pathlib import Path
 
 from reducer.analysis.drafting import Learned, Score, drafts, is_writable, learn, recorded, total
 from reducer.cli.arguments import parse, parser, share
-from reducer.cli.drafts import write_drafts
-from reducer.cli.inputs import Source
+from reducer.cli.init import write_drafts
+from reducer.cli.inputs import Source, read_histories
 from reducer.cli.messages import counted, say
-from reducer.cli.progress import read_histories
 from reducer.screen import console, make_table, print_indented
 
 _ABOUT = """\
@@ -23,8 +22,6 @@ _EXAMPLES = """\
 examples:
   python -m reducer learn histories/                       show what can be learned and how well it does; write nothing
   python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
-  python -m reducer learn logs.jsonl.gz --holdout 0 -o drafts/
-                                                           learn from everything, measure nothing
 
 Subfolders of a given folder are sources; results are measured for each. Read every draft: comments state the evidence.
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run.

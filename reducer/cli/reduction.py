@@ -18,14 +18,13 @@ from itertools import groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
-from reducer.analysis.report import MAX_BAD, LookOptions, ReturnReport, add_lines, look, look_at_lines
+from reducer.analysis.report import MAX_BAD, LinesLook, LookOptions, ReturnReport, add_lines, look, look_at_lines
 from reducer.analysis.tally import LineSum, Tally
-from reducer.cli.inputs import Chunk, Selection, Source, read_chunks
+from reducer.cli.inputs import Advance, Chunk, Selection, Source, read_chunks
 from reducer.cli.messages import CommandError, counted, say, say_skipped
 from reducer.cli.outputs import compressed, open_target
-from reducer.cli.progress import Advance
 from reducer.cli.rules import Chosen, load
 from reducer.engine import prepare
 from reducer.errors import HistoryError
@@ -52,21 +51,15 @@ class Task:
         return bool(form == "diff" or (form == "json" and self.chunk.kind == "history"))
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What came of a task: the sums, the compressed output, the names that occur, and details by line number.
+class Result(NamedTuple):
+    """What came of a task: how many bytes of the file were read, what the rules did, and the names that occur.
 
-    `position` counts the bytes of the file that were read. A whole history has no lines, and its details have the line
-    number 0. `error` tells why the source cannot be read.
+    `found` has the compressed output. A whole history has no lines, and its details have the line number 0.
     """
 
-    position: int = 0
-    tally: Tally = field(default_factory=Tally)
-    lines: LineSum = field(default_factory=partial(LineSum, ""))
-    output: bytes = b""
-    selection: Selection = field(default_factory=Selection)
-    details: Sequence[tuple[int, tuple[ReturnReport, ...]]] = ()
-    error: str = ""
+    position: int
+    found: LinesLook
+    selection: Selection
 
 
 @dataclass(slots=True)
@@ -124,26 +117,27 @@ def reduce_sources(run: Run) -> Totals:
 
 
 def _add_results(
-    run: Run, source: Source, results: Iterable[Result], *, totals: Totals, file: IO[bytes] | None
+    run: Run, source: Source, results: Iterable[Result | str], *, totals: Totals, file: IO[bytes] | None
 ) -> None:
     """Add up the results of one source, and write their outputs. Raises `HistoryError` if it cannot be read."""
     advance = run.progress(source)
     lines = LineSum(source.name)
     for result in results:
-        if result.error:
-            raise HistoryError(result.error)
-        for line, returns in result.details:
+        if isinstance(result, str):
+            raise HistoryError(result)
+        found = result.found
+        for line, returns in found.details:
             if run.show is None:
                 totals.returns.extend(returns)
             else:
                 whole = source.name if len(run.sources) > 1 else ""
                 run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
-        for line, why in result.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
+        for line, why in found.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
             say(f"{source.name}:{lines.lines + line}: {why}")
-        add_lines(lines, result.lines)
-        totals.tally.merge(result.tally)
+        add_lines(lines, found.lines)
+        totals.tally.merge(found.tally)
         totals.selection.add(result.selection)
-        totals.written += file.write(result.output) if file is not None else 0
+        totals.written += file.write(found.output) if file is not None else 0
         advance(result.position)
     if lines.bad > MAX_BAD:
         say(f"{source.name}: {lines.bad:,} bad lines in total")
@@ -165,12 +159,12 @@ def _tasks(run: Run) -> Iterator[tuple[int, Task]]:
             yield number, task(chunk=Chunk("unreadable", str(error).encode(), 0))
 
 
-def _results(run: Run) -> Iterator[tuple[int, Result]]:
+def _results(run: Run) -> Iterator[tuple[int, Result | str]]:
     """Yield the result of every task with the number of its source, in order."""
     if run.options.jobs == 1:
         yield from ((number, reduce_task(task, run.ruleset)) for number, task in _tasks(run))
         return
-    waiting: deque[tuple[int, Callable[[], Result]]] = deque()
+    waiting: deque[tuple[int, Callable[[], Result | str]]] = deque()
     with ProcessPoolExecutor(run.options.jobs, get_context("spawn"), initializer=_start_worker) as pool:
         try:
             for number, task in _tasks(run):
@@ -201,7 +195,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _reduce_in_worker(task: Task) -> Result:
+def _reduce_in_worker(task: Task) -> Result | str:
     return reduce_task(task, _ruleset(task.rules))
 
 
@@ -213,40 +207,36 @@ def _ruleset(rules: Chosen) -> Ruleset:
     return ruleset
 
 
-def reduce_task(task: Task, ruleset: Ruleset) -> Result:
-    """Reduce one chunk. Raises `CommandError` if its originals cannot be archived."""
+def reduce_task(task: Task, ruleset: Ruleset) -> Result | str:
+    """Reduce one chunk, or return why it cannot be read. Raises `CommandError` if its originals cannot be archived."""
     chunk, options = task.chunk, task.options
     selection = Selection(options.tool, options.call)
-    chosen = None if selection.is_everything else selection.matches
     asked = LookOptions(
-        chosen,
+        None if selection.is_everything else selection.matches,
         task.is_detailed,
         writes=options.output is not None,
         measured=options.measures,
         references=options.references,
         input_format=options.input_format,
     )
-    lines = LineSum("")
-    details: Sequence[tuple[int, tuple[ReturnReport, ...]]] = ()
+    found = LinesLook(Tally(), LineSum(""), chunk.content if asked.writes else b"", ())
     try:
         if chunk.kind == "unreadable":
-            return Result(error=chunk.content.decode())
+            return chunk.content.decode()
         if chunk.kind == "long line":
-            tally, output = Tally(), chunk.content if asked.writes else b""
-            lines = LineSum("", lines=int(chunk.ends), long=int(chunk.ends))
+            found.lines.lines = found.lines.long = int(chunk.ends)
         elif chunk.kind == "lines":
-            tally, lines, output, details = look_at_lines(ruleset, chunk.content, asked)
+            found = look_at_lines(ruleset, chunk.content, asked)
             # The few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
             gc.collect()
         else:
             tally, returns, output = look(ruleset, task.name, chunk.content, asked)
-            details = [(0, returns)]
+            found = LinesLook(tally, found.lines, output, ((0, returns),))
     except HistoryError as error:
-        return Result(error=f"{task.name}: {error}")
+        return f"{task.name}: {error}"
     if options.archive is not None and chunk.kind != "long line":
-        _archive(options, chunk, output, ruleset)
-    output = compressed(output, task.target)
-    return Result(chunk.position, tally, lines, output=output, selection=selection, details=details)
+        _archive(options, chunk, found.output, ruleset)
+    return Result(chunk.position, found._replace(output=compressed(found.output, task.target)), selection)
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:

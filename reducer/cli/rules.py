@@ -80,8 +80,10 @@ def names_under(file: Path, key: str) -> Iterator[str]:
     yield from map(str, names if type(names) is dict else ())
 
 
-def files_named_by(files: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files that words in rule files name: word lists, and the samples, histories and snapshots of tests."""
+def files_read(given: Sequence[str], *, here: bool = True) -> Iterator[Path]:
+    """Yield the rule files that `choose_rules` returns, and the files that words in them name: word lists, samples."""
+    files = choose_rules(given, here=here).files
+    yield from files
     for rule in files:
         words = set(_WORD.findall(read_file(rule, MAX_RULE_BYTES).decode(errors="replace")))
         yield from (file for word in words if (file := rule.parent / word).is_file())

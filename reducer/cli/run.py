@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from reducer.cli import VERBS
 from reducer.cli.arguments import add_cache_prices, add_input_format, integer, parse, parser, share
 from reducer.cli.messages import suggestion
-from reducer.cli.watch import watch
 
 _ABOUT = """\
 Show what rules do to the tool returns of stored histories: what they save, what each step removed, and what needs
@@ -25,7 +24,6 @@ examples:
                                                    write the reduced history, and archive the original returns
   python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
                                                    JSON lines of any size, compressed with gzip or Zstandard
-  python -m reducer histories/ -o reduced/         write a folder of reduced histories
   curl … | python -m reducer - --format json       read standard input, print numbers for another program
   python -m reducer histories/ --fail-under references=98%,saved=60%
                                                    for continuous integration: exit with 1 below these values
@@ -69,11 +67,11 @@ def main(arguments: Sequence[str]) -> int:
         print(f"reducer {_version()}")
         return 0
     # Imported here so that --version and --help start as fast as Python.
-    from reducer.cli.dry_run import dry_run, watched
+    from reducer.cli.dry_run import dry_run, watch_run
 
     options.measures |= options.output is None or bool(options.fail_under)
     if options.watch:
-        watch(watched(options))
+        watch_run(options)
     return dry_run(options)[0]
 
 

@@ -1,22 +1,32 @@
-"""`test`: runs the tests in rule files."""
+"""`test`: runs the tests in rule files, and prints the results as text, JSON or JUnit XML."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path, PurePath
+from typing import Any, Literal
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reducer.analysis.rule_tests import chosen_tests, coverage, run_test, untested
+from reducer.analysis.expectations import Place
+from reducer.analysis.rule_tests import Coverage, Gap, TestResult, chosen_tests, coverage, run_test, untested
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
-from reducer.cli.messages import CommandError, say
+from reducer.cli.messages import CommandError, counted, say
 from reducer.cli.outputs import write
-from reducer.cli.rules import choose_rules, files_named_by, load, short
-from reducer.cli.views.plain import print_json
-from reducer.cli.views.tests import Case, Tested, as_json, as_junit, gap_case, summary_lines, test_case
-from reducer.cli.watch import Watched, watch
-from reducer.screen import print_problem
+from reducer.cli.rules import choose_rules, files_read, load, short
+from reducer.cli.views.diff import step_line
+from reducer.cli.views.plain import fields_of, plain, print_json
+from reducer.cli.watch import watch
+from reducer.errors import Diagnostic, Location
+from reducer.rules.diagnostics import Report
+from reducer.rules.parser import parse as parse_rule
+from reducer.rules.tree import Tree, locate
+from reducer.screen import print_problem, visible
 
 _ABOUT = """\
 Run the tests in rule files. Every test also checks the laws of reducing: types and root keys are kept, the result is a
@@ -25,14 +35,26 @@ subset and never larger, a second reduction changes nothing, and preserved entit
 _EXAMPLES = """\
 examples:
   python -m reducer test                        ./rules, or the bundled rules if there is none
-  python -m reducer test rules/ more.yaml       folders and files
-  python -m reducer test -k newest              only tests with this text in their name, tools or file
-  python -m reducer test --coverage             also list rules without tests and steps that no test exercises
   python -m reducer test --update               write the snapshots that have changed
   python -m reducer test --format junit         for continuous integration; json for other programs
 
 Exit codes: 0 all passed, 1 a test failed (with --require-tests also a rule without tests), 2 cannot run.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A test that was run, or a rule or step that no test exercises: `text` is empty if there is nothing to say."""
+
+    what: Literal["test", "rule", "step"]
+    name: str
+    status: Literal["passed", "failed", "not tested"]
+    location: Location
+    message: str
+    text: str
+    failures: tuple[dict[str, Any], ...] = ()
+    before: int = 0
+    after: int = 0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -50,20 +72,14 @@ def main(arguments: Sequence[str]) -> int:
     if options.watch:
         if options.format != "text":
             raise CommandError("--watch prints text; leave out --format")
-        watch(_watched(options))
+        watch(
+            lambda: {f"{case.location.file}: {case.name}": case.status for case in _run(options)},
+            partial(files_read, options.rules),
+        )
     return int(any(case.status == "failed" for case in _run(options)))
 
 
-def _watched(options: Namespace) -> Watched:
-    chosen = partial(choose_rules, options.rules)
-    return Watched(
-        lambda: {f"{case.location.file}: {case.name}": case.status for case in _run(options)},
-        lambda: chosen().files,
-        lambda: files_named_by(chosen().files),
-    )
-
-
-def _run(options: Namespace) -> list[Case]:
+def _run(options: Namespace) -> list[_Case]:
     """Run the tests, print and return the results. Raises `CommandError`."""
     if options.text and options.coverage:
         raise CommandError("--coverage needs all tests and -k selects some; use only one of them")
@@ -76,23 +92,125 @@ def _run(options: Namespace) -> list[Case]:
     results, cases = [], []
     for rule, number in tests:
         results.append(run_test(ruleset, rule, number, snapshots))
-        cases.append(_shown(test_case(results[-1]), options.format))
+        cases.append(_shown(_test_case(results[-1]), options.format))
     covered = coverage(ruleset.rules, results) if options.coverage else None
     gaps = covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ()
-    cases += [_shown(gap_case(gap, options.require_tests), options.format) for gap in gaps]
-    tested = Tested(tuple(cases), len(ruleset.rules), covered)
+    cases += [_shown(_gap_case(gap, options.require_tests), options.format) for gap in gaps]
     if options.format == "json":
-        print_json(as_json(tested), sys.stdout)
+        print_json(_as_json(cases, covered), sys.stdout)
+    elif options.format == "junit":
+        print(_as_junit(cases))
     else:
-        print(as_junit(tested) if options.format == "junit" else "\n".join(summary_lines(tested)))
+        _print_summary(cases, counted(len(ruleset.rules), "rule"), covered)
     for file, content in snapshots.files.items() if snapshots is not None else ():
         write(file, content)
         say(f"wrote {short(file)}, {len(content):,} bytes")
     return cases
 
 
-def _shown(case: Case, format: str) -> Case:
+def _shown(case: _Case, format: str) -> _Case:
     """Print the text of a case at once if the results are printed as text."""
     if format == "text" and case.text:
         print_problem(f"{case.text}\n", sys.stdout)
     return case
+
+
+def _test_case(result: TestResult) -> _Case:
+    """Return a test as a case; the text has each failure at its location, then what each step did."""
+    located = [(_locate(result.rule.file, one.place, one.message, one.help), one) for one in result.failures]
+    found = sorted(located, key=lambda pair: pair[0].location)
+    lines, failures = [], []
+    for problem, one in found:
+        lines.append(_text(problem, f"failed: test `{result.test.name}`"))
+        if one.expected and not one.what.startswith("law"):
+            lines.append(f"  expected: {one.expected}\n  found:    {one.seen}")
+        if problem.help:
+            lines.append(f"  help: {problem.help}")
+        values = {"what": one.what, "expected": one.expected, "found": one.seen, "help": one.help}
+        failures.append({**values, "message": one.message, **plain(problem.location)})
+    if found and result.gated:
+        lines.append("  no step ran: the `when` of the rule does not hold")
+    lines += [f"  {step_line(step)}" for step in result.steps if found]
+    return _Case(
+        what="test",
+        name=result.test.name,
+        status="failed" if found else "passed",
+        location=_locate(result.rule.file, ("tests", result.number, "name")).location,
+        message="; ".join(one.message for one in result.failures),
+        text="\n".join(lines),
+        failures=tuple(failures),
+        before=result.before,
+        after=result.after,
+    )
+
+
+def _gap_case(gap: Gap, requires_tests: bool) -> _Case:
+    """Return a rule or step that no test exercises as a case; a rule fails if it must have tests."""
+    problem = _locate(gap.rule.file, gap.place, gap.message, key=True)
+    status: Literal["failed", "not tested"] = "failed" if requires_tests and gap.what == "rule" else "not tested"
+    return _Case(gap.what, "is tested", status, problem.location, message=gap.message, text=_text(problem, status))
+
+
+def _print_summary(cases: Sequence[_Case], rules: str, found: Coverage | None) -> None:
+    """Print what the tests cover, how many there are, and how many failed."""
+    if found is not None:
+        steps = f"{found.exercised:,} of {counted(found.steps, 'step')}"
+        print(f"coverage: {found.tested:,} of {counted(found.rules, 'rule')} have tests, which exercise {steps}")
+    counts = Counter((case.what, case.status) for case in cases)
+    failed, untested = counts["test", "failed"], counts["rule", "failed"]
+    tests = failed + counts["test", "passed"]
+    result = f"{failed:,} failed" if failed else "all passed" if tests > 1 else "passed"
+    without = f"; {counted(untested, 'rule')} without tests" if untested else ""
+    print(f"{counted(tests, 'test')} of {rules}: {result}{without}" if tests else f"{rules}, no tests{without}")
+
+
+def _as_json(cases: Sequence[_Case], found: Coverage | None) -> dict[str, Any]:
+    counts = Counter(case.status for case in cases if case.what == "test")
+    return {
+        "passed": counts["passed"],
+        "failed": counts["failed"],
+        "cases": [{**fields_of(case, "location", "text"), **plain(case.location)} for case in cases],
+        "coverage": None if found is None else fields_of(found, "gaps"),
+    }
+
+
+def _as_junit(cases: Sequence[_Case]) -> str:
+    """Return JUnit XML; a rule that must have tests and has none is a failed case."""
+    cases = [case for case in cases if case.status != "not tested"]
+    failed = sum(case.status == "failed" for case in cases)
+    counts = {"tests": str(len(cases)), "failures": str(failed), "errors": "0"}
+    root = Element("testsuites", counts, name="reducer")
+    suite = SubElement(root, "testsuite", counts, name="rules")
+    for case in cases:
+        file = _xml(case.location.file)
+        about = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
+        element = SubElement(suite, "testcase", about, line=str(case.location.line))
+        if case.status == "failed":
+            SubElement(element, "failure", message=_xml(case.message)).text = _xml(case.text)
+    indent(root)
+    return tostring(root, encoding="unicode")
+
+
+def _xml(text: str) -> str:
+    # XML has no U+FFFE and U+FFFF, not even escaped.
+    return visible(text, "\n\t").replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+
+
+def _text(problem: Diagnostic, label: str) -> str:
+    return "\n".join((f"{problem.location}: {label}: {problem.message}", *problem.excerpt_lines()))
+
+
+def _locate(file: str, at: Place, message: str = "", help: str = "", *, key: bool = False) -> Diagnostic:
+    """Return a message with its line. Rules do not store where their tests are, so the file is read again."""
+    tree, lines = _parsed(Path(file).read_bytes(), file)
+    if tree is None:  # it was changed after it was loaded
+        return Diagnostic(Location(file, 1, 1), "", message, help)
+    report = Report(file, lines)
+    report.add(locate(tree, at, key=key), "", message, help)
+    return report.found[0]
+
+
+@lru_cache(maxsize=1)
+def _parsed(content: bytes, file: str) -> tuple[Tree | None, tuple[str, ...]]:
+    tree, report = parse_rule(content, file)
+    return tree, report.lines

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import count, zip_longest
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Line, Source, find_sources, read_lines
-from reducer.cli.messages import CommandError, say, say_skipped
-from reducer.cli.progress import Advance, progress
-from reducer.cli.views.findings import Checked, print_codes, print_json, print_text, severities
+from reducer.cli.inputs import Advance, Line, Source, find_sources, progress, read_lines
+from reducer.cli.messages import CommandError, counted, say, say_skipped
+from reducer.cli.views.plain import print_json
 from reducer.histories.against import compare
-from reducer.histories.findings import Finding
+from reducer.histories.findings import CODES, Finding
 from reducer.histories.lines import MAX_LINE, is_heavy
 from reducer.histories.validate import Document, check_document, read_document
+from reducer.paths.written import path_text
+from reducer.screen import print_problem, visible
 
 _MAX_FINDINGS = 20
 """Findings per code and file that are printed as text."""
@@ -31,14 +33,21 @@ examples:
   python -m reducer validate histories/ --strict   all histories in a folder; also fail for warnings
   python -m reducer validate reduced.json --against session.json
                                                    also prove that one is a reduction of the other
-  curl … | python -m reducer validate - --format json
-                                                   read standard input, print JSON for another program
   python -m reducer validate --codes               list all codes
 
 A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
 lines of these, or a session history of a chat front end, which gets fewer checks. .gz and .zst are decompressed.
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """One file: the number of its histories, and its findings."""
+
+    name: str
+    histories: int
+    findings: Sequence[Finding]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -53,27 +62,28 @@ def main(arguments: Sequence[str]) -> int:
     add("--codes", action="store_true", help="print the table of codes and exit")
     options = parse(reader, arguments)
     if options.codes:
-        print_codes(sys.stdout)
+        for code, entry in CODES.items():
+            refused = f" Refused by {entry.refused_by}." if entry.refused_by else ""
+            print(f"{code}  {entry.severity:<7}  {entry.meaning}{refused}")
         return 0
     if not options.histories:
         raise CommandError("name a HISTORY to check, or - for standard input (--help shows how)")
     sources = find_sources(options.histories)
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
         raise CommandError(f"--against {options.against}: for {len(sources):,} histories, name a folder")
-    limit = _MAX_FINDINGS if options.format == "text" else sys.maxsize
-    checked: list[Checked] = []
+    checked: list[_Checked] = []
     skipped: list[tuple[str, str]] = []
     errors = 0
     with progress(sources) as bar:
         for source in sources:
             try:
                 original = None if options.against is None else _original(options.against, source)
-                file = _check(source, original, limit, bar(source))
+                file = _check(source, original, bar(source))
             except CommandError as error:
                 say(f"error: {error}")
                 errors += 1
                 continue
-            if source.folder and file.histories == file.counts["V003"]:
+            if source.folder and file.histories == sum(finding.code == "V003" for finding in file.findings):
                 # A folder may contain other JSON; a file that was named must be a history.
                 skipped.append((source.name, file.findings[0].message))
             else:
@@ -81,11 +91,16 @@ def main(arguments: Sequence[str]) -> int:
     say_skipped(skipped)
     if not checked:
         return 2
+    counts = Counter(finding.severity for file in checked for finding in file.findings)
     if options.format == "json":
-        print_json(checked, sys.stdout)
+        files = [{"file": file.name, "findings": list(map(_as_json, file.findings))} for file in checked]
+        print_json({"files": files, "errors": counts["error"], "warnings": counts["warning"]}, sys.stdout)
     else:
-        print_text(checked, sys.stdout)
-    counts = severities(checked)
+        for file in checked:
+            _print_findings(file)
+        histories = counted(sum(file.histories for file in checked), "history", "histories")
+        found = ", ".join(counted(count, severity) for severity, count in sorted(counts.items()))
+        print(f"{found} in {histories}" if found else f"{histories}: no problems")
     return 2 if errors else 1 if counts["error"] or (options.strict and counts) else 0
 
 
@@ -97,16 +112,13 @@ def _original(name: str, source: Source) -> Source:
     return Source(str(path), path)
 
 
-def _check(source: Source, original: Source | None, limit: int, advance: Advance) -> Checked:
-    """Check a source, and with an `original` that it is a reduction of that; keep `limit` findings of each code.
-
-    Raises `CommandError`.
-    """
+def _check(source: Source, original: Source | None, advance: Advance) -> _Checked:
+    """Check a source, and with an `original` that it is a reduction of that. Raises `CommandError`."""
     found: list[Finding] = []
     histories = last = 0
     for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):
         if line is None:
-            found.append(Finding("V101", (), "the original has more lines", last, 1))
+            found.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
         document = _document(line)
         if document is not None:
@@ -115,14 +127,12 @@ def _check(source: Source, original: Source | None, limit: int, advance: Advance
         elif line.is_long or line.content.strip():
             histories += 1
             what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
-            found.append(Finding("V007", (), what, line.number, 1))
+            found.append(Finding("V007", (), what, line=line.number, column=1))
         if original is not None and (other is None or other.content != line.content):
             found += _compared(line, other, document)
         last = line.number
         advance(line.position)
-    numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
-    kept = [finding for finding in found if next(numbers[finding.code]) < limit]
-    return Checked(source.name, histories, kept, Counter(finding.code for finding in found))
+    return _Checked(source.name, histories, found)
 
 
 def _document(line: Line) -> Document | None:
@@ -137,4 +147,23 @@ def _compared(line: Line, other: Line | None, document: Document | None) -> list
     if other is not None and document is not None and not other.is_long:
         return compare(document, read_document(other.content, max(line.number, 1)))
     message = "the original has no such line" if other is None else "differs from the original, and is not compared"
-    return [Finding("V101", (), message, max(line.number, 1), 1)]
+    return [Finding("V101", (), message, line=max(line.number, 1), column=1)]
+
+
+def _print_findings(file: _Checked) -> None:
+    """Print a line per finding, `file:line:column: error V032 at [2].parts[0]: …`, then how many more there are."""
+    counts: Counter[str] = Counter()
+    for finding in file.findings:
+        counts[finding.code] += 1
+        if counts[finding.code] <= _MAX_FINDINGS:
+            what = f"{finding.severity} {finding.code} at {path_text(finding.path)}"
+            where = f"{file.name}:{finding.line}:{finding.column}"
+            print_problem(visible(f"{where}: {what}: {finding.message}"), sys.stdout)
+    for code, count in counts.items():
+        if count > _MAX_FINDINGS:
+            print(visible(f"{file.name}: and {count - _MAX_FINDINGS:,} more {code}: {CODES[code].meaning}"))
+
+
+def _as_json(finding: Finding) -> dict[str, object]:
+    more = {"severity": finding.severity, "path": path_text(finding.path)}
+    return {**finding._asdict(), **more, "refused_by": CODES[finding.code].refused_by}

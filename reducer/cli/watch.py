@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,63 +19,47 @@ Facts = Mapping[str, str]
 """What a run found, by name; compared with the previous run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """A verb to watch: `run` prints and returns what it finds, `files` returns what it reads, at every look.
+def watch(run: Callable[[], Facts], files: Callable[[], Iterable[Path]]) -> NoReturn:
+    """Run a verb, and again after every change of the files that it reads, until KeyboardInterrupt.
 
-    `other_files` returns files that rules name; it is called once after each run. All may raise `CommandError`.
+    `run` prints and returns what it finds. Both may raise `CommandError` and OSError.
     """
-
-    run: Callable[[], Facts]
-    files: Callable[[], Iterable[Path]]
-    other_files: Callable[[], Iterable[Path]] = tuple
-
-
-def watch(watched: Watched) -> NoReturn:
-    """Run a verb, and again after every change of its files, until KeyboardInterrupt."""
     last: Facts | None = None
-    others: set[Path] = set()
     while True:
         if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
             print("\x1b[2J\x1b[H", end="")
-        before = _stamps(watched.files, lambda: others)  # a change during the run counts too
+        before = _stamps(files)  # a change during the run counts too
         try:
-            facts = watched.run()
+            facts = run()
         except (CommandError, OSError) as error:
             say(f"error: {error}")
         else:
             if last is not None:
                 print("\nSince the last run")
-                print("\n".join(f"  {line}" for line in changes(last, facts)) or "  no changes")
+                print("\n".join(f"  {line}" for line in _changes(last, facts)) or "  no changes")
             last = facts
         sys.stdout.flush()
-        with suppress(CommandError, OSError):
-            others.update(watched.other_files())
-        before = _stamps(lambda: others) | before
         say(f"watching {counted(len(before), 'file')}; Ctrl-C ends")
-        while _stamps(watched.files, lambda: others) == before:
+        while _stamps(files) == before:
             time.sleep(_INTERVAL)
         time.sleep(_INTERVAL)  # an editor may delete a file before it writes the new one
 
 
-def changes(last: Facts, facts: Facts) -> Iterator[str]:
+def _changes(last: Facts, facts: Facts) -> Iterator[str]:
     """Yield what is new, different and gone since the last run."""
     for name, fact in facts.items():
         if name not in last:
             yield f"new: {name}{f': {fact}' if fact else ''}"
         elif last[name] != fact:
             yield f"{name}: {fact}, was {last[name]}"
-    for name in last:
-        if name not in facts:
-            yield f"gone: {name}"
+    yield from (f"gone: {name}" for name in last if name not in facts)
 
 
-def _stamps(*lists: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int] | None]:
+def _stamps(files: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int] | None]:
     """Return when each file was changed, and its inode; nothing for files that cannot be determined."""
     found: dict[Path, tuple[int, int] | None] = {}
-    for files in lists:
-        with suppress(CommandError, OSError):
-            for file in files():
-                status = file.stat() if file.exists() else None
-                found[file] = (status.st_mtime_ns, status.st_ino) if status else None
+    with suppress(CommandError, OSError):
+        for file in files():
+            status = file.stat() if file.exists() else None
+            found[file] = (status.st_mtime_ns, status.st_ino) if status else None
     return found

@@ -112,11 +112,27 @@ def test_a_folder_may_hold_other_json(folder: Path, cli: Cli) -> None:
     assert cli("runs", "--rules", "lookup.yaml").code == 2
 
 
-def test_rules_that_do_not_load(folder: Path, cli: Cli) -> None:
-    (folder / "bad.yaml").write_text(RULE.replace("limit: 5", "limt: 5"))
-    result = cli("h.json", "--rules", "bad.yaml", "-o", "out.json")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("bad.yaml:5:5: error[E010]: unknown key `limt`")
-    assert "did you mean `limit`?" in result.err
-    assert result.err.endswith("reducer: error: bad.yaml: 1 error in the rules; nothing was run\n")
-    assert not (folder / "out.json").exists()
+HOSTILE = [
+    b"[" * 100_000,
+    b"[" * 130 + b"]" * 130,
+    b'{"a": NaN, "b": 1e999}',
+    b'"\\ud800 192.0.2.1"',
+    b"7" * 5000,
+    b"null",
+    b"\x1b[31m 192.0.2.1",
+    b'{"a":1}\n{"a":',
+    b'[{"kind": "\x1b[31m\xe2\x80\xae"}]',
+    b'[{"kind": "\\u001b[31m", "\\u001b\\ud800": 3}]',
+]
+
+
+@pytest.mark.parametrize("content", HOSTILE)
+def test_hostile_files(folder: Path, cli: Cli, content: bytes) -> None:
+    for name in ("x.json", "x.yaml"):
+        (folder / name).write_bytes(content)
+    queries = [f"query {path} x.json --format {form}" for path in ("a", "@", "length(@)") for form in ("text", "json")]
+    for command in (*queries, "init x.json -o new", "entities x.json", "validate x.json", "check x.yaml"):
+        result = cli(*command.split())
+        assert result.code in (0, 1)
+        assert "\x1b" not in result.out
+    assert result.out.startswith("x.yaml:")

@@ -39,10 +39,3 @@ def test_json_lines_and_what_is_no_history(used: Path) -> None:
     result = process("compare", "many.jsonl", "h.json", *ARGUMENTS, "--format", "json")
     assert (result.code, result.json["histories"], result.json["skipped"]) == (0, 3, 1)
     assert result.err.startswith("reducer: skipped many.jsonl:3: not JSON")
-
-
-def test_the_bundled_sample_is_compared_when_nothing_is_given(folder: Path, cli: Cli) -> None:
-    result = cli("compare")
-    assert result.code == 0
-    assert "the rules bundled with reducer" in result.out
-    assert result.err == "reducer: this is the sample; give a HISTORY to see your own (--help shows how)\n"

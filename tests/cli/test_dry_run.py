@@ -26,6 +26,9 @@ def test_without_arguments_it_shows_the_sample(folder: Path) -> None:
     (folder / "rules" / "own.yaml").write_text(RULE)
     result = process()
     assert (result.code, result.err) == (0, SAMPLE_NOTE)
+    compared = process("compare")
+    assert (compared.code, compared.err) == (0, SAMPLE_NOTE)
+    assert "the rules bundled with reducer" in compared.out
     assert "History  the sample bundled with reducer\n" in result.out
     # Not those of this folder: it is a demonstration.
     assert "Rules    the rules bundled with reducer (" in result.out

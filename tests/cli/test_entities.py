@@ -89,13 +89,3 @@ def test_types_of_rule_files(folder: Path, cli: Cli) -> None:
     assert cli("entities", "note.txt", "--rules", "own.yaml", "--type", "tickets").err.endswith(
         "did you mean `ticket`?\n"
     )
-
-
-@pytest.mark.parametrize(
-    "text", ["[" * 100_000, '{"a": NaN}', "\x1b[31m 192.0.2.1", '"\\ud800 192.0.2.1"', '{"a":1}\n{"a":']
-)
-def test_hostile_texts(folder: Path, cli: Cli, text: str) -> None:
-    (folder / "a.txt").write_text(text)
-    result = cli("entities", "a.txt")
-    assert result.code == 0
-    assert "\x1b" not in result.out

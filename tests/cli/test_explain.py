@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from reducer.rules.diagnostics import catalogue
-from tests.cli.conftest import RECORDS, Result, history
-
-Cli = Callable[..., Result]
+from tests.cli.conftest import RECORDS, Cli, history
 
 
 def test_returns_by_their_id(folder: Path, cli: Cli) -> None:

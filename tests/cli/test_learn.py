@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.analysis.drafting.recordings import write
-from tests.cli.conftest import Result, process
-
-Cli = Callable[..., Result]
+from tests.cli.conftest import Cli, process
 
 
 @pytest.fixture

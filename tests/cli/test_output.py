@@ -130,14 +130,6 @@ def test_a_folder_becomes_a_folder(folder: Path, cli: Cli, logs: dict[str, bytes
     assert result.err == f"reducer: wrote out/, {size:,} bytes\n"
 
 
-def test_the_table_is_that_of_its_files(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
-    one, several = cli("logs", *RULES), cli("logs", *RULES, "--jobs", "2")
-    assert one == several
-    assert "Read     4 files, 6 lines\n" in one.out
-    (row,) = (line.split() for line in one.out.splitlines() if line.startswith(" lookup "))
-    assert row[2] == "6"
-
-
 def test_named_files_go_into_a_folder_by_their_names(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
     (folder / "out").mkdir()
     assert cli("logs/a.json", "logs/deep/b.jsonl", "h.json", *RULES, "-o", "out").code == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -11,9 +10,8 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from tests.cli.conftest import RULE, Result, history
+from tests.cli.conftest import RULE, Cli, Result, history
 
-Cli = Callable[..., Result]
 CASES = yaml.safe_load((Path(__file__).parent / "rule_tests.yaml").read_text())
 
 TESTED = """\

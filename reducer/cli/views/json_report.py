@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any
 
 from reducer.analysis.attention import Attention
 from reducer.analysis.measures import Measures
@@ -12,15 +12,9 @@ from reducer.analysis.report import Report, ReturnReport, ToolReport, tokens
 from reducer.analysis.steps import StepReport
 from reducer.analysis.tally import LineSum
 from reducer.cli.views.plain import fields_of, plain
-from reducer.cli.views.plain import print_json as write_json
 
 VERSION = 3
 """Increases when a key changes its meaning or is removed; keys may be added at any time."""
-
-
-def print_json(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
-    """Write the report of `run` as one JSON object, ASCII only."""
-    write_json(as_json(report, needs, prices), stream)
 
 
 def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
