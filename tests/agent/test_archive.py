@@ -7,7 +7,6 @@ import logging
 import multiprocessing
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ from reducer.histories.stored import reduce_json
 from tests.agent.agents import (
     ARTICLES,
     PROMPT,
+    RULE,
     V2,
     Rules,
     Script,
@@ -37,8 +37,6 @@ from tests.agent.agents import (
 from tests.archive.samples import execute
 from tests.histories.fakes import shorter
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
 TOOL = "recall_tool_return"
 RECALLS = [
     {"tool_call_id": "tool_0_deep_research"},
@@ -47,12 +45,6 @@ RECALLS = [
     {"offset": "x", "tool_call_id": "tool_0_deep_research", "nth": {}},
 ]
 to_json = ModelMessagesTypeAdapter.dump_json
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Archive]:
-    with Archive(tmp_path / "returns.db") as made:
-        yield made
 
 
 class Report(BaseModel):
@@ -112,11 +104,11 @@ def test_a_restored_history_is_that_of_a_run_without_rules_byte_for_byte(archive
         assert json.loads(again.history) == json.loads(bare[1])
 
 
-def test_the_rule_and_its_version_are_stored(archive: Archive, tmp_path: Path) -> None:
-    rule = tmp_path / "rule.yaml"
+def test_the_rule_and_its_version_are_stored(archive: Archive, rules: Path) -> None:
+    rule = rules / "deep_research.yaml"
     for comment in ("# first\n", "# later\n"):
-        rule.write_text(f"{comment}version: 1\ntool: look\nsteps:\n  - limit: 2\npreserve: []\n")
-        history_processor(rule, archive=archive)(context(), returns([1, 2, 3]))
+        rule.write_text(comment + RULE)
+        history_processor(rule, archive=archive)(context(), returns([1, 2, 3], tool="deep_research"))
     archive.flush()
     with open_to_read(archive.path) as connection:
         versions = [row[0] for row in connection.execute("SELECT rule FROM returns ORDER BY id")]

@@ -35,20 +35,11 @@ from tests.agent.agents import (
 )
 from tests.histories.fakes import shorter
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
 LISTS_TOOLS = VERSION >= (1, 87)
 INSTRUCTIONS = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
     "- `deep_research`: keeps the first 2 items of the answer."
 )
-
-
-@pytest.fixture
-def rules(tmp_path: Path) -> Path:
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules" / "deep_research.yaml").write_text(RULE)
-    return tmp_path / "rules"
 
 
 def test_it_reduces_what_a_processor_reduces() -> None:
@@ -133,9 +124,8 @@ def test_the_instructions_are_the_same_in_every_request(rules: Path) -> None:
     assert {one.get("instructions") for one in messages} == {f"You are an analyst.\n\n{INSTRUCTIONS}{other}"}
 
 
-def test_the_instructions_name_the_recall_tool(rules: Path) -> None:
-    with Archive(rules.with_name("returns.db")) as archive:
-        result = analyst(script(), ReduceToolReturns(rules, archive=archive)).run_sync(PROMPT)
+def test_the_instructions_name_the_recall_tool(rules: Path, archive: Archive) -> None:
+    result = analyst(script(), ReduceToolReturns(rules, archive=archive)).run_sync(PROMPT)
     recall = (
         "`recall_tool_return` reads the original of a shortened tool return: in pages, or only the part that you need."
     )

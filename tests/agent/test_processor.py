@@ -23,40 +23,38 @@ from reducer.values import MOST_CHARS
 from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, returns, same, script, turns
 from tests.histories.fakes import shorter
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
 Processor = Callable[..., list[ModelMessage]]
 
 
 @pytest.fixture
-def rules() -> Rules:
+def counted() -> Rules:
     return Rules(shorter)
 
 
 @pytest.fixture
-def reduce(rules: Rules) -> Processor:
-    return history_processor(rules)
+def reduce(counted: Rules) -> Processor:
+    return history_processor(counted)
 
 
-def test_each_return_is_reduced_once(rules: Rules, reduce: Processor) -> None:
+def test_each_return_is_reduced_once(counted: Rules, reduce: Processor) -> None:
     history = turns(3)
     once = reduce(history)
-    assert len(rules.tools) == 3
+    assert len(counted.tools) == 3
     assert same(reduce(once), once)
     assert same([one.parts[0] for one in reduce(history)], [one.parts[0] for one in once])  # type: ignore[misc]
     merged = [ModelRequest([*once[1].parts, *once[3].parts])]
     assert same(reduce(merged), merged)
-    assert len(rules.tools) == 3
+    assert len(counted.tools) == 3
     reduce([*once, *turns(1)])
-    assert len(rules.tools) == 4
+    assert len(counted.tools) == 4
 
 
-def test_a_copy_is_reduced_again_and_stays_the_same_object(rules: Rules, reduce: Processor) -> None:
+def test_a_copy_is_reduced_again_and_stays_the_same_object(counted: Rules, reduce: Processor) -> None:
     once = reduce(turns(2))
     parts = [replace(message, parts=[replace(part) for part in message.parts]) for message in once]
     for number, copied in enumerate((copy.deepcopy(once), parts)):
         assert same(reduce(copied), copied)
-        assert len(rules.tools) == 4 + 2 * number
+        assert len(counted.tools) == 4 + 2 * number
 
 
 def test_a_reduced_return_that_is_edited_is_sent_as_it_is(reduce: Processor) -> None:
@@ -72,8 +70,8 @@ def test_a_return_with_a_new_content_is_reduced_again(reduce: Processor) -> None
     assert contents(reduce(history)) == [["the original", "without"]]
 
 
-def test_nothing_is_kept_of_histories_in_cycles(rules: Rules) -> None:
-    reducer = PartReducer(rules, print, references=False)
+def test_nothing_is_kept_of_histories_in_cycles(counted: Rules) -> None:
+    reducer = PartReducer(counted, print, references=False)
     histories = [returns([1, 2, 3]) for _ in range(50)]
     reduced = [reducer.reduce(history)[0] for history in histories]
     assert len(reducer.done) == len(reducer.originals) == 50
@@ -96,12 +94,11 @@ def test_the_result_is_a_new_list_and_nothing_changes_in_place(reduce: Processor
     assert result[0] is history[0]
 
 
-def test_pydantic_ai_can_read_the_annotations(reduce: Processor, tmp_path: Path) -> None:
+def test_pydantic_ai_can_read_the_annotations(reduce: Processor, archive: Archive) -> None:
     hints = {"messages": list[ModelMessage], "return": list[ModelMessage]}
     assert get_type_hints(reduce, include_extras=True) == hints
     assert not inspect.iscoroutinefunction(reduce)
-    with Archive(tmp_path / "returns.db") as archive:
-        reduce = history_processor(Rules(shorter), archive=archive)
+    reduce = history_processor(Rules(shorter), archive=archive)
     assert get_type_hints(reduce, include_extras=True) == {"ctx": RunContext[Any], **hints}
     assert list(inspect.signature(reduce).parameters) == ["ctx", "messages"]
 
@@ -189,9 +186,8 @@ ITEMS = list(range(20))
 
 
 @pytest.fixture
-def rule(tmp_path: Path) -> Path:
-    (tmp_path / "rule.yaml").write_text(RULE)
-    return tmp_path / "rule.yaml"
+def rule(rules: Path) -> Path:
+    return rules / "deep_research.yaml"
 
 
 def test_new_rules_apply_to_new_returns(rule: Path) -> None:

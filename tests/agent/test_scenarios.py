@@ -19,8 +19,6 @@ from reducer.histories.stored import reduce_json
 from tests.agent.agents import ARTICLES, PROMPT, Rules, Script, analyst, call, contents, script, steady, turns
 from tests.histories.fakes import shorter
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
 SCENARIOS: dict[str, list[list[Any]]] = {
     "plain text": [[TextPart("A long answer, all in text.")]],
     "one tool call": [[call("deep_research", query="x")], [TextPart("Done.")]],
