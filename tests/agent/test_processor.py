@@ -39,6 +39,9 @@ def reduce(counted: Rules) -> Processor:
 def test_each_return_is_reduced_once(counted: Rules, reduce: Processor) -> None:
     history = turns(3)
     once = reduce(history)
+    assert type(once) is list
+    assert once[0] is history[0]
+    assert once[1].parts[1] is history[1].parts[1]
     assert len(counted.tools) == 3
     assert same(reduce(once), once)
     assert same([one.parts[0] for one in reduce(history)], [one.parts[0] for one in once])  # type: ignore[misc]
@@ -83,17 +86,6 @@ def test_nothing_is_kept_of_histories_in_cycles(counted: Rules) -> None:
     assert (reducer.done, reducer.originals) == ({}, {})
 
 
-def test_the_result_is_a_new_list_and_nothing_changes_in_place(reduce: Processor) -> None:
-    history = turns(2)
-    before = copy.deepcopy(history)
-    result = reduce(history)
-    assert type(result) is list
-    assert result is not history
-    assert history == before
-    assert result[1].parts[1] is history[1].parts[1]
-    assert result[0] is history[0]
-
-
 def test_pydantic_ai_can_read_the_annotations(reduce: Processor, archive: Archive) -> None:
     hints = {"messages": list[ModelMessage], "return": list[ModelMessage]}
     assert get_type_hints(reduce, include_extras=True) == hints
@@ -120,10 +112,6 @@ def test_threads_get_equal_results(reduce: Processor) -> None:
     assert results == [[[f"turn {turn} item 0", f"turn {turn} item 1"] for turn in range(300)]] * 30
 
 
-async def asynchronous(messages: list[ModelMessage]) -> list[ModelMessage]:
-    return list(messages)
-
-
 def in_context(ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
     return [message for message in messages if message.parts]
 
@@ -132,10 +120,10 @@ async def asynchronous_in_context(ctx: RunContext[Any], messages: list[ModelMess
     return [replace(message) for message in messages]
 
 
-@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("place", range(3))
 def test_other_processors_can_come_before_and_after(place: int, reduce: Processor) -> None:
     asked = script("deep_research", "explore")
-    processors: list[Any] = [asynchronous, in_context, asynchronous_in_context]
+    processors: list[Any] = [in_context, asynchronous_in_context]
     processors.insert(place, reduce)
     analyst(asked, processors=processors).run_sync(PROMPT)
     assert asked.contents(1) == asked.contents(2) == [ARTICLES[:2]]
