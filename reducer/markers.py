@@ -79,7 +79,7 @@ def read(text: str, head: int, tail: int, reads: Reads) -> PlacedMarker | None:
     for _ in range(_MAX_STARTS):
         if end < 0:
             return None
-        found = _marker_at(text, end, "characters", "]", len(text) - tail, reads)
+        found = _marker_at(text, end, "characters", reads, first=len(text) - tail)
         if found is not None and found.start <= head:
             return found
         end = text.rfind(PREFIX, 0, end)
@@ -97,7 +97,7 @@ def read_all(text: str, tail: int, reads: Reads) -> tuple[PlacedMarker, ...]:
         for match in _HEADS["characters"].finditer(text):
             if match.start() >= end and with_mentions < _MAX_WITH_MENTIONS:
                 with_mentions += not match[0].endswith("]")
-                marker = _marker_at(text, match.start(), "characters", _INNER_CLOSING, 0, reads)
+                marker = _marker_at(text, match.start(), "characters", reads, closing=_INNER_CLOSING)
                 if marker is not None:
                     found.append(marker)
                     end = marker.stop
@@ -111,7 +111,7 @@ def read_item(item: object, reads: Reads) -> Marker | None:
     """Return the marker in the last item of a list, None if the item is not a marker."""
     if type(item) is not str or not item.startswith(PREFIX):
         return None
-    found = _marker_at(item, 0, "items", "]", len(item), reads)
+    found = _marker_at(item, 0, "items", reads, first=len(item))
     return found.marker if found else None
 
 
@@ -119,11 +119,13 @@ def read_alone(text: str, reads: Reads) -> Marker | None:
     """Return the marker that is a complete text, None if the text is not a marker."""
     if not text.startswith(PREFIX):
         return None
-    found = _marker_at(text, 0, "characters", "]", len(text), reads)
+    found = _marker_at(text, 0, "characters", reads, first=len(text))
     return found.marker if found else None
 
 
-def _marker_at(text: str, start: int, unit: Unit, closing: str, first: int, reads: Reads) -> PlacedMarker | None:
+def _marker_at(
+    text: str, start: int, unit: Unit, reads: Reads, *, closing: str = "]", first: int = 0
+) -> PlacedMarker | None:
     """Return the marker that starts at `start` and whose `closing` ends at `first` or later, None without one."""
     match = _HEADS[unit].match(text, start)
     own = start - 1 if start and text[start - 1] == " " else start

@@ -52,7 +52,7 @@ def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
 def _entry(one: Reduced, id: ReturnId, owner: str) -> Entry:
     rule = one.outcome.rule
     version = f"{rule.file}@{rule.digest}" if rule else ""
-    return Entry(id, version, stored_json(one.new.content), stored_json(one.old.content), owner)
+    return Entry(id, version, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
 
 
 def _return_ids(messages: Sequence[ModelMessage]) -> Iterator[tuple[ToolReturnPart, ReturnId]]:

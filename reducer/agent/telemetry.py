@@ -64,7 +64,8 @@ def reporter(
 def _reduction(one: Reduced) -> Reduction:
     rule = one.outcome.rule.name if one.outcome.rule else ""
     before, after = chars(one.old.content), chars(one.new.content)
-    return Reduction(one.old.tool_name, one.old.tool_call_id, rule, before, after, one.outcome.restored.preserved)
+    preserved = one.outcome.restored.preserved
+    return Reduction(one.old.tool_name, one.old.tool_call_id, rule, before=before, after=after, preserved=preserved)
 
 
 def _is_recording() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from reducer.analysis.missing import Nothing, explain
-from reducer.engine.opening import seen_by
+from reducer.engine.run import seen_by
 from reducer.errors import Location
 from reducer.operations.truncate import Truncate
 from reducer.paths import Expression, Path, PathError, compile_expression, compile_path

@@ -87,10 +87,13 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
     is_for = rule_chooser((rule,))
     of_tool = [one for one in found if is_for(one.tool) is not None]
     chosen = [one for one in of_tool if call is None or call in (_id(one), f"{one.call_id}#{one.nth}")]
+    if not of_tool:
+        tools = listed(f"`{one.tool}`" for one in found) or "no tool"
+        raise SampleError(f"{file}: contains no return of `{rule.name}`; there are returns of {tools}")
     if len(chosen) != 1:
-        which = f"returns of `{rule.name}`" + (f" with the call id `{call}`" if call is not None else "")
-        there = listed(f"`{_id(one)}` of `{one.tool}`" for one in of_tool or found) or "no tool returns"
-        raise SampleError(f"{file}: has {len(chosen):,} {which}; choose one with `call`; there are {there}")
+        what = f"{len(chosen):,} returns of `{rule.name}`" if chosen else f"no return with the call id `{call}`"
+        ids = listed(f"`{_id(one)}`" for one in of_tool)
+        raise SampleError(f"{file}: contains {what}; choose one with `call`: {ids}")
     if chosen[0].untouched:
         raise SampleError(f"{file}: rules never apply to this return: {chosen[0].untouched}")
     return chosen[0].content

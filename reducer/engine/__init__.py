@@ -1,7 +1,7 @@
 """The engine: one tool return in, one out, the same object if nothing changes.
 
 `reduce_content` takes the content of a return and its tool, and returns what the rule for the tool leaves of it;
-`attempt` also returns how. A return passes through `opening`, the steps in `run`, `restore` and `budget`.
+`attempt` also returns how. A return passes through the steps in `run`, then `restore` and `budget`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from reducer.engine.opening import open_return
-from reducer.engine.plan import Opened, build
-from reducer.engine.references import Protected, references_in
+from reducer.engine.edits import Edit, removals, restorations
+from reducer.engine.plan import Opened, build, open_return
+from reducer.engine.protected import Protected, Scans, references_in
 from reducer.engine.restore import Restored
 from reducer.engine.run import Pass, StepRun, run_once
-from reducer.engine.scans import Scans
 from reducer.engine.stability import stabilize
-from reducer.engine.trace import Edit, left_after, removals, restorations
 from reducer.formats import parse
 from reducer.rules import Rule, Ruleset
 from reducer.values import MOST_CHARS, Unreducible, dump
@@ -58,7 +56,7 @@ class Outcome:
         if self.plan is None:
             return self.content
         top = self.plan.top
-        left = left_after(top.value, top.inside.get(0), step, seen)
+        left = build(top.value, top.inside.get(0), step, seen)
         return left if seen else top.write(left)
 
     def removals(self) -> Iterator[Edit]:
@@ -123,18 +121,19 @@ def _reduce(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
     scans, references = Scans(rule), references_in(protected, content, top.value)
 
     def one_pass(rule: Rule, value: Any) -> tuple[Any, Pass | None]:
-        opened = top.without_plan() if value is content else open_return(value)
+        opened = open_return(value) if value is not content else Opened(top.value, top.write, top.is_json, top.least)
         plan = None if opened is None else run_once(rule, opened, scans, references)
         return (value if opened is None or plan is None else written(rule, value, opened)), plan
 
-    stable = stabilize(rule, content, one_pass)
-    if stable.unstable is None:
-        return Outcome(rule, stable.content, gated=stable.plan is None, plan=stable.plan)
-    step = stable.unstable.step
-    fault = f"a second pass would change the result: `{step.name if step else 'max_chars'}` is to blame"
-    if stable.content is not content:
+    result, plan, unstable = stabilize(rule, content, one_pass)
+    if unstable is None:
+        return Outcome(rule, result, gated=plan is None, plan=plan)
+    fault = (
+        f"a second pass would change the result: `{unstable.step.name if unstable.step else 'max_chars'}` is to blame"
+    )
+    if result is not content:
         fault += "; only `max_chars` was applied"
-    return Outcome(rule, stable.content, fault=fault, unstable=stable.unstable, plan=stable.plan)
+    return Outcome(rule, result, fault=fault, unstable=unstable, plan=plan)
 
 
 def written(rule: Rule, content: Any, top: Opened) -> Any:

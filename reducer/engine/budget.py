@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reducer.engine.place import Place, Work
+from reducer.engine.plan import build
+from reducer.engine.restore import Restored, restore
 from reducer.rules import Step
+from reducer.values import chars
 
 LEVELS = ((4000, 100), (2000, 50), (1000, 25), (500, 12), (250, 6), (120, 3))
 """Characters of a text and items of a list that stay at each level. Each about halves what the one before left; at the
@@ -13,15 +16,42 @@ last a return can still be read.
 """
 
 
-def limit_all(work: Work, level: tuple[int, int], steps: Sequence[Step], ran: Sequence[Step]) -> None:
+def fit(work: Work, ran: Sequence[Step]) -> Restored:
+    """Restore what must not vanish, after as many levels of limits as it takes to have at most `max_chars` characters.
+
+    `ran` has the steps that ran.
+    """
+    if _fits(work):
+        restored = restore(work)
+        if _fits(work):
+            return restored
+        restored.undo()
+    for level in LEVELS:
+        edits = work.edits
+        _limit_all(work, level, ran)
+        if work.edits > edits and _fits(work):  # restoring only adds
+            restored = restore(work)
+            if _fits(work):
+                return restored
+            restored.undo()
+    return restore(work)
+
+
+def _fits(work: Work) -> bool:
+    top, most = work.top, work.rule.max_chars or 0
+    left = build(top.value, top.inside.get(0))
+    return chars(left if top.is_json else top.write(left), most) <= most
+
+
+def _limit_all(work: Work, level: tuple[int, int], ran: Sequence[Step]) -> None:
     """Cut every text and shorten every list of a return to a level.
 
-    A list that one of the `steps` orders keeps its best items, others keep their first. (Restored items are thin and
-    come last in such an order, so a second pass chooses alike.) Steps that `ran` and look at what is left of the return
-    run again: edges of removed nodes go too.
+    A list that a step orders keeps its best items, others keep their first. (Restored items are thin and come last in
+    such an order, so a second pass chooses alike.) Steps that `ran` and look at what is left of the return run again:
+    edges of removed nodes go too.
     """
     longest, most = level
-    for step in steps:
+    for step in work.rule.steps:
         if step.op.prefers():
             for place in work.root().find(step.path):
                 if type(place.value) is list and len(items := place.contents()) > most:

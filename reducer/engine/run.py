@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reducer.engine.budget import LEVELS, limit_all
-from reducer.engine.opening import leave_out_markers, open_texts
-from reducer.engine.place import Work
-from reducer.engine.plan import Opened, build
-from reducer.engine.references import References
+from reducer.engine.budget import fit
+from reducer.engine.place import Place, Work
+from reducer.engine.plan import LAST, Opened, build, fits, open_parsed, open_return
+from reducer.engine.protected import References, Scans
 from reducer.engine.restore import Restored, restore
-from reducer.engine.scans import Scans
+from reducer.formats import parse_nested
 from reducer.rules import Rule, Step, When
-from reducer.values import chars
+from reducer.rules.texts import TextPaths
+from reducer.values import MAX_DEPTH, chars, is_media, plain
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_FLAT = _SCALARS - {str} | {dict}
+_EVERYTHING = TextPaths({}, None, None, here=False, all=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,82 +47,80 @@ def run_once(rule: Rule, top: Opened, scans: Scans, references: References | Non
     """Apply a rule once to an opened return; None if its gate does not hold. Raises `Unreducible`."""
     work = Work(top, rule, scans, references)
     if rule.text_paths is not None and type(top.value) is not str:
-        open_texts(work.root(), rule.text_paths)
-    arrived = build(top.value, top.inside.get(0), seen=True)
+        _open_texts(work.root(), rule.text_paths)
+    arrived = build(top.value, top.inside.get(0), 0, seen=True)
     if rule.when is not None and not _holds(rule.when, arrived, top):
         return None
-    leave_out_markers(work, rule)
     steps = [_apply(step, work, arrived) for step in rule.steps]
     if rule.max_chars is None:
-        return Pass(top, _restored(work, rule, scans, references), tuple(steps))
+        return Pass(top, restore(work), tuple(steps))
     work.step = len(rule.steps) + 1
     edits = work.edits
-    ran = [each.step for each in steps if each.ran and each.step is not None]
-    restored = _fit(work, rule, ran, scans, references)
-    return Pass(top, restored, (*steps, StepRun(None, work.step, True, 1, work.edits > edits)))
+    restored = fit(work, [each.step for each in steps if each.ran and each.step is not None])
+    return Pass(top, restored, (*steps, StepRun(None, work.step, True, places=1, changed=work.edits > edits)))
 
 
 def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
     if step.when is not None and not _holds(step.when, arrived, work.top):
-        return StepRun(step, step.number, False, 0, False)
+        return StepRun(step, step.number, False, places=0, changed=False)
     work.step = step.number
-    edits, places = work.edits, apply_step(step, work)
-    return StepRun(step, step.number, True, places, work.edits > edits)
-
-
-def apply_step(step: Step, work: Work) -> int:
-    """Apply a step at all of its places; return how many there are."""
-    count = 0
+    edits, count = work.edits, 0
     for place in work.root().find(step.path):
         if place.accepted_by(step.op.accepts):
             count += 1
             step.op.apply(place, work.root())
-    return count
+    return StepRun(step, step.number, True, places=count, changed=work.edits > edits)
 
 
 def _holds(when: When, arrived: Any, top: Opened) -> bool:
     """Return whether a gate holds for the return as it arrived. Counting characters stops at the bound."""
-    if when.min_chars is not None and size(top, top.value, when.min_chars) < when.min_chars:
-        return False
+    if when.min_chars is not None:
+        written = top.value if top.is_json else top.write(top.value)
+        if chars(written, when.min_chars) < when.min_chars:
+            return False
     return when.where is None or when.where.holds(arrived)
 
 
-def size(top: Opened, value: Any, bound: int) -> int:
-    """Count the characters of a return that is left with `value`; counting stops once it passes `bound`."""
-    written = value if top.is_json else top.write(value)
-    return chars(written, bound)
+def seen_by(way: TextPaths | None, content: Any) -> Any:
+    """Return a content as the steps of a rule with this way see it, in plain JSON types. Raises `Unreducible`."""
+    top = open_return(content)
+    if top is None:
+        return plain(content)
+    if way is not None and type(top.value) is not str:
+        _open_texts(Place(top.value, None, top, 0, work=None), way)
+    return plain(build(top.value, top.inside.get(0), LAST, seen=True))
 
 
-def _restored(work: Work, rule: Rule, scans: Scans, references: References | None) -> Restored:
-    needs = work.edits and (references is not None or any(rule.preserved) or work.marked)
-    return restore(work.top, rule, scans, references) if needs or work.marked else Restored()
+def _open_texts(place: Place, way: TextPaths, everything: bool = False) -> None:
+    """Open the texts on a way below a place; with `everything` all that are JSON."""
+    value, everything = place.value, everything or way.all
+    if type(value) is list:
+        below = way.of_items()
+        if everything or (below is not None and not _is_flat(value, below)):
+            for index in range(len(value)):
+                _open_child(place, index, below or _EVERYTHING, everything)
+    elif type(value) is dict and not is_media(value):
+        for key in value if way.every is not None or everything else way.names.keys() & value.keys():
+            _open_child(place, key, way.names.get(key) or way.every or _EVERYTHING, everything)
 
 
-def _fit(work: Work, rule: Rule, ran: Sequence[Step], scans: Scans, references: References | None) -> Restored:
-    """Add levels of limits to the plan until the restored return has at most `max_chars` characters."""
-    top, most = work.top, rule.max_chars or 0
+def _open_child(place: Place, key: Any, way: TextPaths, everything: bool) -> None:
+    value = place.value[key]
+    if type(value) is str and (everything or way.here or way.all):
+        parsed = parse_nested(value)
+        # Media that `unwrap` takes out of its text would become real, and it takes JSON alone.
+        if (
+            parsed is None
+            or not fits(parsed[0], MAX_DEPTH - place.depth - 1, way.here)
+            or not (way.here or parsed[1].is_json)
+        ):
+            return
+        place.make().inside[key] = open_parsed(*parsed)
+    elif type(value) in _SCALARS:
+        return
+    _open_texts(place.child(key), way, everything)
 
-    def length(bound: int) -> int:
-        return size(top, build(top.value, top.inside.get(0)), bound)
 
-    # Restoring only adds, so it is of no use before the plan itself fits, and of none any more once what is restored is
-    # too long by itself, as stricter levels restore more.
-    before = length(most)
-    restored = _restored(work, rule, scans, references) if before <= most else None
-    hopeless = False
-    for level in LEVELS:
-        if restored is not None:
-            if length(most) <= most:
-                return restored
-            restored.undo()
-        edits = work.edits
-        limit_all(work, level, rule.steps, ran)
-        if work.edits > edits:
-            before = length(most)
-            restored = None
-            if before <= most and not hopeless:
-                restored = _restored(work, rule, scans, references)
-                hopeless = length(most + before) > most + before
-        elif restored is not None:
-            restored = _restored(work, rule, scans, references)
-    return _restored(work, rule, scans, references) if restored is None else restored
+def _is_flat(items: list[Any], way: TextPaths) -> bool:
+    """Return whether these are objects without a text to open, which is asked at C speed: most lists are."""
+    return not way.names and way.every is None and not way.all and _FLAT.issuperset(map(type, items))

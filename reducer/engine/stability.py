@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from reducer.engine.run import Pass, StepRun
@@ -13,32 +13,21 @@ OnePass = Callable[[Rule, Any], tuple[Any, Pass | None]]
 """Applies a rule once to a content; returns what is left, the same object if nothing changes, and the finished plan."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stable:
-    """A result that a second pass does not change; `unstable` is the step for which a fallback was needed."""
-
-    content: Any
-    plan: Pass | None
-    unstable: StepRun | None = None
-
-
-def stabilize(rule: Rule, content: Any, one_pass: OnePass) -> Stable:
-    """Return what a rule leaves of a content, or what `max_chars` alone leaves, or the content: the first that is
-    stable.
+def stabilize(rule: Rule, content: Any, one_pass: OnePass) -> tuple[Any, Pass | None, StepRun | None]:
+    """Return what a rule leaves of a content, or what `max_chars` alone leaves, or the content: the first that a second
+    pass does not change. Return also its plan, and the step for which a fallback was needed.
 
     The fallback is accepted only if this procedure returns it unchanged.
     """
     result, plan = one_pass(rule, content)
     if plan is None or result is content or (rule.statically_idempotent and not plan.restored.referenced):
-        return Stable(result, plan)
+        return result, plan, None
     unstable = _changed_again(rule, result, one_pass)
-    if unstable is None:
-        return Stable(result, plan)
-    if rule.max_chars is not None:
+    if unstable is not None and rule.max_chars is not None:
         fallback, fallback_plan = one_pass(_max_chars_alone(rule), content)
         if fallback is not content and _is_returned(rule, fallback, one_pass):
-            return Stable(fallback, fallback_plan, unstable)
-    return Stable(content, plan, unstable)
+            return fallback, fallback_plan, unstable
+    return result if unstable is None else content, plan, unstable
 
 
 def _changed_again(rule: Rule, result: Any, one_pass: OnePass) -> StepRun | None:

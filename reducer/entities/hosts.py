@@ -46,7 +46,7 @@ def dotted(data: bytes, mask: bytes, want_ipv4: bool, want_domain: bool) -> list
     for m in _DOTS[want_ipv4, want_domain].finditer(mask):
         dot, end = m.span()
         if mask[dot + 1] < 58:  # a digit
-            address = _address(data, mask, dot, end, found)
+            address = _address(data, mask, dot, end, found=found)
             if address:
                 found.append(address)
             continue
@@ -83,7 +83,7 @@ def dotted(data: bytes, mask: bytes, want_ipv4: bool, want_domain: bool) -> list
     return found
 
 
-def _address(data: bytes, mask: bytes, dot: int, end: int, found: list[Match]) -> Match | None:
+def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]) -> Match | None:
     """Return the IPv4 address with its first dot at `dot`, None if the four numbers are not one."""
     start = dot - 1
     while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
@@ -91,12 +91,12 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, found: list[Match]) -
     if mask[start:dot] not in _OCTETS:
         return None
     defanged = 1 in data[start:end]
-    if not _fits_address(data, mask, start, end, defanged, found):
+    if not _fits_address(data, mask, start, end, defanged=defanged, found=found):
         return None
     return start, end, "ipv4", mask[start:end] if defanged else b""
 
 
-def _fits_address(data: bytes, mask: bytes, start: int, end: int, defanged: bool, found: list[Match]) -> bool:
+def _fits_address(data: bytes, mask: bytes, start: int, end: int, *, defanged: bool, found: list[Match]) -> bool:
     """Return whether the context of four numbers allows an address, not a version, a product or an object id.
 
     The end of a range is an address if its start is the last match.

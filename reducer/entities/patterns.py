@@ -94,7 +94,7 @@ def finder(patterns: Sequence[tuple[str, Pattern]]) -> Callable[[str, bytes], li
 
     def find(text: str, data: bytes) -> list[Entity]:
         return [
-            Entity(kind, text[start:end], text[start:end], start, end)
+            Entity(kind, text[start:end], text[start:end], start=start, end=end)
             for kind, pattern in patterns
             for start, end in _spans(pattern, text, data)
         ]

@@ -113,7 +113,7 @@ def finder(kind: str, words: Sequence[str], case_sensitive: bool) -> FindWords:
                 and is_separate(text, start, end)
                 and not (text[start - 1 : start] == "_" or text[end : end + 1] == "_")
             ):
-                found.append(Entity(kind, value, word, start, end))
+                found.append(Entity(kind, value, word, start=start, end=end))
         return found
 
     return find

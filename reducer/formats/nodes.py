@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -42,7 +42,7 @@ class Bracketed:
 
     def with_value(self, value: Any) -> Bracketed:
         """Return a node of the same kind around `value`."""
-        return Bracketed(value, self.opening, self.closing, self.least, self.glue)
+        return replace(self, value=value, source=None)
 
     def __repr__(self) -> str:
         if self.source is not None:

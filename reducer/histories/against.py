@@ -16,6 +16,8 @@ from reducer.values import Unreducible, chars, dump
 
 _MARKER = re.compile(r" ?…\[([1-9]\d{0,15}) more characters(?=\]|; mentions )", re.ASCII)
 _LIST_MARKER = re.compile(r"…\[([1-9]\d{0,15}) more items(|;.*)\]", re.DOTALL | re.ASCII)
+_CLOSING = re.compile(r"(?<!\[\.)\](…?)")
+"""Where a marker may end: not in a defanged value such as `evil[.]com`."""
 _MAX_FINDINGS = 50
 _MAX_COMPARED = 1_000_000
 """Comparisons of items in one content, after which two lists count as different."""
@@ -210,11 +212,11 @@ def _mentions(old: str, new: str) -> str | None:
 
 def _ends(text: str, marker: re.Match[str]) -> Iterator[tuple[int, str]]:
     """Yield where a text can continue after a marker, and what the marker then mentions: values may contain `]`."""
-    for closing in islice(re.finditer(r"\](…?)", text[marker.end() :]), _MAX_MARKERS):
-        mentions = text[marker.end() : marker.end() + closing.start()]
+    for closing in islice(_CLOSING.finditer(text, marker.end()), _MAX_MARKERS):
+        mentions = text[marker.end() : closing.start()]
         if "…[" in mentions:
             return
-        yield from ((marker.end() + end, mentions) for end in {closing.start() + 1, closing.end()})
+        yield from ((end, mentions) for end in {closing.start() + 1, closing.end()})
         if not mentions:
             return
 

@@ -1,35 +1,39 @@
-"""Reads stored JSON as Structs, with the byte offset of every value that they hold as `Raw`."""
+"""Stored JSON, read as Structs with the byte offset of every value that they hold as `Raw`; contents of tool returns.
+
+`msgspec` reads it. What it refuses, and what it does not return as a view, Python's own JSON reader reads slowly.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from json.decoder import JSONDecodeError
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
+from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError
-from reducer.histories.contents import decode
-from reducer.strict_json import as_python_3_11
+from reducer.strict_json import as_python_3_11, is_deep
 
 BOM = b"\xef\xbb\xbf"
+NO_CONTENT = "its content is no text, list or object"
 
+_TOO_DEEP = "it is nested too deep to be read"
 _DEEPEST = 100
-"""Levels of nesting that msgspec reads here; the messages of a history are not as deep."""
+"""Levels of nesting that are searched for messages; the messages of a history are not as deep."""
 _START = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\n\r]*+")
-_TOKEN = re.compile(
-    rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]|'
-    rb"(?<![-+.\w])(?:NaN|-?Infinity|-?(?:0|[1-9]\d*+)(?:\.\d++)?[eE][-+]?\d++)(?![.\w])",
-    re.DOTALL,
-)
+_BETWEEN = re.compile(r"[ \t\n\r,:]*+")
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 _LONE_SURROGATE = re.compile(
     rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
     re.DOTALL,
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
 _get_buffer = ctypes.pythonapi.PyObject_GetBuffer
@@ -37,6 +41,9 @@ _get_buffer.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_int]
 _release_buffer = ctypes.pythonapi.PyBuffer_Release
 _release_buffer.argtypes = [ctypes.c_void_p]
 _decoder = cache(msgspec.json.Decoder)
+_field_kinds = cache(get_type_hints)
+_skip = json.JSONDecoder(parse_int=len).raw_decode
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
 class _Buffer(ctypes.Structure):
@@ -62,21 +69,24 @@ def _buffer(value: Any) -> tuple[int, int]:
 
 
 class Source:
-    """A stored history. `text` is what msgspec reads: `data` itself, or `readable(data)`.
+    """A stored history. A value of it is a view of its bytes: the difference of two addresses is an offset.
 
-    A `Raw` is a view of `text`, so that the difference of the two addresses is its offset, in `data` as well.
+    A `plain` source is read without msgspec, from `readable(data)`, which raises `HistoryError` for what is no JSON.
+    Methods raise `MsgspecError` and `RecursionError` for what only a plain source can read.
     """
 
-    def __init__(self, data: bytes, text: bytes) -> None:
+    def __init__(self, data: bytes, *, plain: bool = False) -> None:
         self.data = data
-        self._text = text
-        self._address = _buffer(text)[0]
-        start = _START.match(text)
-        self.root = Raw(memoryview(text)[start.end() if start else 0 :])
+        self._plain = plain
+        self._text = readable(data) if plain else data
+        self._address = _buffer(self._text)[0]
+        start = _START.match(self._text)
+        view: Any = memoryview(self._text)[start.end() if start else 0 :]
+        self.root: Raw = view if plain else Raw(view)
 
     def decode(self, kind: Any, raw: Raw) -> Any:
-        """Decode a value. Raises `msgspec.MsgspecError` and `RecursionError`."""
-        return _decoder(kind).decode(raw)
+        """Decode a value as a type."""
+        return _convert(kind, memoryview(raw)) if self._plain else _decoder(kind).decode(raw)
 
     def value(self, raw: Raw) -> Any:
         """Decode a value as plain JSON; None if it cannot be decoded."""
@@ -91,15 +101,48 @@ class Source:
         address, length = _buffer(raw)
         start = address - self._address
         if start < 0 or not self._text.startswith(bytes(raw), start):
-            raise RuntimeError("this release of msgspec copies values, so their places are unknown")
+            raise msgspec.MsgspecError("this release of msgspec copies values, so their places are unknown")
         return start, start + length
 
 
-def readable(data: bytes) -> bytes:
-    """Return JSON in which other values of the same length replace those that msgspec refuses.
+def _convert(kind: Any, view: memoryview) -> Any:
+    """Return what msgspec decodes as `kind`, with views instead of `Raw`."""
+    for one in (kind, *get_args(kind)):
+        origin, inner = get_origin(one), get_args(one)
+        if one is Raw:
+            return view
+        if origin is list and view[0] == ord("["):
+            return [_convert(inner[0], item) for _, item in _members(view)]
+        if origin is dict and view[0] == ord("{"):
+            return {key: _convert(inner[1], value) for key, value in _members(view)}
+        if isinstance(one, type) and issubclass(one, Struct) and view[0] == ord("{"):
+            kinds = _field_kinds(one)
+            return one(**{key: _convert(kinds[key], value) for key, value in _members(view) if key in kinds})
+    return decode(bytes(view))[0]
 
-    It refuses NaN, infinity, numbers out of range, lone surrogates and deep nesting. Raises `HistoryError` for what is
-    no JSON.
+
+def _members(view: memoryview) -> Iterator[tuple[str, memoryview]]:
+    """Yield the values of a list or an object with their keys; the text has no other errors."""
+    text = str(view, "latin-1")  # each character is one byte
+    at, key = _between(text, 1), ""
+    while text[at] not in "]}":
+        if text[0] == "{":
+            end = _skip(text, at)[1]
+            key, at = json.loads(bytes(view[at:end])), _between(text, end)
+        end = _skip(text, at)[1]
+        yield key, view[at:end]
+        at = _between(text, end)
+
+
+def _between(text: str, at: int) -> int:
+    found = _BETWEEN.match(text, at)
+    return found.end() if found else at
+
+
+def readable(data: bytes) -> bytes:
+    """Return JSON of the same length, without deep nesting, lone surrogates and a byte order mark.
+
+    Raises `HistoryError` for what is no JSON.
     """
     text = bytearray(data.replace(BOM, b"   ", 1) if data.startswith(BOM) else data)
     depth = start = 0
@@ -111,10 +154,8 @@ def readable(data: bytes) -> bytes:
             depth -= 1
             if depth == _DEEPEST - 1:
                 text[start : token.end()] = b'"%b"' % (b"x" * (token.end() - start - 2))
-        elif token[0].startswith(b'"'):
+        elif b"\\u" in token[0]:
             text[slice(*token.span())] = _LONE_SURROGATE.sub(lambda escape: escape[1] or rb"\ufffd", token[0])
-        else:
-            text[slice(*token.span())] = b"1" * len(token[0])
     if depth >= _DEEPEST:
         text[start:] = b'"%b' % (b"x" * (len(text) - start - 1))
     try:
@@ -143,3 +184,52 @@ def _fault(data: bytes, error: JSONDecodeError) -> HistoryError:
         return HistoryError(f"cut off: the text ends at {located(data, len(data))}, in the middle of a history")
     message = error.msg.removesuffix(" at").removesuffix(" starting").removesuffix(": ")
     return HistoryError(f"not JSON: {message} at {located(data, error.pos)}")
+
+
+class _RepeatedKey(ValueError):
+    pass
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _RepeatedKey
+    return value
+
+
+_strict = json.JSONDecoder(object_pairs_hook=_distinct).decode
+_lenient = json.JSONDecoder().decode
+
+
+def decode(piece: bytes) -> tuple[Any, str]:
+    """Decode a content; return it with the reason why rules never apply to it, empty if they do.
+
+    A content that is too deep or has a number that is too long is None.
+    """
+    text = piece.decode()
+    why = ""
+    try:
+        try:
+            value = _strict(text)
+        except _RepeatedKey:
+            value, why = _lenient(text), "an object in it has the same key twice"
+        if is_deep(value, len(text)):
+            return None, _TOO_DEEP
+    except RecursionError:
+        return None, _TOO_DEEP
+    except ValueError:
+        return None, "a number in it has more digits than can be read"
+    return value, why if type(value) in (str, list, dict) else NO_CONTENT
+
+
+def encode(value: Any) -> bytes:
+    """Encode a content as PydanticAI does: compact, non-ASCII as it is, lone surrogates as escapes."""
+    try:
+        return to_json(value, inf_nan_mode="constants")
+    except (PydanticSerializationError, ValueError):
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", _encode(value)).encode()
+
+
+def can_encode(new: Any, encoded: bytes, original: bytes) -> bool:
+    """Tell whether a changed content keeps its numbers: one such as 1e400 is read as infinity."""
+    return type(new) is str or b"Infinity" not in encoded or b"Infinity" in original

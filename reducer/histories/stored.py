@@ -10,11 +10,10 @@ from msgspec import MsgspecError
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
-from reducer.histories.contents import NO_CONTENT, can_encode, decode, encode
 from reducer.histories.format import ToolReturn
 from reducer.histories.search import InputFormat as InputFormat
 from reducer.histories.search import Messages, find_messages
-from reducer.histories.source import Source, located, readable
+from reducer.histories.source import NO_CONTENT, Source, can_encode, decode, encode, located
 from reducer.references import Event, Mentions, Response, Returned
 
 Key = tuple[int, int, int]
@@ -212,10 +211,10 @@ def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[Me
         where = located(data, error.start).replace("column", "byte")
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at {where}") from None
     try:
-        source = Source(data, data)
+        source = Source(data)
         return use(source, find_messages(source, input_format))
     except (MsgspecError, RecursionError):
-        source = Source(data, readable(data))
+        source = Source(data, plain=True)
         return use(source, find_messages(source, input_format))
 
 

@@ -38,7 +38,7 @@ class Compact(Op):
         for child in place.children():
             self.apply(child, root)
         if type(place.value) is dict and not is_media(place.value):
-            fields = place.fields()
+            fields = place.json
             full = frozenset(key for key, item in fields.items() if not _is_empty(shown(item)))
             if len(full) < len(fields):
                 place.keep_keys(full)

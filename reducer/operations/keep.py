@@ -70,7 +70,7 @@ class Keep(Op):
 
 
 def _keep(place: Place, tree: Tree) -> None:
-    place.keep_keys_of_each(frozenset(tree))
+    place.keep_keys(frozenset(tree))
     deeper = [(name, below) for name, below in tree.items() if below is not None]
     for found in place.objects() if deeper else ():
         for name, below in deeper:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import repeat
 from typing import Any, Literal
 
 from pydantic import Field
@@ -97,9 +98,8 @@ class Limit(Op):
     def _ranked(self, items: list[Any]) -> Sequence[int]:
         if self.sort_by is None:
             return range(len(items))
-        name = self.sort_by.simple_field
-        if name is not None and {dict}.issuperset(map(type, items)):
-            values = [item.get(name) for item in items]
+        if self.sort_by.simple_field is not None and set(map(type, items)) == {dict}:
+            values: list[Any] = [*map(dict.get, items, repeat(self.sort_by.simple_field))]
         else:
             values = [self.sort_by.evaluate(item) for item in items]
         kinds = set(map(type, values))

@@ -71,16 +71,28 @@ def expression_of(text: str, tree: Node, warnings: tuple[PathError, ...]) -> Exp
     except Unreducible:
         raise PathError("E063", "a literal is nested too deeply") from None
     name = tree["value"] if tree["type"] == "field" else None
-    return Expression(text, _reads(tree), name, warnings, _evaluator(tree))
+    reads = _reads(tree)
+    return Expression(text, reads, name, warnings, _evaluate=_evaluator(tree, reads))
 
 
-def _evaluator(tree: Node) -> Evaluate:
+def _evaluator(tree: Node, reads: tuple[Chain, ...]) -> Evaluate:
     if tree["type"] == "field":
         return _field(tree["value"])
     if tree["type"] == "comparator" and [child["type"] for child in tree["children"]] == ["field", "literal"]:
         return _comparison(tree)
     tree, interpreter = balanced(tree), TreeInterpreter()
-    return lambda value: interpreter.visit(cast(Any, tree), plain(value))
+    if not reads or () in reads:
+        return lambda value: interpreter.visit(cast(Any, tree), plain(value))
+    names = tuple({chain[0]: None for chain in reads})
+
+    def evaluate(value: Any) -> Any:
+        found = shown(value)
+        # Only what is read is converted: records have many more keys than a condition reads.
+        if type(found) is dict:
+            found = {name: found[name] for name in names if name in found}
+        return interpreter.visit(cast(Any, tree), plain(found))
+
+    return evaluate
 
 
 def _field(name: str) -> Evaluate:

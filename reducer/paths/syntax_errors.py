@@ -43,27 +43,27 @@ def _lexer_error(text: str, error: LexerError) -> PathError:
     character = text[at]
     if "Unclosed" in error.message:
         help = _UNCLOSED.get(character, "")
-        return PathError("E051", f"the {character} is never closed", at + 1, len(text) - at, help)
+        return PathError("E051", f"the {character} is never closed", at + 1, len(text) - at, help=help)
     if character == "-":
         return _dash(text, at)
     if character in '"`':
         help = "inside quotes write a backslash as `\\\\`"
-        return PathError("E069", f"the text in {character} is not valid JSON", at + 1, 1, help)
+        return PathError("E069", f"the text in {character} is not valid JSON", at + 1, help=help)
     code, help = _CHARACTERS.get(character, ("E057", _QUOTE))
-    return PathError(code, f"unknown character `{character}`", at + 1, 1, help)
+    return PathError(code, f"unknown character `{character}`", at + 1, help=help)
 
 
 def _dash(text: str, at: int) -> PathError:
     key = next(found[0] for found in re.finditer(r"[\w-]+", text) if found.start() <= at < found.end())
     is_key = key.strip("-") != ""
     help = f'quote the key: `"{shortened(key)}"`' if is_key else _ARITHMETIC
-    return PathError("E057" if is_key else "E061", "a bare key cannot contain `-`", at + 1, 1, help)
+    return PathError("E057" if is_key else "E061", "a bare key cannot contain `-`", at + 1, help=help)
 
 
 def _unfinished(text: str) -> PathError:
     opened = still_open(tokenize(text))
     help = f"close `{opened[-1].text[:2]}` with `{_PAIRS[opened[-1].type]}`" if opened else ""
-    return PathError("E051", "the expression ends too early", len(text) + 1, 1, help)
+    return PathError("E051", "the expression ends too early", len(text) + 1, help=help)
 
 
 def _parser_error(text: str, tokens: tuple[Token, ...], position: int) -> PathError:

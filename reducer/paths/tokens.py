@@ -42,7 +42,7 @@ class Token(NamedTuple):
 
     def problem(self, code: str, message: str, help: str = "") -> PathError:
         """Return an error at this token."""
-        return PathError(code, message, self.start + 1, len(self.text), help)
+        return PathError(code, message, self.start + 1, len(self.text), help=help)
 
 
 def tokenize(text: str) -> tuple[Token, ...]:

@@ -110,7 +110,7 @@ def references(events: Sequence[Event]) -> list[Reference]:
             for value in sorted((text | arguments) - used):
                 if value in sources:
                     kind: Literal["text", "arguments"] = "arguments" if value in arguments else "text"
-                    found.append(Reference(value, number, kind, tuple(sources[value]), value not in elsewhere))
+                    found.append(Reference(value, number, kind, tuple(sources[value]), novel=value not in elsewhere))
             used |= text | arguments
             elsewhere.update(*map(search, event.texts), *(search(searched(call.arguments)) for call in event.calls))
     return found

@@ -13,6 +13,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from reducer.engine import prepare, reduce_content
+from reducer.entities import scanner
 from reducer.rules import Ruleset, compile_rules
 
 KEPT = "hostname, address, last_seen, risk, score, verification"
@@ -92,25 +93,8 @@ def test_structural_rules(benchmark: BenchmarkFixture, contents: list[dict[str, 
 
 
 @pytest.mark.benchmark(group="structural rules")
-def test_structural_rules_then_json_dumps(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
-    rules = structural(STEPS["by one field"])
-    benchmark(lambda: json.dumps([reduce_content(rules, "t", content) for content in contents]))
-
-
-@pytest.mark.benchmark(group="structural rules")
 def test_json_dumps_of_the_original(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
     benchmark(json.dumps, contents)
-
-
-@pytest.mark.benchmark(group="structural rules")
-def test_pydantic_dump_json_of_the_original(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
-    messages = pytest.importorskip("pydantic_ai.messages")
-    parts = [
-        messages.ToolReturnPart(tool_name="t", content=content, tool_call_id=str(n))
-        for n, content in enumerate(contents)
-    ]
-    history = [messages.ModelRequest(parts=parts)]
-    benchmark(messages.ModelMessagesTypeAdapter.dump_json, history)
 
 
 WORDS = (
@@ -136,22 +120,14 @@ def articles(megabytes: float) -> list[list[str]]:
 
 
 @pytest.mark.benchmark(group="rules that preserve entities, 2 MB of articles")
-def test_truncate_with_its_default_preserve(benchmark: BenchmarkFixture) -> None:
-    rules, contents = ruleset("  - {truncate: 400}\n"), articles(2)
+@pytest.mark.parametrize("preserve", ["", "preserve: []\n"], ids=["by default", "nothing"])
+def test_truncate(benchmark: BenchmarkFixture, preserve: str) -> None:
+    rules, contents = ruleset("  - {truncate: 400}\n", preserve), articles(2)
     results = benchmark(lambda: [reduce_content(rules, "t", content) for content in contents])
-    assert "mentions" in results[0][0]
+    assert ("mentions" in results[0][0]) is not bool(preserve)
 
 
 @pytest.mark.benchmark(group="rules that preserve entities, 2 MB of articles")
 def test_the_scanner_alone(benchmark: BenchmarkFixture) -> None:
-    from reducer.entities import scanner
-
-    rules, contents = ruleset("  - {truncate: 400}\n"), articles(2)
-    scan = scanner(rules.rules[0].types)
+    scan, contents = scanner(ruleset("  - {truncate: 400}\n").rules[0].types), articles(2)
     benchmark(lambda: [scan(text) for content in contents for text in content])
-
-
-@pytest.mark.benchmark(group="rules that preserve entities, 2 MB of articles")
-def test_truncate_that_preserves_nothing(benchmark: BenchmarkFixture) -> None:
-    rules, contents = ruleset("  - {truncate: 400}\n", "preserve: []\n"), articles(2)
-    benchmark(lambda: [reduce_content(rules, "t", content) for content in contents])

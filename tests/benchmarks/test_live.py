@@ -4,8 +4,6 @@ loop, and 0.2 s.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,53 +31,22 @@ def history(size: int) -> list[ModelMessage]:
 
 
 def bare(messages: list[ModelMessage]) -> int:
-    count = 0
-    for message in messages:
-        for part in message.parts:
-            if isinstance(part, ToolReturnPart):
-                count += 1
-    return count
+    return sum(isinstance(part, ToolReturnPart) for message in messages for part in message.parts)
 
 
-class Step:
-    """What a hook of a capability is given, as far as it reads it."""
-
-    def __init__(self, messages: list[ModelMessage]) -> None:
-        self.messages = messages
-
-
-def hooked(capability: ReduceToolReturns, messages: list[ModelMessage]) -> None:
-    step: Any = Step(list(messages))
-    hook = capability.before_model_request(step, step)
-    with suppress(StopIteration):
-        hook.send(None)
-
-
-CONTENDERS = ["bare loop", "second pass", "one new return", "capability"]
-
-
-@pytest.mark.benchmark(group="live, 1,000 reduced returns")
-@pytest.mark.parametrize("contender", CONTENDERS)
-def test_second_pass(benchmark: Any, contender: str) -> None:
-    capability = ReduceToolReturns(Rules())
-    reduce = history_processor(Rules()) if contender != "capability" else capability._reduce
-    messages = reduce(history(200))
-    fresh: Callable[[], ModelRequest] = lambda: ModelRequest([ToolReturnPart("explore", list(range(200)), "c")])  # noqa: E731
+@pytest.mark.benchmark(group="live, 1,000 returns of 200 items")
+@pytest.mark.parametrize("contender", ["bare loop", "first pass", "second pass", "one new return"])
+def test_passes(benchmark: Any, contender: str) -> None:
+    reduce = history_processor(Rules())
+    messages, new = reduce(history(200)), ModelRequest([ToolReturnPart("explore", list(range(200)), "c")])
     setups: dict[str, Any] = {
         "bare loop": (bare, lambda: ((messages,), {})),
+        "first pass": (lambda messages: history_processor(Rules())(messages), lambda: ((history(200),), {})),
         "second pass": (reduce, lambda: ((messages,), {})),
-        "capability": (hooked, lambda: ((capability, messages), {})),
-        "one new return": (reduce, lambda: (([*messages, fresh()],), {})),
+        "one new return": (reduce, lambda: (([*messages, new],), {})),
     }
     function, setup = setups[contender]
-    benchmark.pedantic(function, setup=setup, rounds=500, warmup_rounds=20)
-
-
-@pytest.mark.benchmark(group="live, first pass over 1,000 returns of 200 items")
-@pytest.mark.parametrize("contender", ["bare loop", "first pass"])
-def test_first_pass(benchmark: Any, contender: str) -> None:
-    function: Any = bare if contender == "bare loop" else lambda messages: history_processor(Rules())(messages)
-    benchmark.pedantic(function, setup=lambda: ((history(200),), {}), rounds=30, warmup_rounds=2)
+    benchmark.pedantic(function, setup=setup, rounds=30, warmup_rounds=2)
 
 
 def large() -> list[dict[str, Any]]:

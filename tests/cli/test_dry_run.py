@@ -32,7 +32,7 @@ def test_without_arguments_it_shows_the_sample(folder: Path) -> None:
     for tool in ("deep_research", "explore", "get_indicator_details"):
         assert f" {tool} " in result.out
         assert f" {tool}.yaml " in result.out
-    assert "Tools without a rule\n    get_case_notes  1 call, 1,428 characters\n" in result.out
+    assert "Tools without a rule\n    get_case_notes: 1 call, 1,428 characters\n" in result.out
 
 
 def test_the_sample_is_reduced_by_most_and_keeps_what_it_mentions_later(folder: Path, cli: Cli) -> None:
@@ -193,8 +193,8 @@ def test_the_table_says_what_rules_cost(used: Path, cli: Cli) -> None:
 
 def test_the_page_and_json_have_the_same_numbers(used: Path, cli: Cli) -> None:
     out = cli("h.json", "--rules", "lookup.yaml", "--format", "html").out
-    assert "<p>50.0% of 2 values that the agent used later are kept.</p>" in out
-    assert "<td>host29</td><td class=text>lookup c1</td><td class=text>records[29].name</td>" in out
+    assert "References: 50.0% kept: 1 of 2 values that the agent used later</summary>" in out
+    assert "<li>host29: from lookup c1 at records[29].name, used in message 3, " in out
     found = cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
     assert f"<td>{found['totals']['characters']['saved']:.1%}</td>" in out
     references, cost = found["measures"]["references"], found["measures"]["cost"]

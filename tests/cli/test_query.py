@@ -23,7 +23,7 @@ def test_the_returns_of_a_history(folder: Path, cli: Cli) -> None:
     )
     assert cli("query", "total", "h.json").out == first + second + third
     assert cli("query", "total", "h.json", "--call", "c#2").out == third
-    nothing = "\nnothing found in 2 answers: the return has the keys `total`\n"
+    nothing = "\nnothing found in 2 answers: the return has the key `total`\n"
     assert cli("query", "hosts", "h.json").out.endswith(nothing)
 
 
@@ -38,7 +38,7 @@ def test_json(folder: Path, cli: Cli) -> None:
 
     sample = {"file": "a.json", "tool": None, "call": None}
     place = {"path": "hosts[0]", "value": {"name": "a"}}
-    nothing = {"nothing": "there is no `host`; did you mean `hosts`?", "suggestion": "hosts"}
+    nothing = {"nothing": "the return has no key `host`; did you mean `hosts`?", "suggestion": "hosts"}
     assert answers("hosts[?name == 'a']") == [
         {**sample, "count": 1, "places": [place], "nothing": None, "suggestion": None}
     ]

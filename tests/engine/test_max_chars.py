@@ -1,5 +1,5 @@
-"""The ladder of `max_chars` beside steps: what they took stays away, what they prefer stays longest, and a second pass
-changes nothing.
+"""`max_chars` with steps: what steps removed stays removed, what they prefer is kept longest, and a second pass changes
+nothing.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from reducer.analysis.drafting import draft_rule
 from reducer.engine import Outcome, attempt, reduce_content
-from reducer.rules import Ruleset, compile_rules
+from reducer.rules import Ruleset
 from reducer.values import chars
+from tests.helpers import rules
 
 HOSTS = [
     {
@@ -27,35 +29,29 @@ HOSTS = [
 ]
 
 
-def rules(**keys: Any) -> Ruleset:
-    ruleset, problems = compile_rules([("r.yaml", json.dumps({"version": 1, "tool": "t", **keys}))])
-    assert ruleset is not None, problems
-    return ruleset
-
-
 def reduced(ruleset: Ruleset, content: Any) -> Outcome:
-    """Reduce a content, and find it a fixed point."""
+    """Reduce a content, and find the result a fixed point."""
     outcome = attempt(ruleset, "t", content)
     assert outcome.fault == ""
     assert reduce_content(ruleset, "t", outcome.content) is outcome.content
     return outcome
 
 
-def test_what_keep_took_is_not_put_back_when_the_ladder_takes_the_item() -> None:
+def test_what_keep_removed_is_not_restored_when_max_chars_removes_the_item() -> None:
     steps = [{"path": "hosts", "keep": ["name", "seen", "ip"]}]
     left = reduced(rules(steps=steps, max_chars=2000), {"hosts": HOSTS}).content["hosts"]
     assert left[:3] == [{"name": f"h{n}", "seen": n, "ip": f"192.0.2.{n}"} for n in range(3)]
-    # The ladder cuts blindly, so that every address stays that stood there when it did; `keep` named what it left out.
+    # `max_chars` cuts blindly, so every address that it removes is restored; `keep` named what it removed.
     assert left[3:] == [{"ip": f"192.0.2.{n}"} for n in range(3, 100)]
 
 
-def test_what_keep_preserves_is_put_back_when_the_ladder_takes_the_item() -> None:
+def test_what_keep_preserves_is_restored_when_max_chars_removes_the_item() -> None:
     steps = [{"path": "hosts", "keep": ["name", "seen", "ip"], "preserve": ["ipv4"]}]
     left = reduced(rules(steps=steps, max_chars=2000), {"hosts": HOSTS}).content["hosts"]
     assert left[3:] == [{"ip": f"192.0.2.{n}", "raw": f"from 198.51.100.{n}"} for n in range(3, 100)]
 
 
-def test_what_was_taken_inside_an_item_is_owed_only_if_both_steps_owe_it() -> None:
+def test_what_two_steps_removed_is_restored_only_if_both_preserve_it() -> None:
     keep = {"path": "hosts", "keep": ["name", "ip"]}
     limit = {"path": "hosts", "limit": 1, "preserve": ["ipv4"]}
     item = HOSTS[1]
@@ -69,7 +65,7 @@ def test_what_was_taken_inside_an_item_is_owed_only_if_both_steps_owe_it() -> No
         assert left[1:] == ([] if second is None else [second])
 
 
-def test_what_was_taken_inside_lists_and_lists_of_an_item_is_not_put_back() -> None:
+def test_what_an_earlier_step_removed_inside_an_item_is_not_restored() -> None:
     content = {"hosts": [{"name": "a"}, {"seen": [{"ip": f"192.0.2.{n}", "raw": f"198.51.100.{n}"} for n in range(4)]}]}
     steps = [
         {"path": "hosts[*].seen", "limit": 2},
@@ -82,7 +78,7 @@ def test_what_was_taken_inside_lists_and_lists_of_an_item_is_not_put_back() -> N
 
 
 @pytest.mark.parametrize("preserve", [[], ["ipv4"]])
-def test_the_ladder_keeps_the_best_items_of_a_list_that_a_step_orders(preserve: list[str]) -> None:
+def test_max_chars_keeps_the_best_items_of_a_list_that_a_step_orders(preserve: list[str]) -> None:
     steps = [{"path": "hosts", "limit": 20, "sort_by": "seen"}]
     left = reduced(rules(steps=steps, max_chars=900, preserve=preserve), {"hosts": HOSTS}).content["hosts"]
     full = [host["name"] for host in left if "name" in host]
@@ -91,28 +87,28 @@ def test_the_ladder_keeps_the_best_items_of_a_list_that_a_step_orders(preserve: 
     assert sorted(full) == sorted(str(host["name"]) for host in best)
 
 
-def test_the_ladder_keeps_what_is_always_kept_longest() -> None:
-    steps = [{"path": "hosts", "limit": 20, "always_keep": "risk == 'high'"}]
-    ordered = [{**HOSTS[n], "risk": "high" if n == 77 else "low"} for n in range(100)]
-    left = reduced(rules(steps=steps, max_chars=300, preserve=[]), {"hosts": ordered}).content["hosts"]
-    assert [host["name"] for host in left] == ["h0", "h1", "h77"]
+@pytest.mark.parametrize(
+    ("step", "names"),
+    [
+        ({"limit": 20, "always_keep": "risk == 'high'"}, ["h0", "h1", "h77"]),
+        ({"limit": {"head": 10, "tail": 10}}, ["h0", "h1", "h2"]),
+    ],
+)
+def test_max_chars_keeps_what_is_always_kept_or_else_the_first_items(step: dict[str, Any], names: list[str]) -> None:
+    hosts = [{**host, "risk": "high" if host["name"] == "h77" else "low"} for host in HOSTS]
+    left = reduced(rules(steps=[{"path": "hosts", **step}], max_chars=300, preserve=[]), {"hosts": hosts}).content
+    assert [host["name"] for host in left["hosts"]] == names
 
 
-def test_a_list_that_no_step_orders_keeps_its_first_items() -> None:
-    steps = [{"path": "hosts", "limit": {"head": 10, "tail": 10}}]
-    left = reduced(rules(steps=steps, max_chars=300, preserve=[]), {"hosts": HOSTS}).content["hosts"]
-    assert [host["name"] for host in left] == ["h0", "h1", "h2"]
-
-
-def test_a_key_that_is_put_back_for_its_name_keeps_a_short_text() -> None:
-    # Without its text `compact` would take the key in a second pass.
+def test_a_key_that_is_restored_for_its_name_keeps_a_short_text() -> None:
+    # Without its text `compact` would remove the key in a second pass.
     content = {"rows": [{"n": n, "labels": {f"h{n}.example.com": "yes", "none": ""}} for n in range(40)]}
     left = reduced(rules(steps=[{"compact": True}], max_chars=500), content).content["rows"]
     assert left[:3] == [{"n": n, "labels": {f"h{n}.example.com": "yes"}} for n in range(3)]
     assert left[3:] == [{"labels": {f"h{n}.example.com": "yes"}} for n in range(3, 40)]
 
 
-def test_what_unwrap_took_out_of_a_text_is_put_back_without_its_quotes() -> None:
+def test_what_unwrap_replaced_is_restored_without_its_quotes() -> None:
     content = [
         {"n": n, "raw": json.dumps({"ip": f"192.0.2.{n}", "note": None if n % 2 else "of no use " * 9})}
         for n in range(40)
@@ -122,7 +118,7 @@ def test_what_unwrap_took_out_of_a_text_is_put_back_without_its_quotes() -> None
 
 
 @pytest.mark.parametrize("limit", [{"limit": 60, "sort_by": "risk"}, {"limit": 60}])
-def test_no_edge_dangles_when_the_ladder_takes_nodes(limit: dict[str, Any]) -> None:
+def test_no_edge_dangles_when_max_chars_removes_nodes(limit: dict[str, Any]) -> None:
     graph = {
         "nodes": [{"id": n, "label": f"host {n}", "risk": n} for n in range(80)],
         "edges": [{"source": n, "target": (n * 7 + 3) % 80, "relation": "talks to"} for n in range(80)] * 2,
@@ -148,16 +144,11 @@ SOME = (
 
 
 @pytest.mark.parametrize("name", SOME)
-@pytest.mark.parametrize("preserve", ["", "preserve: [ioc, cve, threat_actor]\n"], ids=["by default", "preserve"])
-def test_drafted_rules_with_a_target_are_fixed_points(name: str, preserve: str, data: Path) -> None:
+@pytest.mark.parametrize("preserve", [{}, {"preserve": ["ioc", "cve", "threat_actor"]}], ids=["by default", "preserve"])
+def test_drafted_rules_with_a_target_are_fixed_points(name: str, preserve: dict[str, Any], data: Path) -> None:
     content = json.loads((data / "tool_outputs" / f"{name}.json").read_bytes())
     proposal = draft_rule("t", [content], "an answer", "t")
     assert proposal is not None
-    text = proposal.draft.text
-    steps = text[text.index("\nsteps:") : text.index("\ntests:")]
-    ruleset, problems = compile_rules(
-        [("r.yaml", f"version: 1\ntool: t\n{steps}\n{preserve}max_chars: {chars(content) // 12}\n")]
-    )
-    assert ruleset is not None, problems
-    outcome = reduced(ruleset, content)
+    steps = yaml.safe_load(proposal.draft.text)["steps"]
+    outcome = reduced(rules(steps=steps, max_chars=chars(content) // 12, **preserve), content)
     assert chars(outcome.content) < 0.6 * chars(content)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer.errors import HistoryError
-from reducer.histories.stored import reduce_json, returns
+from reducer.histories.stored import events, reduce_json, returns
 from tests.histories.fakes import shorter, unchanged
 from tests.histories.spelled import histories, history, reference
 
 DATA = Path(__file__).parent / "data"
 ERAS = sorted((DATA / "eras").glob("*.json"))
+SAMPLES = [*ERAS, *sorted(DATA.glob("session_*.json"))]
 TURN = '{"parts":[{"tool_name":"t","content":[1,2,3],"tool_call_id":"c","part_kind":"tool-return"}],"kind":"request"}'
 
 
@@ -67,15 +70,24 @@ def test_what_other_json_readers_refuse_does_no_harm(text: str, odd: str) -> Non
     assert reduce_json(data, shorter).decode() == data.decode().replace(messages, expected)
 
 
-@pytest.mark.parametrize("file", ERAS, ids=lambda file: file.stem)
-def test_msgspec_locates_every_content(file: Path) -> None:
-    """A release of msgspec that copies values cannot be used."""
+def copying(kind: Any) -> Any:
+    """Return a decoder like that of a release of msgspec that copies values."""
+    decode = msgspec.json.Decoder(kind).decode
+    return SimpleNamespace(decode=lambda raw: decode(bytes(raw)))
+
+
+@pytest.mark.parametrize("file", SAMPLES, ids=lambda file: file.stem)
+def test_a_release_of_msgspec_that_copies_values_changes_nothing(file: Path) -> None:
     data = file.read_bytes()
-    expected = reduce_json(data, shorter)
+    expected = reduce_json(data, shorter), list(returns(data)), events(data)
+    assert expected[0] != data
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reducer.histories.stored.readable", None)
+        patch.setattr("reducer.histories.source._decoder", copying)
+        assert (reduce_json(data, shorter), list(returns(data)), events(data)) == expected
+        patch.undo()
+        patch.setattr("reducer.histories.source.readable", None)  # the installed release does not copy them
         for mark in (b"", b"\xef\xbb\xbf \n"):
-            assert reduce_json(mark + data, shorter) == mark + expected
+            assert reduce_json(mark + data, shorter) == mark + expected[0]
 
 
 @given(histories(), st.integers(0, 10**6))

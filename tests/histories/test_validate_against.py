@@ -97,6 +97,9 @@ def test_roots_sizes_and_markers_of_an_earlier_pass() -> None:
     assert check_content(once, again) == []
     assert [found.code for found in check_content(once, again.replace("980", "41"))] == ["V110"]
     assert check_content(["a"] * 9 + ["…[5 more items]"], ["a", "…[13 more items]"]) == []
+    defanged = ", ".join(f"1[.]2[.]3[.]{number}" for number in range(40))
+    once, again = (f"{text} …[{2000 - len(text)} more characters; mentions {defanged}]" for text in (TEXT, TEXT[:20]))
+    assert check_content(TEXT + defanged.ljust(2000 - len(TEXT)), once) == check_content(once, again) == []
 
 
 def test_what_is_no_history_is_compared_as_bytes() -> None:

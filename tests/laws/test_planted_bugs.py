@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from reducer.engine import cuts, place, stability
 from reducer.engine.cuts import Cut
-from reducer.engine.opening import open_return
 from reducer.engine.place import Place
-from reducer.engine.plan import Omission, Opened
+from reducer.engine.plan import Omission, Opened, open_return
 from reducer.engine.restore import Restored
 from reducer.values import dump
 from tests.laws import laws
@@ -79,7 +78,12 @@ def cuts_even_if_longer(monkeypatch: pytest.MonkeyPatch) -> None:
         self._attach(cut)
         self.work.edits += 1
 
+    def write(self: Cut, mentions: object = ()) -> str:
+        start, end = next(iter(self.gaps()), (0, 0))
+        return f"{self.text[:start]}{self.marker((start, end))}{self.text[end:]}"
+
     monkeypatch.setattr(Place, "_cut", cut)
+    monkeypatch.setattr(Cut, "write", write)
 
 
 def restores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +91,7 @@ def restores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cuts_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuts, "head_end", lambda text, limit, scan: limit)
+    monkeypatch.setattr(cuts, "boundary", lambda text, at, direction, scan: at)
 
 
 def forgets_media(monkeypatch: pytest.MonkeyPatch) -> None:

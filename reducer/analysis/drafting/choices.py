@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from hashlib import blake2b
-from itertools import product, takewhile
+from itertools import product
 from typing import Any, NamedTuple
 
 from reducer.analysis.drafting.evidence import Effect, RecordedReturn, Recording, Task, evidence
@@ -18,7 +18,6 @@ from reducer.analysis.drafting.rule_text import DraftRule, Step, at, compiled
 from reducer.analysis.measures import size
 from reducer.engine import attempt
 from reducer.entities.words import word_error
-from reducer.formats import decode
 from reducer.paths.written import Token
 from reducer.references import NUMBER, occurrences, searched, searcher
 from reducer.rules import Ruleset
@@ -42,9 +41,6 @@ _MIN_USES, _MIN_ANSWERS, _MIN_PRESENT = 20, 5, 0.6
 """Uses of a tool's returns, answers, and share of the objects that must have a key to tell that it is unused."""
 _MENTIONED = range(2, 61)
 """Characters of values of which every mention counts as a use."""
-_MIN_RETURNS, _MIN_ROWS, _MAX_END = 4, 20, 8
-_LITERAL = re.compile(r"[\w .:/-]{0,20}")
-"""Texts that rows may end in: longer ones are data."""
 
 Search = Callable[[str], set[str]]
 Uses = Mapping[str, set[Task]]
@@ -174,7 +170,7 @@ def _bases(root: Profile, returns: Sequence[RecordedReturn]) -> tuple[tuple[Step
 
     Unwrapped texts are cut value by value, others as a whole: which is better shows only when they are tried.
     """
-    rest = [step for step in (*_unused_keys(root, returns), *_row_ends(returns)) if _is_free(step, returns)]
+    rest = [step for step in _unused_keys(root, returns) if _is_free(step, returns)]
     free = ([COMPACT] if _is_free(COMPACT, returns) else []) + rest
     unwrapped = [UNWRAP, COMPACT, *rest] if _is_free(UNWRAP, returns) else []
     return ((), *(tuple(steps) for steps in (free, unwrapped) if steps))
@@ -219,36 +215,6 @@ def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[S
             share = sum(place.keys[name].chars for name in unused) / root.chars
             reason = f"{', '.join(names)}: {share:.0%} of the characters, 0 of {uses:,} later uses"
             yield Step(at(place.text, {"drop": names}), reason)
-
-
-def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
-    """Yield for each width of rows the step that cuts off what many of them end in, if no agent used it."""
-    used = frozenset[str]().union(*(one.used for one in returns))
-    found: dict[tuple[int, tuple[str | None, ...]], list[int]] = defaultdict(list)
-
-    def is_common(item: Any) -> bool:
-        return item is None or (type(item) is str and item not in used and _LITERAL.fullmatch(item) is not None)
-
-    for number, one in enumerate(returns):
-        opened = decode(one.content) if type(one.content) is str else one.content
-        for row in opened if type(opened) is list else ():
-            backwards = takewhile(is_common, row[:0:-1]) if type(row) is list else ()
-            end = tuple(backwards)[:_MAX_END][::-1]
-            for start in range(len(end)):
-                found[len(row), end[start:]].append(number)
-    frequent = {key: rows for key, rows in found.items() if len(set(rows)) >= _MIN_RETURNS and len(rows) >= _MIN_ROWS}
-    best: dict[int, tuple[str | None, ...]] = {}
-    for width, end in sorted(
-        frequent, key=lambda key: len(frequent[key]) * sum(len(item or "") + 4 for item in key[1])
-    ):
-        best[width] = end
-    for width, end in best.items():
-        first, rows = width - len(end), frequent[width, end]
-        tests = [f"[{n}] == " + ("`null`" if item is None else f"'{item}'") for n, item in enumerate(end, first)]
-        condition = " && ".join([f"length(@) == `{width}`", *tests])
-        shown = ", ".join("null" if item is None else f'"{item}"' for item in end)
-        reason = f"Rows that end in {shown}: {len(rows):,} in {len(set(rows)):,} returns, 0 later uses"
-        yield Step({"path": f"[?{condition}]", "limit": first}, reason)
 
 
 def _reused_values(used: Uses, returns: Sequence[RecordedReturn]) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import takewhile
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from reducer.analysis.measures import size
 from reducer.histories.stored import events, returns
 from reducer.references import Prompt, Response, Returned, references, searched
 
+Name = TypeVar("Name", str, tuple[str, str])
 Task = tuple[str, str]
 """A source, and the hash of what the agent was asked there."""
 
@@ -73,24 +74,26 @@ class Score(NamedTuple):
         """The share of the references that was kept; 1 if there are none."""
         return self.kept / self.references if self.references else 1.0
 
-    @property
-    def least_retention(self) -> float:
-        """The lower bound of the retention on other histories, by a binomial interval of 99%."""
-        share = self.retention
-        return share - 2.33 * sqrt(share * (1 - share) / max(1, self.references))
-
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores by source and by tool; a reference counts for the tool that showed it first."""
+    """Scores by source, by tool and by task; a reference counts for the tool that showed it first."""
 
     sources: dict[str, Score]
     tools: dict[str, Score]
+    tasks: dict[Task, Score]
 
     @property
     def total(self) -> Score:
         """The score of everything."""
         return total(self.sources.values())
+
+    @property
+    def least_retention(self) -> float:
+        """The lower bound of the retention on other tasks, with 95% confidence. Losses cluster by task."""
+        whole = self.total
+        variance = sum((one.kept - whole.retention * one.references) ** 2 for one in self.tasks.values())
+        return whole.retention - 1.645 * sqrt(variance) / max(1, whole.references)
 
 
 def total(scores: Iterable[Score]) -> Score:
@@ -157,22 +160,26 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
 
 def scored(histories: Iterable[Recording], effect: Callable[[RecordedReturn], Effect]) -> Scores:
     """Score what `effect` leaves of the tool returns of histories."""
-    found: list[tuple[str, str, Score]] = []
+    found: list[tuple[Task, str, Score]] = []
     for history in histories:
-        source, seen = history.task[0], history.returns
+        task, seen = history.task, history.returns
         effects = [Effect(one.chars) if one.is_fixed else effect(one) for one in seen]
-        found += ((source, one.tool, Score(1, one.chars, left.chars)) for one, left in zip(seen, effects, strict=True))
+        found += ((task, one.tool, Score(1, one.chars, left.chars)) for one, left in zip(seen, effects, strict=True))
         for value, places in history.references:
             is_kept = any(value not in effects[place].absent for place in places)
-            found.append((source, seen[places[0]].tool, Score(references=1, kept=int(is_kept))))
-    return Scores(_totals((source, one) for source, _, one in found), _totals((tool, one) for _, tool, one in found))
+            found.append((task, seen[places[0]].tool, Score(references=1, kept=int(is_kept))))
+    return Scores(
+        sources=_totals((task[0], one) for task, _, one in found),
+        tools=_totals((tool, one) for _, tool, one in found),
+        tasks=_totals((task, one) for task, _, one in found),
+    )
 
 
-def _totals(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
-    groups: dict[str, list[Score]] = defaultdict(list)
+def _totals(scores: Iterable[tuple[Name, Score]]) -> dict[Name, Score]:
+    groups: dict[Name, list[Score]] = defaultdict(list)
     for name, score in scores:
         groups[name].append(score)
-    return {name: total(group) for name, group in sorted(groups.items())}
+    return {name: total(groups[name]) for name in sorted(groups)}
 
 
 def _alone(history: Recording) -> Recording:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape
-from itertools import pairwise
 from typing import Any
 
 import jmespath
@@ -41,19 +40,6 @@ class Trial:
     def saved(self) -> float:
         """Return the share of the characters that was removed."""
         return 1 - self.after / self.before if self.before else 0.0
-
-    def removed_by_step(self) -> dict[int | None, int]:
-        """Return how many characters each step removed, by its number; None is `max_chars`."""
-        removed: dict[int | None, int] = {}
-        for outcome in self.outcomes:
-            if not outcome.steps or outcome.fault:
-                continue
-            states = [0, *(run.number for run in outcome.steps)]
-            sizes = [chars(outcome.left_after(state, seen=False)) for state in states]
-            for run, (before, after) in zip(outcome.steps, pairwise(sizes), strict=True):
-                number = run.step.number if run.step else None
-                removed[number] = removed.get(number, 0) + before - after
-        return removed
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from reducer.analysis.drafting.choices import (
     MIN_SAVED,
@@ -47,13 +46,6 @@ Chosen = Mapping[str, tuple[Choice, Uses]]
 """For each tool what was chosen, and the uses of its returns that it was chosen by."""
 
 
-class Point(NamedTuple):
-    """A price and the score of its choices on tasks that they were not made from."""
-
-    price: int
-    score: Score
-
-
 @dataclass(frozen=True, slots=True)
 class ToolDraft:
     """What was learned about one tool: its rule, or None and `why`; the sample is a return that the rule shortens."""
@@ -68,15 +60,13 @@ class ToolDraft:
 class Learned:
     """Everything that was learned: `price` is None if no price keeps enough.
 
-    `curves` has the scores of the held-out histories at each price, `unseen` what the default rule alone does to them.
+    `trained` and `measured` score all rules on both halves, `unseen` the default rule alone on the held-out one.
     """
 
     training: Sequence[Recording]
     held: Sequence[Recording]
     keep: float
     price: int | None
-    points: Sequence[Point]
-    curves: Sequence[tuple[int, Mapping[str, Score]]]
     tools: Sequence[ToolDraft]
     default: ToolDraft
     trained: Scores
@@ -92,10 +82,11 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     training, held = split(histories, holdout)
     thin = {tool: _thin(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
     known = {tool: find_options(training, tool) for tool, why in thin.items() if not why}
-    points = _cross_validate(training, known)
     # The margin is there because the best of many prices is often a lucky one.
-    enough = [point for point in points if point.score.least_retention >= keep]
-    price = max(enough, key=lambda point: (point.score.saved, point.price)).price if enough else None
+    enough = [
+        (found.total.saved, price) for price, found in _cross_validate(training, known) if found.least_retention >= keep
+    ]
+    price = max(enough)[1] if enough else None
     chosen = _choose(training, known)
     default = _default(training, keep)
     tools = [
@@ -104,15 +95,12 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
         else _tool_draft(known[tool], chosen[price][tool][0], default)
         for tool, why in thin.items()
     ]
-    tasks = {one.task for one in held}
     rules = {one.tool: compiled(one.rule) for one in (*tools, default) if one.rule is not None}
     return Learned(
         training=training,
         held=held,
         keep=keep,
         price=price,
-        points=points,
-        curves=[(each, _score(held, dict.fromkeys(tasks, found), known).sources) for each, found in chosen.items()],
         tools=tools,
         default=default,
         trained=_score_rules(training, rules),
@@ -194,12 +182,12 @@ def _score_rules(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -
     return scored(histories, effect)
 
 
-def _cross_validate(histories: Sequence[Recording], known: Known) -> list[Point]:
-    """Score the choices at each price on every fourth task in turn, made from all other tasks."""
+def _cross_validate(histories: Sequence[Recording], known: Known) -> Iterator[tuple[int, Scores]]:
+    """Yield each price with the scores of its choices on every fourth task in turn, made from all other tasks."""
     folds = {task: number % _FOLDS for number, task in enumerate(sorted({one.task for one in histories}))}
     made = [_choose([one for one in histories if folds[one.task] != fold], known) for fold in range(_FOLDS)]
-    by_price = {price: {task: made[fold][price] for task, fold in folds.items()} for price in PRICES}
-    return [Point(price, _score(histories, chosen, known).total) for price, chosen in by_price.items()]
+    for price in PRICES:
+        yield price, _score(histories, {task: made[fold][price] for task, fold in folds.items()}, known)
 
 
 def _tool_draft(options: Options, choice: Choice, default: ToolDraft) -> ToolDraft:

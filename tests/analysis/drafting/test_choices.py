@@ -32,48 +32,6 @@ def left(step: Step, content: Any) -> Any:
     return attempt(compiled(DraftRule("ask", (step,))), "ask", content).content
 
 
-def columns(*names: str, end: tuple[Any, ...] = ("text", "YES", None)) -> str:
-    return repr([(name, *end) for name in names])
-
-
-def test_the_common_end_of_rows_is_cut_off_and_other_rows_stay() -> None:
-    step = only_step(ask(*(columns(*(f"Column{task}x{n}" for n in range(9))) for task in range(6))))
-    assert step.reason == 'Rows that end in "text", "YES", null: 54 in 6 returns, 0 later uses'
-    mixed = "[('Name', 'text', 'YES', None), ('Size', 'bigint', 'YES', None), ('text',)]"
-    assert left(step, mixed) == "[('Name',), ('Size', 'bigint', 'YES', None), ('text',)]"
-
-
-def test_an_end_that_was_used_stays() -> None:
-    tables = [columns(*(f"Column{n}" for n in range(9)), end=("Kind_A7x", None)) for _ in range(6)]
-    assert only_step(ask(*tables)).keys["limit"] == 1
-    assert only_step(ask(*tables, used="Kind_A7x")).keys["limit"] == 2
-
-
-@pytest.mark.parametrize(
-    "contents",
-    [
-        [columns(*(f"C{n}" for n in range(9)), end=(n, task)) for task in range(6) for n in range(2)],
-        [columns(*(f"Column{n}" for n in range(9)))] * 3,
-        ["no rows at all", {"rows": 1}],
-    ],
-    ids=["ends differ", "too few returns", "no rows"],
-)
-def test_other_ends_stay(contents: list[Any]) -> None:
-    assert ask(*contents).bases == ((),)
-
-
-items = st.none() | st.sampled_from(["text", "YES", "", "it's", "a\\b", "ключ", "x" * 30, "\n"]) | st.integers(0, 9)
-
-
-@given(st.lists(st.lists(items, min_size=1, max_size=5), min_size=1, max_size=12))
-def test_only_ends_of_rows_are_cut_off(rows: list[list[Any]]) -> None:
-    for step in [step for base in ask(*[rows * 3] * 6).bases for step in base if "limit" in step.keys]:
-        after = left(step, rows * 3)
-        assert after != rows * 3
-        assert all(row == old[: len(row)] for row, old in zip(after, rows * 3, strict=True))
-        assert {len(row) for row, old in zip(after, rows * 3, strict=True) if row != old} == {step.keys["limit"]}
-
-
 def test_json_in_texts_is_unwrapped() -> None:
     nested = [{"text": json.dumps({"name": f"n{n}", "more": None, "words": "a b c " * 9})} for n in range(5)]
     assert ask(*nested).bases[-1] == (UNWRAP, COMPACT)

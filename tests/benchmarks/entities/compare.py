@@ -1,27 +1,21 @@
-"""Print accuracy and speed of the scanner beside ioc-finder and iocextract: `python -m
-tests.benchmarks.entities.compare DATA [--no-peers]`.
+"""Print accuracy and speed of the scanner: `python -m tests.benchmarks.entities.compare DATA`.
 
-DATA is the folder of real data (`entities/labelled.jsonl`, `tool_outputs`, `histories`). The peers are installed into
-an environment of their own, which is thrown away.
+DATA is the folder of real data (`entities/labelled.jsonl`, `tool_outputs`, `histories`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
-import tempfile
 import time
-import venv
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from reducer.entities import TYPES as ALL
 from reducer.entities import Entity, scanner
-from tests.benchmarks.entities.accuracy import TYPES, Counts, score
+from tests.benchmarks.entities.accuracy import score
 
-PEERS = ("ioc-finder", "iocextract")
 PLAIN = frozenset(ALL) - {"threat_actor", "malware"}
 NOTHING = "lorem ipsum dolor sit amet, consectetur adipiscing elit\n" * 1786  # 100 kB
 
@@ -65,67 +59,20 @@ def speed(find: Callable[[str], Sequence[Entity]], some: list[str]) -> float:
     return sum(map(len, some)) / best / 1e6
 
 
-def peers(some: list[str]) -> list[dict]:
-    """Run the peers over texts, in an environment of their own."""
-    with tempfile.TemporaryDirectory() as folder:
-        venv.create(folder, with_pip=True)
-        python = str(Path(folder) / "bin" / "python")
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS, "requests", "setuptools<81"], check=True)
-        path = Path(folder) / "texts.json"
-        path.write_text(json.dumps(some), encoding="utf-8")
-        done = subprocess.run(
-            [python, str(Path(__file__).with_name("peers.py")), str(path)],
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def row(name: str, counts: dict[str, Counts], megabytes: float, stuck: int) -> str:
-    """Give one extractor's line of the table: F1 by type, false and missed values, MB/s."""
-    cells = [f"{counts[kind].f1:6.1f}" if kind in counts else "     -" for kind in (*TYPES, "all")]
-    total = counts["all"]
-    domains = counts["domain"].false if "domain" in counts else "-"
-    return f"{name:22}{' '.join(cells)} {total.false:6} {total.missed:6} {domains:>8} {megabytes:7.2f} {stuck:6}"
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--no-peers", action="store_true")
-    options = parser.parse_args()
-    labelled = options.data / "entities" / "labelled.jsonl"
-    kinds = texts(options.data)
-    size = sum(map(len, kinds["reports"])) / 1e6
-
+    data = parser.parse_args().data
     plain, full = scanner(PLAIN), scanner(frozenset(ALL))
-    print(
-        f"{'F1 on labelled.jsonl':22}{' '.join(f'{kind:>6}' for kind in (*TYPES, 'all'))}  false missed fls.dom.    MB/s  stuck"
-    )
-    found = score(labelled, lambda text: [(e.type, e.canonical) for e in plain(text)])
-    print(row("reducer", found, speed(plain, kinds["reports"]), 0))
-    for kind in (*TYPES, "all"):
-        print(
-            f"  {kind:8} precision {found[kind].precision:6.2f}  recall {found[kind].recall:6.2f}  F1 {found[kind].f1:6.2f}"
-        )
-    if not options.no_peers:
-        for peer in peers(kinds["reports"]):
-            answers = iter(peer["found"])
-            counts = score(
-                labelled, lambda _text, answers=answers: [tuple(pair) for pair in next(answers)], peer["types"]
-            )
-            print(row(peer["name"], counts, size / peer["seconds"], peer["stuck"]))
-
+    found = score(data / "entities" / "labelled.jsonl", lambda text: [(e.type, e.canonical) for e in plain(text)])
+    print("labelled.jsonl  precision  recall      F1  false missed")
+    for kind, counts in found.items():
+        shares = f"{counts.precision:9.2f} {counts.recall:7.2f} {counts.f1:7.2f}"
+        print(f"  {kind:13} {shares} {counts.false:6} {counts.missed:6}")
     print("\nMB/s, one core           all but names   all types")
-    for kind, some in kinds.items():
+    for kind, some in {**texts(data), "100 kB of nothing": [NOTHING]}.items():
         print(f"  {kind:22} {speed(plain, some):10.1f} {speed(full, some):11.1f}")
-    mixed = kinds["reports"] + kinds["JSON as text"] + kinds["tool returns"]
-    print(f"  {'the first three':22} {speed(plain, mixed):10.1f} {speed(full, mixed):11.1f}")
-    print(
-        f"  100 kB of nothing: {len(NOTHING) / speed(plain, [NOTHING]) / 1e3:.2f} ms, with names {len(NOTHING) / speed(full, [NOTHING]) / 1e3:.2f} ms"
-    )
 
 
 if __name__ == "__main__":
