@@ -2,7 +2,7 @@
 
 python -m tests.golden.record                       record all results again
 python -m tests.golden.record --diff                print the names of the results that changed
-python -m tests.golden.record --diff --to DIR       also write the originals and the results of these inputs into a folder
+python -m tests.golden.record --diff --to DIR       also write the originals and results of these into a folder
 python -m tests.golden.record --to DIR NAME ...     write those of named inputs, for example in an earlier checkout too
 """
 
