@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reducer.paths import PathError, compile_expression, compile_path
 from tests.paths.strategies import expression, path
 
-CASES = yaml.safe_load(Path(__file__).with_name("errors.yaml").read_text("utf-8"))
+CASES = yaml.safe_load(Path(__file__).with_name("cases.yaml").read_text("utf-8"))
 COMPILERS = (compile_path, compile_expression)
 
 

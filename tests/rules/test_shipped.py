@@ -14,6 +14,7 @@ from reducer.entities import expand
 from reducer.rules import compile_rules
 from reducer.values import chars
 from tests.helpers import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, entities, forced, is_bounded, texts
+from tests.rules.examples import CASES
 
 PRESERVED = expand(("ioc", "cve", "threat_actor"))
 
@@ -52,27 +53,7 @@ def test_inline_tests(name: str, number: int) -> None:
     assert run_test(RULESET, rule, number).failures == ()
 
 
-@pytest.mark.parametrize(
-    ("tool", "name"),
-    [
-        ("deep_research", "deep_research"),
-        ("explore", "explore"),
-        ("get_indicator_details", "get_indicator_details"),
-        ("vt_get_file_report", "virustotal_file"),
-        ("virustotal_file_report", "virustotal_file"),
-        ("virustotal_domain_report", "virustotal_domain"),
-        ("virustotal_get_ip_report", "virustotal_ip"),
-        ("shodan_host_lookup", "shodan_host"),
-        ("misp_get_event", "misp_event"),
-        ("opencti_export_report", "stix_bundle"),
-        ("run_grype", "grype_scan"),
-        ("aws_security_hub_get_findings", "aws_security_hub"),
-        ("sentinel_list_incidents", "siem_incidents"),
-        ("execute", "execute"),
-        ("final_result", None),
-        ("get_weather", None),
-    ],
-)
+@pytest.mark.parametrize(("tool", "name"), CASES["tools"].items())
 def test_which_rule_a_tool_gets(tool: str, name: str | None) -> None:
     assert RULESET is not None
     rule = RULESET.rule_for(tool)
