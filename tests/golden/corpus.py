@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -31,10 +30,7 @@ TOOLS = {
     "aws_security*hub*": "get_security_hub_findings",
     "siem_incidents": "siem_search",
     "microsoft365defender*": "siem_search",
-    "deep_research": "deep_research",
-    "explore": "explore",
-    "get_indicator_details": "get_indicator_details",
-    "execute": "execute",
+    **{name: name for name in ("deep_research", "explore", "get_indicator_details", "execute")},
 }
 """The tool names under which the shipped rules reduce the outputs of their products."""
 
@@ -47,11 +43,6 @@ class Case:
     name: str
     original: Callable[[], str]
     reduce: Callable[[], str | None]
-
-
-def digest(result: str) -> str:
-    """Return 12 hexadecimal digits of the SHA-256 of a result, and its length in characters."""
-    return f"{hashlib.sha256(result.encode('utf-8', 'surrogatepass')).hexdigest()[:12]} {len(result)}"
 
 
 def corpus(data: Path) -> Iterator[Case]:

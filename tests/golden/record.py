@@ -9,12 +9,13 @@ python -m tests.golden.record --to DIR NAME ...     write those of named inputs,
 from __future__ import annotations
 
 import argparse
+import hashlib
 import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.golden.corpus import Case, corpus, digest
+from tests.golden.corpus import Case, corpus
 
 HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]
@@ -42,6 +43,11 @@ def computed(cases: Iterable[Case]) -> Results:
         if result is not None:
             results.setdefault(case.group, {})[case.name] = digest(result)
     return results
+
+
+def digest(result: str) -> str:
+    """Return 12 hexadecimal digits of the SHA-256 of a result, and its length in characters."""
+    return f"{hashlib.sha256(result.encode('utf-8', 'surrogatepass')).hexdigest()[:12]} {len(result)}"
 
 
 def changed(before: Results, after: Results) -> list[str]:
