@@ -28,17 +28,13 @@ def history(*tools: str) -> Any:
 
 def test_on_reduce_gets_each_return_once_without_its_content(reducer: Reducer) -> None:
     reported: list[Reduction] = []
+    history_processor(Rules(shorter), on_reduce=reported.append)(returns("A long text."))
+    assert reported.pop() == Reduction("look", "call_0", "", 12, 5, 0), "characters are counted as the model sees them"
     reduce = history_processor(reducer, on_reduce=reported.append)
     once = reduce(history("deep_research", "other", "explore"))
     reduce(once)
     reduce(history("other"))
     assert reported == [Reduction(tool, "call_0", "deep_*", 69, 55, 1) for tool in ("deep_research", "explore")]
-
-
-def test_characters_are_counted_as_the_model_sees_them() -> None:
-    reported: list[Reduction] = []
-    history_processor(Rules(shorter), on_reduce=reported.append)(returns("A long text."))
-    assert reported == [Reduction("look", "call_0", "", 12, 5, 0)]
 
 
 def test_an_error_in_on_reduce_is_logged_once_and_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
