@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,8 +9,7 @@ from hypothesis import given
 
 from reducer import Reducer
 from reducer.operations import operations
-from reducer.rules import Rule, compile_rules, descriptions, instructions
-from reducer.rules.instructions import grouped
+from reducer.rules import Rule, descriptions, instructions
 from tests.helpers import BY_FILE, RULES, rules
 from tests.laws.strategies import cases
 from tests.rules.examples import CASES
@@ -65,6 +63,8 @@ def test_what_goes_for_the_whole_rule() -> None:
         "preserves at most 50 values of ip",
     ]
     assert described({"drop": "a"}, {"drop": "c", "preserve": ["ip"]})[-1] == "preserves ip in line 1"
+    assert described({"limit": 1}, preserve=["ipv6", "cve", "ipv4"])[-1] == "preserves ip and cve"
+    assert described({"limit": 1}, preserve=["ipv4"])[-1] == "preserves ipv4"
 
 
 @pytest.mark.parametrize("verb", operations())
@@ -93,11 +93,6 @@ def test_shipped_rules_have_words() -> None:
     assert reducer.instructions(["explore", "deep_research"]) == reducer.instructions(["deep_research", "explore"])
 
 
-def test_types_of_a_whole_group_are_named_by_it() -> None:
-    assert grouped({"ipv4", "ipv6", "cve", "ticket"}) == ["ip", "cve", "ticket"]
-    assert grouped({"ipv4"}) == ["ipv4"]
-
-
 def test_of_many_steps_the_first_are_named_and_of_equal_ones_one() -> None:
     many = in_short(*({"path": f"a{number}", "limit": 2} for number in range(20)), {"compact": True}, max_chars=9000)
     assert many.count(";") == 7
@@ -107,9 +102,7 @@ def test_of_many_steps_the_first_are_named_and_of_equal_ones_one() -> None:
 
 
 def test_tools_of_one_rule_share_a_line_and_tools_without_one_have_none() -> None:
-    text = json.dumps({"version": 1, "tool": ["a*", "b"], "steps": [{"limit": 2}]})
-    ruleset, _ = compile_rules([("r.yaml", text)])
-    assert ruleset is not None
+    ruleset = rules(tool=["a*", "b"], steps=[{"limit": 2}])
     line = "keeps the first 2 items of the answer."
     assert instructions(ruleset, ["a2", "b", "a1", "c", "a1"]) == f"{INTRODUCTION}- `a1`, `a2`, `b`: {line}"
     assert instructions(ruleset) == f"{INTRODUCTION}- `a*`, `b`: {line}"
