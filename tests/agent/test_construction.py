@@ -57,11 +57,11 @@ def test_options_that_are_no_booleans_are_refused(value: Any, rules: Path) -> No
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_missing_files_and_rules_with_errors_raise_rule_errors(make: Callable[..., Any], rules: Path) -> None:
-    for missing in (rules / "none", rules / "none.yaml"):
-        for sources in (missing, str(missing), [rules, missing]):
-            with pytest.raises(RuleError) as caught:
-                make(sources)
-            assert str(caught.value) == f"{missing}:1:1: error[E007]: cannot read the file: No such file or directory"
+    missing = rules / "none.yaml"
+    for sources in (missing, str(missing), [rules, missing]):
+        with pytest.raises(RuleError) as caught:
+            make(sources)
+        assert str(caught.value) == f"{missing}:1:1: error[E007]: cannot read the file: No such file or directory"
     (rules / "wrong.yaml").write_text(RULE.replace("limit", "limitt"))
     for sources in (rules, str(rules), [rules]):
         with pytest.raises(RuleError, match="unknown key `limitt`"):

@@ -33,18 +33,12 @@ def same(a: Any, b: Any) -> bool:
 def lists_of(node: dict[str, Any], lists: int) -> int:
     """Return how many lists of projections are around the places in the library's result for `node`."""
     kind, below = node["type"], node["children"]
-    if kind == "field":
-        return 0
-    if kind in ("current", "identity"):
-        return lists
     if kind in ("subexpression", "index_expression", "pipe"):
         for child in below:
             lists = lists_of(child, lists)
         return lists
-    if kind == "index":
-        return max(lists - 1, 0)
-    if kind == "slice":
-        return max(lists, 1)
+    if kind in ("field", "current", "identity", "index", "slice"):
+        return {"field": 0, "index": max(lists - 1, 0), "slice": max(lists, 1)}.get(kind, lists)
     base = lists_of(below[0], lists)
     if kind == "flatten":
         return max(base - 1, 1)

@@ -21,12 +21,9 @@ def test_a_long_chain_of_alternatives() -> None:
     assert compile_expression(" || ".join(f"id == 'a{number}'" for number in range(500))).reads == (("id",),)
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [("last_seen", "last_seen"), ('"last-seen"', "last-seen"), ("a.b", None), ("@", None), ("a[0]", None)],
-)
-def test_simple_field(text: str, name: str | None) -> None:
-    assert compile_expression(text).simple_field == name
+def test_simple_field() -> None:
+    names = {"last_seen": "last_seen", '"last-seen"': "last-seen", "a.b": None, "@": None, "a[0]": None}
+    assert {text: compile_expression(text).simple_field for text in names} == names
 
 
 def test_an_element_on_which_evaluation_raises_does_not_match() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -95,26 +95,21 @@ def test_with_preserve_every_indicator_stays_and_seventy_percent_go(data: Path) 
     assert 1 - after / before >= 0.80
 
 
-def test_sql_answers_are_reduced_and_keep_what_agents_used_later(data: Path) -> None:
-    sys.path.insert(0, str(data))
-    try:
-        import retention
-    finally:
-        sys.path.pop(0)
+def test_sql_answers_are_reduced_and_keep_what_agents_used_later(data: Path, definition: ModuleType) -> None:
     rules = forced(BY_FILE["execute"])
     before = after = used = kept = 0
     for file in sorted((data / "histories").glob("secrl*/*.json")):
-        history = retention.Hist(json.loads(file.read_bytes()))
+        history = definition.Hist(json.loads(file.read_bytes()))
         reduced = {}
         for part in history.returns:
             content = history.parts[part][3]["content"]
             result = reduce_content(rules, "execute", content)
             before, after = before + chars(content), after + chars(result)
-            reduced[part] = retention.search_text(result)
-        for value, _, _, sources, novel in retention.references(history):
+            reduced[part] = definition.search_text(result)
+        for value, _, _, sources, novel in definition.references(history):
             if novel:
                 used += 1
-                kept += any(retention.occurs(value, reduced[source]) for source in sources)
+                kept += any(definition.occurs(value, reduced[source]) for source in sources)
     assert used > 400
     assert kept / used >= 0.98
     assert 1 - after / before >= 0.65
