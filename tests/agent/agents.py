@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 import re
@@ -25,6 +26,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from pydantic_ai.run import AgentRun
 
 VERSION = tuple(int(number) for number in version("pydantic-ai-slim").split(".")[:2])
 V2 = VERSION >= (2, 0)
@@ -134,6 +136,21 @@ def add_tools(made: Agent[Any, Any]) -> None:
 def history_capability(processor: Any) -> Any:
     """Return a history processor as a capability, whose class had another name before."""
     return (getattr(capabilities, "ProcessHistory", None) or capabilities.HistoryProcessor)(processor)
+
+
+def streamed(made: Agent[Any, Any]) -> AgentRun[Any, Any]:
+    """Run an agent and stream all its steps: `run_stream` would end at the first text."""
+
+    async def stream() -> Any:
+        async with made.iter(PROMPT) as run:
+            async for node in run:
+                if Agent.is_model_request_node(node):
+                    async with node.stream(run.ctx) as events:
+                        async for _ in events:
+                            pass
+            return run
+
+    return asyncio.run(stream())
 
 
 def context(conversation: str | None = None, messages: list[ModelMessage] | None = None) -> Any:

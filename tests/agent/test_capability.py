@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import UserError
-from pydantic_ai.messages import ModelMessage, TextPart
+from pydantic_ai.messages import TextPart
 
 from reducer import Reducer
-from reducer.agent import Archive, ReduceToolReturns, history_processor
+from reducer.agent import Archive, ReduceToolReturns
 from tests.agent.agents import (
     ARTICLES,
     PROMPT,
@@ -30,12 +29,9 @@ from tests.agent.agents import (
     contents,
     history_capability,
     script,
-    steady,
-    turns,
+    streamed,
 )
 from tests.histories.fakes import shorter
-
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 LISTS_TOOLS = VERSION >= (1, 87)
 INSTRUCTIONS = (
@@ -44,50 +40,21 @@ INSTRUCTIONS = (
 )
 
 
-@pytest.fixture
-def rules(tmp_path: Path) -> Path:
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules" / "deep_research.yaml").write_text(RULE)
-    return tmp_path / "rules"
-
-
-def test_it_reduces_what_a_processor_reduces() -> None:
-    asked, others = script("deep_research", "explore"), script("deep_research", "explore")
-    made = analyst(asked, ReduceToolReturns(Rules(shorter)))
-    other = analyst(others, processors=[history_processor(Rules(shorter))])
-    result, expected = (agent.run_sync(PROMPT, message_history=turns(1)) for agent in (made, other))
-    assert contents(result.all_messages()) == contents(expected.all_messages())
-    assert contents(result.new_messages()) == contents(expected.new_messages())
-    assert ARTICLES[:2] in contents(result.all_messages())
-    assert [steady(sent) for sent in asked.received] == [steady(sent) for sent in others.received]
-
-
 @pytest.mark.skipif(REQUEST_ALONE, reason="PydanticAI before 2.54 and from 2.64 on can")
 def test_persist_false_is_refused_if_this_version_would_store_the_request() -> None:
     with pytest.raises(UserError, match=r"ReduceToolReturns\(persist=False\) needs PydanticAI 2\.64"):
         ReduceToolReturns(Rules(shorter), persist=False)
 
 
-async def asynchronous(messages: list[ModelMessage]) -> list[ModelMessage]:
-    return list(messages)
-
-
 @pytest.mark.skipif(not REQUEST_ALONE, reason="every hook may store what it changes")
-@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("run", [streamed, lambda made: made.run_sync(PROMPT)], ids=["streamed", "at once"])
 @pytest.mark.parametrize("last", [False, True])
-def test_without_persist_only_the_request_is_reduced(last: bool, stream: bool) -> None:
+def test_without_persist_only_the_request_is_reduced(last: bool, run: Any) -> None:
     asked = script("deep_research")
-    capabilities = [ReduceToolReturns(Rules(shorter), persist=False), history_capability(asynchronous)]
-    made = analyst(asked, *capabilities[:: -1 if last else 1])
-    messages = asyncio.run(streamed(made)) if stream else made.run_sync(PROMPT).all_messages()
+    capabilities = [ReduceToolReturns(Rules(shorter), persist=False), history_capability(list)]
+    messages = run(analyst(asked, *capabilities[:: -1 if last else 1])).all_messages()
     assert asked.contents(1) == [ARTICLES[:2]]
     assert contents(messages) == [ARTICLES]
-
-
-async def streamed(made: Agent[Any, Any]) -> list[ModelMessage]:
-    async with made.run_stream(PROMPT) as result:
-        await result.get_output()
-        return result.all_messages()
 
 
 @pytest.mark.skipif(not V2, reason="agent spec files came with 2")
@@ -133,13 +100,10 @@ def test_the_instructions_are_the_same_in_every_request(rules: Path) -> None:
     assert {one.get("instructions") for one in messages} == {f"You are an analyst.\n\n{INSTRUCTIONS}{other}"}
 
 
-def test_the_instructions_name_the_recall_tool(rules: Path) -> None:
-    with Archive(rules.with_name("returns.db")) as archive:
-        result = analyst(script(), ReduceToolReturns(rules, archive=archive)).run_sync(PROMPT)
-    recall = (
-        "`recall_tool_return` reads the original of a shortened tool return: in pages, or only the part that you need."
-    )
-    assert result.all_messages()[0].instructions == f"{INSTRUCTIONS}\n{recall}"
+def test_the_instructions_name_the_recall_tool(rules: Path, archive: Archive) -> None:
+    result = analyst(script(), ReduceToolReturns(rules, archive=archive)).run_sync(PROMPT)
+    recall = "reads the original of a shortened tool return: in pages, or only the part that you need."
+    assert result.all_messages()[0].instructions == f"{INSTRUCTIONS}\n`recall_tool_return` {recall}"
 
 
 def test_there_are_no_instructions_without_rules_for_the_tools(rules: Path) -> None:

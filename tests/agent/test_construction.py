@@ -20,22 +20,11 @@ RULESET, _ = compile_rules([("rule.yaml", RULE)])
 MAKERS = [history_processor, ReduceToolReturns]
 
 
-class AsyncRules:
+class Asynchronous:
     async def reduce_content(self, tool: str, content: Any) -> Any:
         return content
 
-
-class AsyncCallable:
     async def __call__(self, reduction: Any) -> None: ...
-
-
-async def async_on_reduce(reduction: Any) -> None: ...
-
-
-@pytest.fixture
-def rules(tmp_path: Path) -> Path:
-    (tmp_path / "rule.yaml").write_text(RULE)
-    return tmp_path
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -49,11 +38,11 @@ def test_values_that_are_no_rules_are_refused(make: Callable[..., Any], value: A
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_asynchronous_functions_are_refused(make: Callable[..., Any], rules: Path) -> None:
-    for function in (async_on_reduce, partial(async_on_reduce), AsyncCallable()):
+    for function in (Asynchronous().__call__, partial(Asynchronous().__call__), Asynchronous()):
         with pytest.raises(TypeError, match="on_reduce is asynchronous; define it with `def`, not with `async def`"):
             make(rules, on_reduce=function)
     with pytest.raises(TypeError, match=r"rules\.reduce_content is asynchronous; define it with `def`"):
-        make(AsyncRules())
+        make(Asynchronous())
     with pytest.raises(TypeError, match="on_reduce='log' is not a function that takes a Reduction"):
         make(rules, on_reduce="log")
 
@@ -68,11 +57,11 @@ def test_options_that_are_no_booleans_are_refused(value: Any, rules: Path) -> No
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_missing_files_and_rules_with_errors_raise_rule_errors(make: Callable[..., Any], rules: Path) -> None:
-    for missing in (rules / "none", rules / "none.yaml"):
-        for sources in (missing, str(missing), [rules, missing]):
-            with pytest.raises(RuleError) as caught:
-                make(sources)
-            assert str(caught.value) == f"{missing}:1:1: error[E007]: cannot read the file: No such file or directory"
+    missing = rules / "none.yaml"
+    for sources in (missing, str(missing), [rules, missing]):
+        with pytest.raises(RuleError) as caught:
+            make(sources)
+        assert str(caught.value) == f"{missing}:1:1: error[E007]: cannot read the file: No such file or directory"
     (rules / "wrong.yaml").write_text(RULE.replace("limit", "limitt"))
     for sources in (rules, str(rules), [rules]):
         with pytest.raises(RuleError, match="unknown key `limitt`"):
@@ -86,7 +75,7 @@ def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
     messages = returns([1, 2, 3], tool="deep_research") + returns([1, 2, 3], tool="other")
     for given, kept in [
         (rules, [2, 3]),
-        (str(rules / "rule.yaml"), [2, 3]),
+        (str(rules / "deep_research.yaml"), [2, 3]),
         ([rules, more], [2, 2]),
         ((str(more),), [3, 2]),
         (Reducer.load(rules, more), [2, 2]),
@@ -95,14 +84,10 @@ def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
         ReduceToolReturns(given)
 
 
-def test_archives_are_paths_or_objects_everywhere(rules: Path) -> None:
-    path = rules / "returns.db"
-    with Archive(path) as archive:
-        for given in (path, str(path), archive):
-            history_processor(rules, archive=given)
-            ReduceToolReturns(rules, archive=given)
-            recall_tools(given)
+def test_archives_are_paths_or_objects_everywhere(rules: Path, archive: Archive) -> None:
     for make in (partial(history_processor, rules), partial(ReduceToolReturns, rules), recall_tools):
+        for given in (archive.path, str(archive.path), archive):
+            make(archive=given)
         with pytest.raises(TypeError) as caught:
             make(archive=5)
         assert str(caught.value) == "archive=5 cannot be used; give a path ('returns.db') or an Archive"

@@ -16,7 +16,7 @@ from pydantic_ai.models.function import AgentInfo
 from reducer.agent import ReduceToolReturns, history_processor
 from reducer.agent.durable import workflow
 from reducer.archive import Archive
-from tests.agent.agents import ARTICLES, PROMPT, RULE, Script, analyst, context, history_capability, script, steady
+from tests.agent.agents import ARTICLES, PROMPT, Script, analyst, context, history_capability, script, steady
 
 dbos = pytest.importorskip("dbos")
 durable = pytest.importorskip("pydantic_ai.durable_exec.dbos")
@@ -25,23 +25,10 @@ if not hasattr(durable, "DBOSDurability"):
 
 
 @pytest.fixture
-def rule(tmp_path: Path) -> Path:
-    (tmp_path / "rule.yaml").write_text(RULE)
-    return tmp_path / "rule.yaml"
-
-
-@pytest.fixture
 def launched(tmp_path: Path) -> Iterator[None]:
     level = logging.getLogger("dbos").level
-    database = f"sqlite:///{tmp_path}/state.sqlite"
-    dbos.DBOS(
-        config={
-            "name": "reducer-test",
-            "system_database_url": database,
-            "run_admin_server": False,
-            "log_level": "ERROR",
-        }
-    )
+    config = {"name": "reducer-test", "run_admin_server": False, "log_level": "ERROR"}
+    dbos.DBOS(config={**config, "system_database_url": f"sqlite:///{tmp_path}/state.sqlite"})
     dbos.DBOS.launch()
     yield
     dbos.DBOS.destroy()
@@ -57,13 +44,13 @@ class Resumable(Script):
 
 
 @pytest.mark.parametrize("form", ["capability", "request alone", "processor"])
-def test_a_resumed_workflow_sends_the_same_requests(form: str, rule: Path, launched: None) -> None:
+def test_a_resumed_workflow_sends_the_same_requests(form: str, rules: Path, launched: None) -> None:
     where: list[str] = []
     options: Any = {"on_reduce": lambda reduction: where.append(workflow())}
     if form == "processor":
-        reducing = history_capability(history_processor(rule, **options))
+        reducing = history_capability(history_processor(rules, **options))
     else:
-        reducing = ReduceToolReturns(rule, **options, persist=form == "capability")
+        reducing = ReduceToolReturns(rules, **options, persist=form == "capability")
     asked = Resumable(script("deep_research", "deep_research").answers * 2)
     made = analyst(asked, reducing, durable.DBOSDurability(), name="analyst")
 
@@ -86,14 +73,13 @@ def test_a_resumed_workflow_sends_the_same_requests(form: str, rule: Path, launc
     assert workflow() == ""
 
 
-def test_an_archive_is_refused_in_a_workflow(rule: Path, launched: None) -> None:
-    with Archive(rule.with_name("returns.db")) as archive:
-        reduce = history_processor(rule, archive=archive)
-        assert reduce(context(), []) == []
+def test_an_archive_is_refused_in_a_workflow(rules: Path, archive: Archive, launched: None) -> None:
+    reduce = history_processor(rules, archive=archive)
+    assert reduce(context(), []) == []
 
-        @dbos.DBOS.workflow()
-        def unwise() -> None:
-            reduce(context(), [])
+    @dbos.DBOS.workflow()
+    def unwise() -> None:
+        reduce(context(), [])
 
-        with pytest.raises(UserError, match="a DBOS workflow does no I/O: leave out `archive` there"):
-            unwise()
+    with pytest.raises(UserError, match="a DBOS workflow does no I/O: leave out `archive` there"):
+        unwise()

@@ -18,9 +18,13 @@ from tests.agent.agents import ARTICLES, PROMPT, REQUEST_ALONE, analyst, history
 openai = pytest.importorskip("openai")
 # The client's own HTTP library: it changed in the course of PydanticAI 2.
 httpx: Any = import_module("httpx2" if any(line.startswith("httpx2") for line in requires("openai") or ()) else "httpx")
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
-RULES = {"deep_research": "limit: 2", "explore": "{path: nodes, limit: 2}"}
+
+@pytest.fixture
+def both(rules: Path) -> Path:
+    """Return a folder with rules for `deep_research` and `explore`."""
+    (rules / "explore.yaml").write_text("version: 1\ntool: explore\nsteps: [{path: nodes, limit: 2}]\npreserve: []\n")
+    return rules
 
 
 def completion(number: int, steps: int) -> dict[str, Any]:
@@ -66,33 +70,25 @@ def changed_prefixes(bodies: list[dict[str, Any]]) -> int:
     return sum(not after.startswith(before) for before, after in pairwise(rendered))
 
 
-@pytest.fixture
-def rules(tmp_path: Path) -> Path:
-    for tool, step in RULES.items():
-        (tmp_path / f"{tool}.yaml").write_text(f"version: 1\ntool: {tool}\nsteps:\n  - {step}\npreserve: []\n")
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    "persist", [True, pytest.param(False, marks=pytest.mark.skipif(not REQUEST_ALONE, reason="this version cannot"))]
-)
-def test_no_prefix_of_fifty_requests_changes(persist: bool, rules: Path) -> None:
-    bodies = run(ReduceToolReturns(rules, persist=persist))
+@pytest.mark.parametrize("form", ["capability", "request alone", "processor"])
+def test_no_prefix_of_fifty_requests_changes(form: str, both: Path) -> None:
+    if form == "request alone" and not REQUEST_ALONE:
+        pytest.skip("this version cannot change the request alone")
+    reducing: Any = history_capability(history_processor(both))
+    if form != "processor":
+        reducing = ReduceToolReturns(both, persist=form == "capability")
+    bodies = run(reducing)
     assert changed_prefixes(bodies) == 0
-    assert "shortened by fixed rules" in json.dumps(bodies[0]["messages"])
+    assert ("shortened by fixed rules" in json.dumps(bodies[0]["messages"])) == (form != "processor")
     assert ARTICLES[0] in str(bodies[-1])
     assert ARTICLES[3] not in str(bodies[-1])
 
 
-def test_no_prefix_of_fifty_requests_changes_with_the_processor(rules: Path) -> None:
-    assert changed_prefixes(run(history_capability(history_processor(rules)))) == 0
-
-
-def test_reducing_by_age_changes_prefixes(rules: Path) -> None:
+def test_reducing_by_age_changes_prefixes(both: Path) -> None:
     """The count can fail: keeping only the newest return unreduced changes every prefix."""
 
     def by_age(messages: list[Any]) -> list[Any]:
-        reduced = history_processor(rules)(messages)
+        reduced = history_processor(both)(messages)
         return [*reduced[:-1], messages[-1]]
 
     assert changed_prefixes(run(history_capability(by_age), 8)) == 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import json
 from collections.abc import Callable
@@ -14,12 +13,10 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
 
-from reducer.agent import history_processor
+from reducer.agent import ReduceToolReturns, history_processor
 from reducer.histories.stored import reduce_json
-from tests.agent.agents import ARTICLES, PROMPT, Rules, Script, analyst, call, contents, script, steady, turns
+from tests.agent.agents import ARTICLES, PROMPT, Rules, Script, analyst, call, contents, script, steady, streamed, turns
 from tests.histories.fakes import shorter
-
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 SCENARIOS: dict[str, list[list[Any]]] = {
     "plain text": [[TextPart("A long answer, all in text.")]],
@@ -47,15 +44,22 @@ def reducing(script: Script, **more: Any) -> Agent[Any, Any]:
     return analyst(script, processors=[history_processor(Rules(shorter))], **more)
 
 
+def capable(script: Script, **more: Any) -> Agent[Any, Any]:
+    return analyst(script, ReduceToolReturns(Rules(shorter)), **more)
+
+
 def check(answers: list[list[Any]], run: Callable[[Agent[Any, Any]], Any], **more: Any) -> tuple[int, list[Any]]:
-    """Check that the model receives the same messages with reduced contents.
+    """Check that the model receives the same messages with reduced contents, from a processor and a capability.
 
     Return how many requests differ, and what `run` returned for the agent without and with a processor.
     """
-    plain, reduced = Script(answers), Script(answers)
-    results = [run(analyst(plain, **more)), run(reducing(reduced, **more))]
+    plain, reduced, others = Script(answers), Script(answers), Script(answers)
+    results = [run(make(one, **more)) for make, one in ((analyst, plain), (reducing, reduced), (capable, others))]
     count = 0
     assert len(plain.received) == len(reduced.received) == len(answers)
+    assert [steady(sent) for sent in others.received] == [steady(sent) for sent in reduced.received]
+    if hasattr(results[1], "all_messages"):
+        assert contents(results[2].all_messages()) == contents(results[1].all_messages())
     for before, after in zip(plain.received, reduced.received, strict=True):
         assert steady(after) == steady(reduce_json(before, shorter))
         count += steady(after) != steady(before)
@@ -71,20 +75,9 @@ def check(answers: list[list[Any]], run: Callable[[Agent[Any, Any]], Any], **mor
     return count, results
 
 
-async def streamed(made: Agent[Any, Any]) -> None:
-    # The events of all steps: `run_stream` would end at the first text.
-    async with made.iter(PROMPT) as run:
-        async for node in run:
-            if Agent.is_model_request_node(node):
-                async with node.stream(run.ctx) as events:
-                    async for _ in events:
-                        pass
-
-
-@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("run", [streamed, lambda made: made.run_sync(PROMPT)], ids=["streamed", "at once"])
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_model_receives_reduced_contents(name: str, stream: bool) -> None:
-    run = (lambda made: asyncio.run(streamed(made))) if stream else lambda made: made.run_sync(PROMPT)
+def test_the_model_receives_reduced_contents(name: str, run: Any) -> None:
     assert check(SCENARIOS[name], run)[0] == len(SCENARIOS[name]) - 1
 
 
@@ -96,7 +89,7 @@ def test_deferred_calls() -> None:
         return made.run_sync(message_history=first.all_messages(), deferred_tool_results=results)
 
     answers = [[call("explore"), call("slow", 1)], [TextPart("Done.")]]
-    count, (_, reduced) = check(answers, run, output_type=[str, DeferredToolRequests])
+    count, (_, reduced, _) = check(answers, run, output_type=[str, DeferredToolRequests])
     assert count == 1
     explored, slow = contents(reduced.all_messages())
     assert (explored["nodes"], slow) == ([1, 2], ARTICLES[:2])
@@ -109,7 +102,7 @@ def test_call_ids_that_occur_in_several_runs() -> None:
             result = made.run_sync(f"Turn {turn}, please.", message_history=result.all_messages())
         return result
 
-    count, (plain, reduced) = check([[call("deep_research")], [TextPart("Done.")]] * 3, run)
+    count, (plain, reduced, _) = check([[call("deep_research")], [TextPart("Done.")]] * 3, run)
     assert count == 5
     assert steady(reduced.all_messages_json()) == steady(reduce_json(plain.all_messages_json(), shorter))
     assert steady(reduced.new_messages_json()) == steady(reduce_json(plain.new_messages_json(), shorter))
@@ -127,11 +120,6 @@ def test_the_history_of_the_caller_does_not_change() -> None:
     assert contents(result.all_messages()) == [first, ARTICLES[:2]]
     assert result.new_messages()[0].parts[-1].content == "Turn 1, please."
     assert len(result.new_messages()) == 4
-
-
-def test_only_a_return_that_no_request_contained_is_stored_unreduced() -> None:
-    stored = reducing(script("deep_research", "explore")).run_sync(PROMPT).all_messages()
-    assert contents(stored) == [ARTICLES[:2], {"nodes": [1, 2], "edges": [[1, 2], [3, 4]], "name": "a graph"}]
 
 
 def test_the_prefix_of_requests_never_changes() -> None:

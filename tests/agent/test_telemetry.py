@@ -16,29 +16,25 @@ ITEMS = ["one", "two", "three", "another item, which is longer", "CVE-2024-3400"
 
 
 @pytest.fixture
-def rules(tmp_path: Path) -> Reducer:
-    rule = "version: 1\ntool: ['deep_*', explore]\nsteps:\n  - limit: 2\npreserve: [cve]\n"
-    (tmp_path / "rule.yaml").write_text(rule)
-    return Reducer.load(tmp_path)
+def reducer(rules: Path) -> Reducer:
+    text = "version: 1\ntool: ['deep_*', explore]\nsteps:\n  - limit: 2\npreserve: [cve]\n"
+    (rules / "deep_research.yaml").write_text(text)
+    return Reducer.load(rules)
 
 
 def history(*tools: str) -> Any:
     return [message for tool in tools for message in returns(list(ITEMS), tool=tool)]
 
 
-def test_on_reduce_gets_each_return_once_without_its_content(rules: Reducer) -> None:
+def test_on_reduce_gets_each_return_once_without_its_content(reducer: Reducer) -> None:
     reported: list[Reduction] = []
-    reduce = history_processor(rules, on_reduce=reported.append)
+    history_processor(Rules(shorter), on_reduce=reported.append)(returns("A long text."))
+    assert reported.pop() == Reduction("look", "call_0", "", 12, 5, 0), "characters are counted as the model sees them"
+    reduce = history_processor(reducer, on_reduce=reported.append)
     once = reduce(history("deep_research", "other", "explore"))
     reduce(once)
     reduce(history("other"))
     assert reported == [Reduction(tool, "call_0", "deep_*", 69, 55, 1) for tool in ("deep_research", "explore")]
-
-
-def test_characters_are_counted_as_the_model_sees_them() -> None:
-    reported: list[Reduction] = []
-    history_processor(Rules(shorter), on_reduce=reported.append)(returns("A long text."))
-    assert reported == [Reduction("look", "call_0", "", 12, 5, 0)]
 
 
 def test_an_error_in_on_reduce_is_logged_once_and_changes_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -52,9 +48,9 @@ def test_an_error_in_on_reduce_is_logged_once_and_changes_nothing(caplog: pytest
     assert record.getMessage().startswith("a reduction could not be reported: KeyError at test_telemetry.py:")
 
 
-def test_each_request_that_reduces_something_adds_an_event(rules: Reducer) -> None:
+def test_each_request_that_reduces_something_adds_an_event(reducer: Reducer) -> None:
     trace = pytest.importorskip("opentelemetry.sdk.trace")
-    reduce, silent = history_processor(rules), history_processor(rules, telemetry=False)
+    reduce, silent = history_processor(reducer), history_processor(reducer, telemetry=False)
     with trace.TracerProvider().get_tracer("test").start_as_current_span("request") as span:
         messages = reduce(history("deep_research", "explore", "other"))
         reduce(messages)
@@ -72,11 +68,11 @@ def test_each_request_that_reduces_something_adds_an_event(rules: Reducer) -> No
     assert second.attributes["reducer.tools"] == ("deep_research",)
 
 
-def test_counters_add_up(rules: Reducer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_add_up(reducer: Reducer, monkeypatch: pytest.MonkeyPatch) -> None:
     metrics, export = map(pytest.importorskip, ("opentelemetry.sdk.metrics", "opentelemetry.sdk.metrics.export"))
     reader = export.InMemoryMetricReader()
     monkeypatch.setattr("opentelemetry.metrics._internal._METER_PROVIDER", metrics.MeterProvider([reader]))
-    reduce = history_processor(rules)
+    reduce = history_processor(reducer)
     reduce(reduce(history("deep_research", "explore", "other", "explore")))
     totals = {
         (metric.name, point.attributes["reducer.tool"], point.attributes["reducer.rule"]): point.value

@@ -47,7 +47,8 @@ def test_bad_rules_are_refused_with_a_content_that_shows_it(
 
 def test_the_error_shows_the_input_and_both_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "rule.yaml"
-    text = "version: 1\ntool: t\nsteps:\n  - path: items\n    drop: \"[?risk != 'high']\"\n  - path: items\n    keep: [id]\n"
+    steps = "  - path: items\n    drop: \"[?risk != 'high']\"\n  - path: items\n    keep: [id]\n"
+    text = f"version: 1\ntool: t\nsteps:\n{steps}"
     file.write_text(text, encoding="utf-8")
     assert main(["check", str(file)]) == 1
     printed = f"""\

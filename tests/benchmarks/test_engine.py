@@ -20,7 +20,8 @@ KEPT = "hostname, address, last_seen, risk, score, verification"
 STEPS = {
     "by position": "  - {path: resolutions, limit: 20}\n",
     "by one field": "  - {path: resolutions, limit: 20, sort_by: last_seen}\n",
-    "by expressions": "  - {path: resolutions, limit: 20, sort_by: verification.votes, always_keep: risk == 'critical' && length(tags) > `9`}\n",
+    "by expressions": "  - {path: resolutions, limit: 20, sort_by: verification.votes,\n"
+    "     always_keep: risk == 'critical' && length(tags) > `9`}\n",
 }
 
 

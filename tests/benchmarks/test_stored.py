@@ -42,7 +42,7 @@ def record(number: int) -> dict[str, Any]:
 
 
 def synthetic(megabytes: int, what: str) -> bytes:
-    """Write a history in which returns of 50-100 kB make up most of the bytes: `records`, `articles` or both in turn."""
+    """Write a history, most of it returns of 50-100 kB with `records`, `articles` or both in turn."""
     contents: list[Any] = [[record(number) for number in range(200)], ["Ein längerer Artikel über nichts. " * 300] * 10]
     contents = {"records": contents[:1], "articles": contents[1:], "both": contents}[what]
     common: dict[str, Any] = {"tool_name": "explore", "tool_call_id": "tool_0_explore"}

@@ -26,6 +26,8 @@ def found(text: str, kind: str) -> list[str]:
 @pytest.mark.parametrize(("kind", "case"), [(kind, case) for kind, cases in CASES.items() for case in cases])
 def test_case(kind: str, case: dict[str, Any]) -> None:
     assert found(case["text"], kind) == case["found"]
+    if "written" in case:
+        assert [entity.value for entity in scan(case["text"], [kind])] == case["written"]
 
 
 @pytest.mark.data

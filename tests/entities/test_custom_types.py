@@ -10,28 +10,19 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reducer.engine import prepare, reduce_content
 from reducer.entities import TYPES, scanner
 from reducer.entities.entity import MAX_CHARS
 from reducer.entities.patterns import PatternError, compile_pattern, finder
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.entities.words import MAX_WORDS
 from reducer.entities.words import finder as word_finder
-from reducer.rules import Ruleset, compile_rules
+from tests.helpers import reduced, rules
 
 CASES = yaml.safe_load(Path(__file__).with_name("own_types.yaml").read_text("utf-8"))
 
 
-def rules(text: str) -> Ruleset:
-    ruleset, found = compile_rules([("rule.yaml", text)])
-    assert ruleset is not None, [str(problem) for problem in found]
-    prepare(ruleset)
-    return ruleset
-
-
 def vocabulary(entities: Any) -> Vocabulary:
-    rule = {"version": 1, "tool": "t", "max_chars": 900, "entities": entities}
-    return rules(yaml.safe_dump(rule)).rules[0].vocabulary
+    return rules(max_chars=900, entities=entities).rules[0].vocabulary
 
 
 def values(entities: Any, text: str) -> list[str]:
@@ -81,18 +72,11 @@ def test_without_own_types_the_scanner_is_that_of_built_in_types() -> None:
     assert BUILT_IN.scanner(types) is own.scanner(types) is scanner(types)
 
 
-KNOWN = vocabulary(
-    {
-        "ticket": {"pattern": [r"INC-\d+", "(?:^|key=)([a-z]+)", "x.*y|x1"]},
-        "jewel": {"words": ["ab", "a b", "abc", "web-01", "Größe"]},
-        "domain": {"ignore": ["b.com"]},
-    }
-)
-_PIECES = [
-    *("INC-1", "7", "key=", "abc", "x1", "x", "y", "web-01", "größe", "a b", "b.com"),
-    *(", ", "\n", "\\n", "]", "…[", "🙂", " "),
-]
-_pieces = st.lists(st.sampled_from([*_PIECES, "\ud800"]))
+TICKET = {"pattern": [r"INC-\d+", "(?:^|key=)([a-z]+)", "x.*y|x1"]}
+JEWEL = {"words": ["ab", "a b", "abc", "web-01", "Größe"]}
+KNOWN = vocabulary({"ticket": TICKET, "jewel": JEWEL, "domain": {"ignore": ["b.com"]}})
+_PIECES = ["INC-1", "7", "key=", "abc", "x1", "web-01", "größe", "a b", "b.com", ", ", "\\n", "…[", *"xy\n]🙂 \ud800"]
+_pieces = st.lists(st.sampled_from(_PIECES))
 
 
 @given(_pieces.map("".join), st.sets(st.sampled_from(("ticket", "jewel", "domain"))))
@@ -138,37 +122,22 @@ def test_the_decoy_is_no_word() -> None:
 
 
 def test_preserve_keeps_own_entities_as_written() -> None:
-    ruleset = rules(
-        r"""
-version: 1
-tool: t
-entities: {ticket: {pattern: 'INC-\d{6}'}, jewel: {words: [Crown Jewel]}}
-steps:
-  - path: items
-    limit: 1
-  - path: text
-    truncate: 20
-preserve: [ticket, jewel]
-"""
-    )
-    content = {
-        "items": ["a", "b" * 80, "INC-123456 " + "c" * 80],
-        "text": "d" * 30 + " x" * 40 + " on the crown jewel " + "e" * 40,
-    }
-    result = reduce_content(ruleset, "t", content)
+    own = {"ticket": {"pattern": r"INC-\d{6}"}, "jewel": {"words": ["Crown Jewel"]}}
+    steps = [{"path": "items", "limit": 1}, {"path": "text", "truncate": 20}]
+    rule = {"entities": own, "steps": steps, "preserve": ["ticket", "jewel"]}
+    text = "d" * 30 + " x" * 40 + " on the crown jewel " + "e" * 40
+    content = {"items": ["a", "b" * 80, "INC-123456 " + "c" * 80], "text": text}
+    result = reduced(rule, content)
     assert result["items"] == ["a", "…[2 more items; mentions INC-123456]"]
     assert "mentions crown jewel]" in result["text"]
-    assert reduce_content(ruleset, "t", result) is result
-    without = rules("version: 1\ntool: t\nsteps: [{path: items, limit: 1}]\npreserve: [ip]\n")
-    assert reduce_content(without, "t", content)["items"] == ["a"]
+    assert reduced(rule, result) is result
+    assert reduced({"steps": steps, "preserve": ["ip"]}, content)["items"] == ["a"]
 
 
 def test_no_cut_leaves_half_of_an_own_entity() -> None:
-    ruleset = rules(
-        "version: 1\ntool: t\nentities: {ticket: {pattern: 'INC-\\d+'}}\nsteps: [{path: text, truncate: 100}]\n"
-    )
+    rule = {"entities": {"ticket": {"pattern": r"INC-\d+"}}, "steps": [{"path": "text", "truncate": 100}]}
     content = {"text": "-" * 90 + "INC-123456789" + "-" * 200}
-    assert reduce_content(ruleset, "t", content)["text"].startswith("-" * 90 + " …[")
+    assert reduced(rule, content)["text"].startswith("-" * 90 + " …[")
 
 
 @given(st.text(st.sampled_from("(?=!<P:)[]{}|*+\\Q1\\Ed,9x^$é-"), max_size=30))

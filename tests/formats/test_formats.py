@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,13 @@ from reducer.values import MAX_DEPTH, dump
 
 LINES = '{"a": 1, "b": "x"}\n{"a": 2,  "b": "y"}\n[3]\n'
 ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, [3]]
+
+
+def form_of(text: str, parse: Any = parse) -> Any:
+    """Return the value of a structured text, and its form."""
+    found = parse(text)
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -40,14 +46,12 @@ ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, [3]]
     ],
 )
 def test_structured_text_is_parsed_and_written_back(text: str, name: str, value: Any) -> None:
-    found = parse(text)
-    assert found is not None
-    parsed, form = found
+    parsed, form = form_of(text)
     assert (plain(parsed), form.name, form.is_json) == (value, name, name == "JSON")
     written = form.write(parsed)
     if name.startswith("JSON") and "lines" not in name:  # the blanks of JSON are not kept
         assert len(written) <= len(text)
-        assert plain(parse(written)[0]) == value  # type: ignore[index]
+        assert plain(form_of(written)[0]) == value
     else:
         assert written == text
 
@@ -101,18 +105,15 @@ def test_json_is_parsed_at_every_level_of_quotes(value: Any, quotes: int) -> Non
     text = dump(value)
     for _ in range(quotes):
         text = dump(text)
-    found = parse(text)
-    assert found is not None
-    assert found[0] == value
-    assert found[1].write(found[0]) == text
+    parsed, form = form_of(text)
+    assert parsed == value
+    assert form.write(parsed) == text
 
 
 @given(st.lists(_roots, min_size=2, max_size=5), st.sampled_from(("\n", "\r\n")), st.sampled_from(("", "\n", "\r\n\n")))
 def test_unchanged_json_lines_are_written_as_they_came(items: list[Any], between: str, after: str) -> None:
     lines = [json.dumps(item, separators=(", ", " : ")) for item in items]
-    found = parse(between.join(lines) + after)
-    assert found is not None
-    rows, form = found
+    rows, form = form_of(between.join(lines) + after)
     if form.name == "JSON lines":  # "\r\n" after lines that end with "\n" is none of their line ends
         assert form.least == 2
         assert plain(rows) == items
@@ -122,9 +123,7 @@ def test_unchanged_json_lines_are_written_as_they_came(items: list[Any], between
 
 
 def test_equal_json_lines_keep_their_own_blanks() -> None:
-    found = parse('{"a":1}\n{"a": 1}\n{"a":  1}')
-    assert found is not None
-    rows, form = found
+    rows, form = form_of('{"a":1}\n{"a": 1}\n{"a":  1}')
     assert form.write(rows[1:]) == '{"a": 1}\n{"a":  1}'
     assert form.write([*rows[:1], "…[2 more items]"]) == '{"a":1}\n"…[2 more items]"'
 
@@ -142,13 +141,11 @@ def test_formats_three_deep_are_parsed_and_written_back(value: Any, formats: lis
         text = write([text, {"log": text}])
         texts.append(text)
     for outer, inner in zip(texts[:0:-1], texts[-2::-1], strict=True):
-        found = parse_nested(outer)
-        assert found is not None
-        parsed, form = found
+        parsed, form = form_of(outer, parse_nested)
         assert form.write(parsed) == outer
         rows = parsed[0] if type(parsed) is tuple else parsed
         assert rows == [inner, {"log": inner}]
-    assert parse_nested(texts[0])[0] == value  # type: ignore[index]
+    assert form_of(texts[0], parse_nested)[0] == value
 
 
 @given(st.text() | st.text("[](){}\"\\'\n\r:, a1=<>", max_size=40))
@@ -163,26 +160,17 @@ def test_no_text_raises(text: str) -> None:
 
 
 @given(st.text("ab\r\n") | st.text())
-def test_lines_of_text_are_written_back(text: str) -> None:
+@example("a\nb\nc")
+@example("a\r\nb\r\n")
+@example("a\n\nb\r\n")
+@example("a")
+def test_lines_of_text_are_written_back_and_keep_their_ends(text: str) -> None:
     lines, form = parse_lines(text)
     assert form.name == "lines of text"
     assert form.write(lines) == text
     assert not any("\n" in line for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("text", "lines", "rest"),
-    [
-        ("a\nb\nc", ["a", "b", "c"], "b\nc"),
-        ("a\r\nb\r\n", ["a", "b"], "b\r\n"),
-        ("a\n\nb\r\n", ["a", "", "b\r"], "\nb\r\n"),
-        ("a", ["a"], ""),
-    ],
-)
-def test_lines_that_stay_keep_their_ends(text: str, lines: list[str], rest: str) -> None:
-    found, form = parse_lines(text)
-    assert found == lines
-    assert form.write(found[1:]) == rest
+    if len(lines) > 1 or "\n" not in text:
+        assert form.write(lines[1:]) == text.partition("\n")[2]
 
 
 def test_nodes_are_immutable_and_equal_by_value() -> None:
@@ -194,23 +182,14 @@ def test_nodes_are_immutable_and_equal_by_value() -> None:
         model.value = {}  # type: ignore[misc]
 
 
-HISTORIES = Path(__file__).parents[2] / "../shared/data/histories"
-SHARE = {"secrl": 0.986, "secrl_large": 0.995, "tau_airline": 0.993, "livemcp": 0.586}
-
-
-def tool_returns(source: str) -> Iterator[str]:
-    """Yield the contents of the tool returns of recorded histories as texts."""
-    for file in sorted((HISTORIES / source).glob("*.json")):
-        for message in json.loads(file.read_text(encoding="utf-8")):
-            parts = (part for part in message["parts"] if part["part_kind"] == "tool-return")
-            yield from (str(part["content"]) for part in parts)
-
-
-@pytest.mark.skipif(not HISTORIES.is_dir(), reason="the real data is not here")
-@pytest.mark.parametrize("source", SHARE)
-def test_real_returns_are_structured(source: str) -> None:
+@pytest.mark.parametrize(
+    ("source", "share"), [("secrl", 0.986), ("secrl_large", 0.995), ("tau_airline", 0.993), ("livemcp", 0.586)]
+)
+def test_real_returns_are_structured(source: str, share: float, data: Path) -> None:
+    messages = [message for file in sorted((data / "histories" / source).glob("*.json")) for message in read(file)]
+    parts = [part for message in messages for part in message["parts"] if part["part_kind"] == "tool-return"]
     parsed = total = rows = 0
-    for text in tool_returns(source):
+    for text in (str(part["content"]) for part in parts):
         found = parse(text)
         total += len(text)
         parsed += 0 if found is None else len(text)
@@ -219,5 +198,9 @@ def test_real_returns_are_structured(source: str) -> None:
             if text.startswith("[(") and rows < 100:
                 rows += 1
                 assert found[0] == ast.literal_eval(text)
-    assert parsed / total >= SHARE[source]
+    assert parsed / total >= share
     assert rows or "secrl" not in source
+
+
+def read(file: Path) -> Any:
+    return json.loads(file.read_bytes())

@@ -104,13 +104,8 @@ MALFORMED = [
     *("[null]", "[Infinity]", "[-Infinity, b'x']", "{'': Infinity, '(': [1]}", "['\\U00000003', 'a']"),
     *("['\\UFFFFFFFF', 'a']", "{'a': 1, 'a': 2}", "{'a': 1, 2}", "a=1 b=2)", "a=1) b=(2", "a=1, b=2"),
     *("f(a=1, 2)", "f(x)(y)", "(a=1)", "[(a=1)]", "[Ellipsis]", "[1j]", "[(]", "[b(])"),
-    *(
-        "[(1, 'a'), (2, 'b",
-        "[('a',), ('b",
-        "print(x) is a function",
-        "level=info msg=started",
-        "datetime.date(2024, 1, 1)",
-    ),
+    *("[(1, 'a'), (2, 'b", "[('a',), ('b", "print(x) is a function", "level=info msg=started"),
+    "datetime.date(2024, 1, 1)",
     *("Decimal('1')", "{1: 'a'}", "{'a': foo}", "()()", "plain", "", "{'a': 1, 2: 3}"),
 ]
 
@@ -146,11 +141,8 @@ def test_a_call_is_an_atom(value: Any) -> None:
     assert repr(found[1:]) == repr([(value, "it's"), "after"])
 
 
-def test_a_number_that_python_writes_differently_is_an_atom() -> None:
+def test_models_are_objects_and_numbers_that_python_writes_differently_atoms() -> None:
     assert read_literal("[1.50, 1E5, 2.5, 1e-05]") == [Atom("1.50"), Atom("1E5"), 2.5, 1e-05]
-
-
-def test_models_are_objects() -> None:
     host = Host("a", [Answer(meta=1)])
     found = read_literal(repr([host]))
     assert plain(found) == [{"name": "a", "ports": [{"meta": 1, "content": None}]}]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,15 +15,9 @@ from reducer import Reducer
 
 HERE = Path(__file__).parent
 RULES = Path(__file__).parents[2] / "rules"
-HARSH = ("truncate", "limit", "max_chars", "preserve")
-LARGEST = {
-    "objects": 500_000,
-    "json": 200_000,
-    "literals": 200_000,
-    "lines": 200_000,
-    "nested": 40_000,
-    "reprs": 40_000,
-}
+LARGEST = (
+    {"objects": 500_000} | dict.fromkeys(("json", "literals", "lines"), 200_000) | {"nested": 40_000, "reprs": 40_000}
+)
 """The length of the longest tool output that each group reduces, in characters of JSON."""
 TOOLS = {
     "*virustotal*ip*": "vt_get_ip_report",
@@ -37,10 +30,7 @@ TOOLS = {
     "aws_security*hub*": "get_security_hub_findings",
     "siem_incidents": "siem_search",
     "microsoft365defender*": "siem_search",
-    "deep_research": "deep_research",
-    "explore": "explore",
-    "get_indicator_details": "get_indicator_details",
-    "execute": "execute",
+    **{name: name for name in ("deep_research", "explore", "get_indicator_details", "execute")},
 }
 """The tool names under which the shipped rules reduce the outputs of their products."""
 
@@ -55,35 +45,42 @@ class Case:
     reduce: Callable[[], str | None]
 
 
-def digest(result: str) -> str:
-    """Return 12 hexadecimal digits of the SHA-256 of a result, and its length in characters."""
-    return f"{hashlib.sha256(result.encode('utf-8', 'surrogatepass')).hexdigest()[:12]} {len(result)}"
-
-
 def corpus(data: Path) -> Iterator[Case]:
     """Yield every case over the real data in `data`."""
-    shipped = Reducer.load(RULES)
-    harsh = {name: Reducer.load(HERE / "rules" / f"{name}.yaml") for name in HARSH}
-    drafts = _drafts()
-    histories = {
-        f"{file.parent.name}/{file.stem}": file.read_bytes() for file in sorted((data / "histories").glob("*/*.json"))
-    }
-    for name, history in histories.items():
-        yield from _history_cases(name, history, {"shipped": shipped, **harsh})
-    outputs = {
-        file.stem: json.loads(file.read_bytes())
-        for folder in (data / "tool_outputs", RULES / "samples")
-        for file in sorted(folder.glob("*.json"))
-        if file.stem != "manifest"
-    }
-    for name, value in outputs.items():
+    yield from history_cases(data)
+    yield from output_cases(data)
+
+
+def history_cases(data: Path) -> Iterator[Case]:
+    """Yield each history, as it is stored, as a session, and as live messages."""
+    rulesets = {"shipped": Reducer.load(RULES), **_harsh()}
+    for file in sorted((data / "histories").glob("*/*.json")):
+        history = file.read_bytes()
+        session = json.dumps(as_session(json.loads(history)), ensure_ascii=False, indent=1).encode()
+        for rules, reducer in rulesets.items():
+            name = f"{file.parent.name}/{file.stem} {rules}"
+            yield _stored_case("histories", name, reducer, history, True)
+            yield _stored_case("histories", f"{name} without references", reducer, history, False)
+            yield _stored_case("sessions", name, reducer, session, True)
+            yield _live_case(name, reducer, history)
+
+
+def output_cases(data: Path) -> Iterator[Case]:
+    """Yield each tool output in every form."""
+    shipped, drafts, harsh = Reducer.load(RULES), _drafts(), _harsh()
+    files = [file for folder in (data / "tool_outputs", RULES / "samples") for file in sorted(folder.glob("*.json"))]
+    for name, value in {file.stem: json.loads(file.read_bytes()) for file in files if file.stem != "manifest"}.items():
         tool = next((tool for pattern, tool in TOOLS.items() if fnmatchcase(name, pattern)), None)
-        rulesets = {name: (name, reducer) for name, reducer in harsh.items()} | {"drafts": (name, drafts)}
+        rulesets = {rules: (rules, reducer) for rules, reducer in harsh.items()} | {"drafts": (name, drafts)}
         if tool is not None:
             rulesets["shipped"] = (tool, shipped)
         for group, content in _forms(value):
             for rules, (tool_name, reducer) in rulesets.items():
                 yield _content_case(group, f"{name} {rules}", reducer, tool_name, content)
+
+
+def _harsh() -> dict[str, Reducer]:
+    return {file.stem: Reducer.load(file) for file in sorted((HERE / "rules").glob("*.yaml"))}
 
 
 def _drafts() -> Reducer:
@@ -121,16 +118,6 @@ def _text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=1)
 
 
-def _history_cases(name: str, history: bytes, rulesets: dict[str, Reducer]) -> Iterator[Case]:
-    session = json.dumps(as_session(json.loads(history)), ensure_ascii=False, indent=1).encode()
-    for rules, reducer in rulesets.items():
-        for references in (True, False):
-            suffix = "" if references else " without references"
-            yield _stored_case("histories", f"{name} {rules}{suffix}", reducer, history, references)
-        yield _stored_case("sessions", f"{name} {rules}", reducer, session, True)
-        yield _live_case(f"{name} {rules}", reducer, history)
-
-
 def _stored_case(group: str, name: str, reducer: Reducer, history: bytes, references: bool) -> Case:
     def reduce() -> str | None:
         result = reducer.reduce_json(history, references=references)
@@ -140,25 +127,30 @@ def _stored_case(group: str, name: str, reducer: Reducer, history: bytes, refere
 
 
 def _live_case(name: str, reducer: Reducer, history: bytes) -> Case:
-    """Reduce the contents of a history as live objects: the JSON texts are decoded, as if the tools returned objects."""
+    """Reduce a history as live messages whose JSON texts are decoded, as if the tools returned objects."""
 
-    def contents(reduced: bool) -> str:
-        from pydantic_ai.messages import ModelMessagesTypeAdapter, ToolReturnPart
-
-        messages = ModelMessagesTypeAdapter.validate_json(history)
-        parts = [part for message in messages for part in message.parts if isinstance(part, ToolReturnPart)]
-        for part in parts:
-            part.content = _decoded(part.content)
-        if reduced:
-            messages = reducer.reduce(messages)
-        parts = [part for message in messages for part in message.parts if isinstance(part, ToolReturnPart)]
-        return _text([part.content for part in parts])
+    def contents(change: Callable[[Any], Any]) -> str:
+        messages = change(_live(history))
+        return _text([part.content for message in messages for part in message.parts if _is_return(part)])
 
     def reduce() -> str | None:
-        result = contents(True)
-        return None if result == contents(False) else result
+        result = contents(reducer.reduce)
+        return None if result == contents(list) else result
 
-    return Case("live", name, partial(contents, False), reduce)
+    return Case("live", name, partial(contents, list), reduce)
+
+
+def _live(history: bytes) -> list[Any]:
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    messages = ModelMessagesTypeAdapter.validate_json(history)
+    for part in filter(_is_return, (part for message in messages for part in message.parts)):
+        part.content = _decoded(part.content)
+    return messages
+
+
+def _is_return(part: Any) -> bool:
+    return part.part_kind == "tool-return"
 
 
 def _decoded(content: Any) -> Any:
@@ -170,21 +162,19 @@ def _decoded(content: Any) -> Any:
 
 def as_session(history: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a history as a chat front end stores it: tool returns as activities, each with a second copy."""
-    messages: list[dict[str, Any]] = []
-    for message in history:
-        role = "assistant" if message["kind"] == "response" else "user"
-        texts = [part["content"] for part in message["parts"] if part["part_kind"] in ("text", "user-prompt")]
-        activities = [_activity(part) for part in message["parts"] if part["part_kind"] == "tool-return"]
-        messages.append(
-            {
-                "role": role,
-                "text_content": "\n".join(text for text in texts if isinstance(text, str)) or None,
-                "parts": activities,
-                "activity_parts": [{"type": "tool_result", "results": activity["results"]} for activity in activities],
-                "timestamp": "2026-01-22T21:47:29.763430",
-            }
-        )
-    return {"session_id": "golden", "messages": messages}
+    return {"session_id": "golden", "messages": [_session_message(message) for message in history]}
+
+
+def _session_message(message: dict[str, Any]) -> dict[str, Any]:
+    texts = [part["content"] for part in message["parts"] if part["part_kind"] in ("text", "user-prompt")]
+    activities = [_activity(part) for part in message["parts"] if part["part_kind"] == "tool-return"]
+    return {
+        "role": "assistant" if message["kind"] == "response" else "user",
+        "text_content": "\n".join(text for text in texts if isinstance(text, str)) or None,
+        "parts": activities,
+        "activity_parts": [{"type": "tool_result", "results": activity["results"]} for activity in activities],
+        "timestamp": "2026-01-22T21:47:29.763430",
+    }
 
 
 def _activity(part: dict[str, Any]) -> dict[str, Any]:

@@ -2,25 +2,20 @@
 
 python -m tests.golden.record                       record all results again
 python -m tests.golden.record --diff                print the names of the results that changed
-python -m tests.golden.record --diff --since REV --to DIR [NAME ...]
-                                                    write the originals, the results of the code at a Git
-                                                    revision and the present results of the changed (or named)
-                                                    inputs into a folder
+python -m tests.golden.record --diff --to DIR       also write the originals and results of these into a folder
+python -m tests.golden.record --to DIR NAME ...     write those of named inputs, for example in an earlier checkout too
 """
 
 from __future__ import annotations
 
 import argparse
-import io
+import hashlib
 import re
-import subprocess
 import sys
-import tarfile
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-from tests.golden.corpus import Case, corpus, digest
+from tests.golden.corpus import Case, corpus
 
 HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]
@@ -40,14 +35,19 @@ def recorded() -> Results:
     }
 
 
-def computed(data: Path) -> Results:
-    """Reduce every input of the corpus and return the digests."""
+def computed(cases: Iterable[Case]) -> Results:
+    """Reduce every input and return the digests."""
     results: Results = {}
-    for case in corpus(data):
+    for case in cases:
         result = case.reduce()
         if result is not None:
             results.setdefault(case.group, {})[case.name] = digest(result)
     return results
+
+
+def digest(result: str) -> str:
+    """Return 12 hexadecimal digits of the SHA-256 of a result, and its length in characters."""
+    return f"{hashlib.sha256(result.encode('utf-8', 'surrogatepass')).hexdigest()[:12]} {len(result)}"
 
 
 def changed(before: Results, after: Results) -> list[str]:
@@ -68,33 +68,17 @@ def record(results: Results) -> None:
         (DIGESTS / f"{group}.txt").write_text(text, encoding="utf-8")
 
 
-def write(names: Iterable[str], folder: Path, kind: Callable[[Case], str | None], suffix: str) -> None:
-    """Write a text of every named case (`group: name`) to `folder`; nothing for None."""
+def write(names: Iterable[str], folder: Path) -> None:
+    """Write the original and the result of every named case (`group: name`) to `folder`."""
     wanted = set(names)
     folder.mkdir(parents=True, exist_ok=True)
     for case in corpus(DATA):
         name = f"{case.group}: {case.name}"
-        if name in wanted and (text := kind(case)) is not None:
-            file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}.{suffix}"
-            file.write_bytes(text.encode("utf-8", "surrogatepass"))
-
-
-def write_earlier(revision: str, names: list[str], folder: Path) -> None:
-    """Write the results of the package at a Git revision, with today's corpus and rules."""
-    archive = subprocess.run(
-        ["git", "archive", revision, "reducer"], cwd=CHECKOUT, stdout=subprocess.PIPE, check=True
-    ).stdout
-    with tempfile.TemporaryDirectory() as checkout:
-        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-            files.extractall(checkout, filter="data")
-        command = (
-            "import sys, pathlib; from tests.golden.record import write;"
-            "write(sys.argv[2:], pathlib.Path(sys.argv[1]), lambda case: case.reduce(), 'before')"
-        )
-        path = {"PYTHONPATH": f"{checkout}:{CHECKOUT}"}
-        subprocess.run(
-            [sys.executable, "-c", command, str(folder.resolve()), *names], cwd=checkout, env=path, check=True
-        )
+        if name in wanted:
+            original = case.original()
+            for suffix, text in (("original", original), ("after", case.reduce() or original)):
+                file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}.{suffix}"
+                file.write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def main(arguments: list[str]) -> int:
@@ -103,23 +87,19 @@ def main(arguments: list[str]) -> int:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("names", nargs="*", metavar="NAME", help="a result as --diff names it: `group: name`")
     parser.add_argument("--diff", action="store_true", help="compare with the recorded digests")
-    parser.add_argument("--since", default="HEAD", metavar="REV", help="the revision of the earlier results")
-    parser.add_argument("--to", type=Path, metavar="DIR", help="write the results that changed into this folder")
+    parser.add_argument("--to", type=Path, metavar="DIR", help="write the originals and results into this folder")
     options = parser.parse_args(arguments)
     names = options.names
     if not names:
-        results = computed(DATA)
+        results = computed(corpus(DATA))
         lines = changed(recorded(), results)
         print("\n".join([*lines, f"{len(lines)} results changed"]))
         names = [line.rsplit(": ", 1)[0] for line in lines]
         if not options.diff:
             record(results)
-            return 0
     if options.to is not None:
-        write(names, options.to, lambda case: case.original(), "original")
-        write(names, options.to, lambda case: case.reduce(), "after")
-        write_earlier(options.since, names, options.to)
-    return 1 if names else 0
+        write(names, options.to)
+    return 1 if names and options.diff else 0
 
 
 if __name__ == "__main__":

@@ -232,7 +232,7 @@ def is_cut(old: str, new: str) -> bool:
 
 
 def pieces(old: str, new: str) -> list[tuple[int, int]] | None:
-    """Return the ranges of `old` that `new` keeps between its markers; None if a marker does not count what is left out."""
+    """Return the ranges of `old` that `new` keeps between its markers; None if a marker counts wrongly."""
 
     def ranges(at: int, start: int) -> list[tuple[int, int]] | None:
         if start <= len(old) and old[start:] == new[at:]:

@@ -83,7 +83,8 @@ def digest(folder: Path) -> str:
 
 
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(data: Path) -> None:
-    code = f"from pathlib import Path; from tests.laws.test_shipped_rules import digest; print(digest(Path({str(data)!r})))"
+    imports = "from pathlib import Path; from tests.laws.test_shipped_rules import digest"
+    code = f"{imports}; print(digest(Path({str(data)!r})))"
     environment = {
         **os.environ,
         "PYTHONHASHSEED": "4711",

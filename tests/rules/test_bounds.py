@@ -38,7 +38,7 @@ def test_many_globs_are_read_without_comparing_every_pair() -> None:
     assert len(found) <= 200
 
 
-def test_only_regular_files_are_rule_files(tmp_path: Path) -> None:
+def test_only_regular_files_are_rule_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "fifo.yaml")
     (tmp_path / "large.yaml").write_bytes(b"#" * 2_000_000)
     for name, reason in (
@@ -53,6 +53,9 @@ def test_only_regular_files_are_rule_files(tmp_path: Path) -> None:
         ]
         with pytest.raises(RuleError, match=reason):
             read_rules(name)
+    for verb in (["check"], ["test"], ["schema", "--rules"]):
+        assert main([*verb, "/dev/zero"]) == 2
+        assert capsys.readouterr().err == "reducer: error: /dev/zero: not a regular file\n"
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../secret.json", "a/../../b.json", "C:\\secret.json", "..\\b.json"])
@@ -62,17 +65,6 @@ def test_tests_read_files_at_or_below_the_folder_of_the_rule(key: str, name: str
     assert problems(TEST.replace("GIVEN", f"{{{key}: '{name}'}}")) == [
         (f"5:{column}", "expected a file in the folder of the rule file or below", "write a relative path without `..`")
     ]
-
-
-@pytest.mark.parametrize("verb", ["check", "test", "schema"])
-def test_the_command_line_refuses_what_is_no_file(
-    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    os.mkfifo(tmp_path / "fifo.yaml")
-    for name in ("/dev/zero", str(tmp_path / "fifo.yaml")):
-        option = ("--rules",) if verb == "schema" else ()
-        assert main([verb, *option, name]) == 2
-        assert capsys.readouterr().err == f"reducer: error: {name}: not a regular file\n"
 
 
 @pytest.mark.parametrize(

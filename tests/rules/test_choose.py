@@ -8,16 +8,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reducer.rules import compile_rules
+from reducer.rules import Ruleset, compile_rules
 from reducer.rules.choose import matches, rule_chooser, shadows
 
 
-def chosen(names: list[str], tool: str) -> str | None:
-    ruleset, _ = compile_rules(
-        (f"{n}.yaml", f"version: 1\ntool: '{name}'\nmax_chars: 9\n") for n, name in enumerate(names)
-    )
+def ruleset_of(names: list[str]) -> Ruleset:
+    files = [(f"{n}.yaml", f"version: 1\ntool: '{name}'\nmax_chars: 9\n") for n, name in enumerate(names)]
+    ruleset, _ = compile_rules(files)
     assert ruleset is not None
-    rule = ruleset.rule_for(tool)
+    return ruleset
+
+
+def chosen(names: list[str], tool: str) -> str | None:
+    rule = ruleset_of(names).rule_for(tool)
     return rule.name if rule else None
 
 
@@ -40,9 +43,7 @@ def test_the_exact_name_then_the_most_literal_glob(names: list[str], tool: str, 
 
 
 def test_the_first_match_is_the_rule_that_applies() -> None:
-    names = ["get_host", "get_*", "*_host", "*", "get_h*", "g?t_host", "[g]et_host"]
-    ruleset, _ = compile_rules((f"{name}.yaml", f"version: 1\ntool: '{name}'\nmax_chars: 9\n") for name in names)
-    assert ruleset is not None
+    ruleset = ruleset_of(["get_host", "get_*", "*_host", "*", "get_h*", "g?t_host", "[g]et_host"])
     left, order = list(ruleset.rules), []
     while left:
         chosen = rule_chooser(left)("get_host")

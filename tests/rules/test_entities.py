@@ -13,6 +13,7 @@ from reducer.rules import check_rules, compile_rules, read_rules
 HEAD = "version: 1\ntool: t\nmax_chars: 900\nentities:\n"
 JEWEL = HEAD + "  jewel: {words_file: hosts.txt}\npreserve: [jewel]\n"
 REMOVE, FEWER = "remove the line, or put `#` before it", "at most 200,000 words are allowed"
+CANNOT = "a word cannot contain"
 WORDS = {
     "empty": (b"", " contains no words", "write one word or phrase on each line"),
     "comments": (b"# only\n\n", " contains no words", "write one word or phrase on each line"),
@@ -23,15 +24,10 @@ WORDS = {
     "too many lines": (b"\n" * 10_000_000, " has 10,000,001 lines", FEWER),
     "24 MB": (b"web01\n" * 4_000_000, " has more than 20 MB", FEWER),
     "too many words": (b"".join(b"h%d\n" % number for number in range(200_001)), " has 200,001 words", FEWER),
-    "a comma": (
-        b"web01\nAcme, Inc\n",
-        " line 2: a word cannot contain `, `, which separates the values in a marker",
-        REMOVE,
-    ),
+    "a comma": (b"web01\nAcme, Inc\n", f" line 2: {CANNOT} `, `, which separates the values in a marker", REMOVE),
     "binary": (
         b"web01\n\x7fELF\x00\x01",
-        " line 2: a word cannot contain line breaks, control characters, `…[` or many brackets,"
-        " or start or end with a space",
+        f" line 2: {CANNOT} line breaks, control characters, `…[` or many brackets, or start or end with a space",
         REMOVE,
     ),
 }

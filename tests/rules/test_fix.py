@@ -39,9 +39,12 @@ def test_leaves_alone_what_is_not_clear(text: str) -> None:
     assert fix(text) == text
 
 
-def test_line_breaks_and_marks_stay() -> None:
+def test_line_breaks_and_marks_stay_and_errors_are_corrected_one_after_the_other() -> None:
     text = "\ufeff" + (HEAD + "steps:\n  - limt: 3\n    foo: 4\n").replace("\n", "\r\n")
     assert fix(text) == text.replace("limt", "limit")
+    text = HEAD + "description: a: b\nsteps:\n  - path: @\n    limt: 3\n  - path: [?a].b\n    limit: 3\n"
+    right = 'description: "a: b"\nsteps:\n  - path: "@"\n    limit: 3\n  - path: "[?a].b"\n    limit: 3\n'
+    assert fix(text) == HEAD + right
 
 
 def test_rules_of_several_files_are_read_together() -> None:
@@ -63,13 +66,6 @@ def test_examples_get_no_worse(code: str, entry: Entry) -> None:
     better = fixed(wrong)
     assert len(compile_rules(better.items())[1]) <= len(compile_rules(wrong.items())[1])
     assert fixed(better) == better
-
-
-def test_several_syntax_errors_are_corrected_one_after_the_other() -> None:
-    text = HEAD + "description: a: b\nsteps:\n  - path: @\n    limt: 3\n  - path: [?a].b\n    limit: 3\n"
-    assert fix(text) == (
-        HEAD + 'description: "a: b"\nsteps:\n  - path: "@"\n    limit: 3\n  - path: "[?a].b"\n    limit: 3\n'
-    )
 
 
 SHIPPED = sorted(RULES.glob("*.yaml"))

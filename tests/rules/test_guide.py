@@ -37,9 +37,6 @@ def test_all_lines_about_quotes_are_tried() -> None:
     assert errors(rule_with("keep: [last-seen, source.ip]")) == []
 
 
-def test_the_actions_are_as_their_code_has_them() -> None:
+def test_the_actions_and_the_line_for_editors_are_as_their_code_has_them() -> None:
     assert f"{BEGIN}{actions()}{END}" in TEXT
-
-
-def test_the_line_for_editors() -> None:
     assert f"```yaml part\n{MODELINE}```\n" in TEXT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,10 +9,10 @@ from hypothesis import given
 
 from reducer import Reducer
 from reducer.operations import operations
-from reducer.rules import Rule, compile_rules, descriptions, instructions
-from reducer.rules.instructions import grouped
+from reducer.rules import Rule, descriptions, instructions
 from tests.helpers import BY_FILE, RULES, rules
 from tests.laws.strategies import cases
+from tests.rules.examples import CASES
 
 INTRODUCTION = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
@@ -36,41 +35,12 @@ def in_short(*steps: dict[str, Any], **more: Any) -> str:
     return text.removeprefix(f"{INTRODUCTION}- `t`: ")
 
 
-@pytest.mark.parametrize(
-    ("step", "text"),
-    [
-        (LIMIT, "keeps the 20 newest `resolutions` by `last_seen`"),
-        ({**LIMIT, "order": "asc"}, "keeps the 20 oldest `resolutions` by `last_seen`"),
-        ({"path": "a.list", "limit": 1500}, "keeps the first 1,500 items of `a.list`"),
-        ({"limit": {"head": 3, "tail": 2}}, "keeps the first 3 and last 2 items of the answer"),
-        (
-            {"path": "r", "limit": {"head": 1, "tail": 2}, "sort_by": "score", "order": "asc"},
-            "keeps the 1 lowest and 2 highest items of `r` by `score`",
-        ),
-        (
-            {"path": "r", "limit": 2, "always_keep": f"risk == '{'x' * 60}'"},
-            f"keeps the first 2 items of `r`, and all that match `risk == '{'x' * 50}…`",
-        ),
-        ({"path": "whois.raw", "truncate": 400}, "cuts texts in `whois.raw` to the first 400 characters"),
-        ({"path": "a", "keep": ["b", "c.d"]}, "keeps only `b` and `c.d` of `a`"),
-        ({"path": "a", "keep": list("bcdefghi")}, "keeps only `b`, `c`, `d`, `e`, `f`, `g` and 2 more of `a`"),
-        ({"path": "a", "drop": ["b", "c", "e[?f]"]}, "drops `b`, `c` and `e[?f]` from `a`"),
-        ({"path": "hosts", "dedupe": "ip"}, "keeps the first of the `hosts` for each `ip`"),
-        ({"path": "hosts", "dedupe": True}, "drops repeated `hosts`"),
-        ({"path": "edges", "drop_dangling": {"a": "n[*].id"}}, "drops `edges` whose `a` is not in `n[*].id`"),
-        ({"extract": ["ip", "cve"]}, "keeps only the parts of the answer that mention ip or cve"),
-        ({"compact": True}, "drops null and empty keys from the answer"),
-        ({"path": "a", "unwrap": True}, "replaces JSON texts in `a` with their values"),
-        (
-            {"path": "a", "drop": "b", "when": {"min_chars": 3000, "where": "c"}},
-            "drops `b` from `a`, if the answer has at least 3,000 characters and `c` holds",
-        ),
-    ],
-)
-def test_what_a_step_does(step: dict[str, Any], text: str) -> None:
-    assert described(step) == [text] or described(step)[1:] == ["preserves ioc, cve, mitre_attack and threat_actor"]
-    assert described(step)[0] == text
-    assert in_short(step) == f"{text}."
+@pytest.mark.parametrize("case", CASES["descriptions"])
+def test_what_a_step_does(case: dict[str, Any]) -> None:
+    first, *others = described(case["step"])
+    assert first == case["text"]
+    assert others in ([], ["preserves ioc, cve, mitre_attack and threat_actor"])
+    assert in_short(case["step"]) == f"{first}."
 
 
 def test_a_list_and_its_keys_are_one_sentence() -> None:
@@ -93,6 +63,8 @@ def test_what_goes_for_the_whole_rule() -> None:
         "preserves at most 50 values of ip",
     ]
     assert described({"drop": "a"}, {"drop": "c", "preserve": ["ip"]})[-1] == "preserves ip in line 1"
+    assert described({"limit": 1}, preserve=["ipv6", "cve", "ipv4"])[-1] == "preserves ip and cve"
+    assert described({"limit": 1}, preserve=["ipv4"])[-1] == "preserves ipv4"
 
 
 @pytest.mark.parametrize("verb", operations())
@@ -121,24 +93,16 @@ def test_shipped_rules_have_words() -> None:
     assert reducer.instructions(["explore", "deep_research"]) == reducer.instructions(["deep_research", "explore"])
 
 
-def test_types_of_a_whole_group_are_named_by_it() -> None:
-    assert grouped({"ipv4", "ipv6", "cve", "ticket"}) == ["ip", "cve", "ticket"]
-    assert grouped({"ipv4"}) == ["ipv4"]
-
-
 def test_of_many_steps_the_first_are_named_and_of_equal_ones_one() -> None:
     many = in_short(*({"path": f"a{number}", "limit": 2} for number in range(20)), {"compact": True}, max_chars=9000)
     assert many.count(";") == 7
-    assert many.endswith(
-        "; shortens other parts too; shortens lists and texts further if more than 9,000 characters are left."
-    )
+    rest = "; shortens other parts too; shortens lists and texts further if more than 9,000 characters are left."
+    assert many.endswith(rest)
     assert in_short(*({"path": "a", "limit": 2} for _ in range(20))) == "keeps the first 2 items of `a`."
 
 
 def test_tools_of_one_rule_share_a_line_and_tools_without_one_have_none() -> None:
-    text = json.dumps({"version": 1, "tool": ["a*", "b"], "steps": [{"limit": 2}]})
-    ruleset, _ = compile_rules([("r.yaml", text)])
-    assert ruleset is not None
+    ruleset = rules(tool=["a*", "b"], steps=[{"limit": 2}])
     line = "keeps the first 2 items of the answer."
     assert instructions(ruleset, ["a2", "b", "a1", "c", "a1"]) == f"{INTRODUCTION}- `a1`, `a2`, `b`: {line}"
     assert instructions(ruleset) == f"{INTRODUCTION}- `a*`, `b`: {line}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -14,18 +14,16 @@ from reducer.entities import expand
 from reducer.rules import compile_rules
 from reducer.values import chars
 from tests.helpers import BY_FILE, PROBLEMS, PRODUCTS, RULES, RULESET, entities, forced, is_bounded, texts
+from tests.rules.examples import CASES
 
 PRESERVED = expand(("ioc", "cve", "threat_actor"))
 
 # --- they load, and their own tests pass
 
 
-def test_all_rules_load_without_errors_or_warnings() -> None:
+def test_every_rule_loads_without_problems_says_what_it_does_and_is_tested_on_a_sample() -> None:
     assert [str(problem) for problem in PROBLEMS] == []
     assert len(BY_FILE) >= 13
-
-
-def test_every_rule_says_what_it_does_and_is_tested_on_a_sample() -> None:
     for name, rule in BY_FILE.items():
         assert rule.description.endswith("."), name
         assert any(test.given.file for test in rule.tests), name
@@ -42,37 +40,15 @@ def test_every_sample_has_a_source_and_a_rule() -> None:
         assert f"`{file.name}`" in sources
 
 
-@pytest.mark.parametrize(
-    ("name", "number"),
-    [pytest.param(n, i, id=f"{n}: {t.name}") for n, rule in BY_FILE.items() for i, t in enumerate(rule.tests)],
-)
-def test_inline_tests(name: str, number: int) -> None:
+@pytest.mark.parametrize("name", BY_FILE)
+def test_inline_tests(name: str) -> None:
     assert RULESET is not None
     rule = BY_FILE[name]
-    assert run_test(RULESET, rule, number).failures == ()
+    for number, test in enumerate(rule.tests):
+        assert run_test(RULESET, rule, number).failures == (), test.name
 
 
-@pytest.mark.parametrize(
-    ("tool", "name"),
-    [
-        ("deep_research", "deep_research"),
-        ("explore", "explore"),
-        ("get_indicator_details", "get_indicator_details"),
-        ("vt_get_file_report", "virustotal_file"),
-        ("virustotal_file_report", "virustotal_file"),
-        ("virustotal_domain_report", "virustotal_domain"),
-        ("virustotal_get_ip_report", "virustotal_ip"),
-        ("shodan_host_lookup", "shodan_host"),
-        ("misp_get_event", "misp_event"),
-        ("opencti_export_report", "stix_bundle"),
-        ("run_grype", "grype_scan"),
-        ("aws_security_hub_get_findings", "aws_security_hub"),
-        ("sentinel_list_incidents", "siem_incidents"),
-        ("execute", "execute"),
-        ("final_result", None),
-        ("get_weather", None),
-    ],
-)
+@pytest.mark.parametrize(("tool", "name"), CASES["tools"].items())
 def test_which_rule_a_tool_gets(tool: str, name: str | None) -> None:
     assert RULESET is not None
     rule = RULESET.rule_for(tool)
@@ -119,26 +95,21 @@ def test_with_preserve_every_indicator_stays_and_seventy_percent_go(data: Path) 
     assert 1 - after / before >= 0.80
 
 
-def test_sql_answers_are_reduced_and_keep_what_agents_used_later(data: Path) -> None:
-    sys.path.insert(0, str(data))
-    try:
-        import retention
-    finally:
-        sys.path.pop(0)
+def test_sql_answers_are_reduced_and_keep_what_agents_used_later(data: Path, definition: ModuleType) -> None:
     rules = forced(BY_FILE["execute"])
     before = after = used = kept = 0
     for file in sorted((data / "histories").glob("secrl*/*.json")):
-        history = retention.Hist(json.loads(file.read_bytes()))
+        history = definition.Hist(json.loads(file.read_bytes()))
         reduced = {}
         for part in history.returns:
             content = history.parts[part][3]["content"]
             result = reduce_content(rules, "execute", content)
             before, after = before + chars(content), after + chars(result)
-            reduced[part] = retention.search_text(result)
-        for value, _, _, sources, novel in retention.references(history):
+            reduced[part] = definition.search_text(result)
+        for value, _, _, sources, novel in definition.references(history):
             if novel:
                 used += 1
-                kept += any(retention.occurs(value, reduced[source]) for source in sources)
+                kept += any(definition.occurs(value, reduced[source]) for source in sources)
     assert used > 400
     assert kept / used >= 0.98
     assert 1 - after / before >= 0.65

@@ -39,7 +39,7 @@ class Counts(NamedTuple):
 
 
 def normal(kind: str, value: str) -> tuple[str, str]:
-    """Give type and value as the labels have them: URLs without a slash at the end, hashes and hosts in small letters."""
+    """Give type and value as the labels have them: URLs without a slash at the end, hashes and hosts in lower case."""
     kind = {"mitre_attack": "ttp"}.get(kind, kind)
     if kind == "url":
         return kind, value.rstrip("/")

@@ -1,0 +1,25 @@
+"""A rule file for `deep_research` in a folder, and an archive beside the folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reducer.agent import Archive
+from tests.agent.agents import RULE
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    """Return a folder with one rule file, `deep_research.yaml`."""
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "deep_research.yaml").write_text(RULE)
+    return tmp_path / "rules"
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[Archive]:
+    with Archive(tmp_path / "returns.db") as made:
+        yield made
