@@ -133,9 +133,9 @@ def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
         numbers = range(1, len(rule.steps) + 1 + (rule.max_chars is not None))
         steps += len(numbers)
         exercised += len(acted)
-        gaps += (_gap(rule, number, number in reached) for number in numbers if rule.tests and number not in acted)
-    without = untested(rules)
-    return Coverage(len(rules), len(rules) - len(without), steps, exercised, (*without, *gaps))
+        gaps += untested((rule,)) or [_gap(rule, number, number in reached) for number in numbers if number not in acted]
+    tested = sum(bool(rule.tests) for rule in rules)
+    return Coverage(len(rules), tested, steps, exercised, tuple(gaps))
 
 
 def _gap(rule: Rule, number: int, reached: bool) -> Gap:

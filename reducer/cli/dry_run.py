@@ -32,6 +32,10 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
 
     Raises `CommandError`, `ArchiveError` and OSError.
     """
+    if options.output is not None and options.output.endswith(".html"):
+        raise CommandError(
+            f"--output {options.output}: writes the reduced history; write the page with `--format html > {options.output}`"
+        )
     chosen = choose_rules(options.rules, here=bool(options.histories))
     ruleset = load(chosen)
     sources = find_sources(options.histories)

@@ -208,7 +208,7 @@ class _Reader:
         elif _CURLY.fullmatch(text):
             self.report.add(node, "E045", "curly quotes are not quotes in YAML")
         else:
-            tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
+            tag = _RESOLVER.resolve(yaml.nodes.ScalarNode, text, (True, False)).rpartition(":")[2]
             code, kind, more = _AMBIGUOUS.get(tag, ("", "", ""))
             if code:
                 message = f"`{shown}` is ambiguous without quotes: a text or {kind}"
