@@ -90,9 +90,6 @@ def restorations(value: Any, node: Node | None, path: tuple[Token, ...] = ()) ->
         yield from _restored(value, node, path)
     elif type(node) is Opened:
         yield from restorations(node.value, node.inside.get(0), path)
-    elif type(node) is Emptied and node.restored is not None:
-        left = build(value, node)
-        yield Edit(node.step, "emptied", path, left, before=size(node.empty), after=size(left))
     elif type(node) is Cut and node.restored is not None:
         yield Edit(node.step, "cut", path, node.restored, before=len(node.written), after=len(node.restored))
 
@@ -101,7 +98,7 @@ def _restored(value: Any, node: Omission, path: tuple[Token, ...]) -> Iterator[E
     restored = node.restored or {}
     steps: dict[int, list[Any]] = {}
     for key in value if type(value) is dict else sorted(restored):
-        if key in restored:
+        if key in restored and not (node.kept is None or key in node.kept):
             step = next((number for number, kept in node.versions if key not in kept), 0)
             steps.setdefault(step, []).append(key)
     for step, keys in steps.items():
@@ -113,6 +110,9 @@ def _restored(value: Any, node: Omission, path: tuple[Token, ...]) -> Iterator[E
     for key, inner in _inside(value, node):
         if key not in restored and (node.kept is None or key in node.kept):
             yield from restorations(value[key], inner, (*path, key))
+        elif key in restored and type(inner) is Emptied:
+            left = build(value[key], restored[key])
+            yield Edit(inner.step, "emptied", (*path, key), left, before=size(inner.empty), after=size(left))
 
 
 def _inside(value: Any, node: Omission) -> Iterator[tuple[Any, Node]]:
