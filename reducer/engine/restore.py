@@ -147,8 +147,9 @@ class _Gathered:
                     texts.append(planned)
                 self._enter(part, planned, types, depth)
             elif types is not None or self._reads_left:
-                plain = {key: value[key] for key in keys} if type(value) is dict else [value[key] for key in keys]
-                _add_texts(plain, texts, depth, self._leaves and types is None)
+                if type(value) is dict:
+                    texts += keys
+                _add_texts([value[key] for key in keys], texts, depth, self._leaves and types is None)
 
     def _enter(self, above: _Part, key: Any, types: Types | None, depth: int) -> None:
         """Add a child with a plan: a text, a list or an object, or what was opened or emptied."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reducer.operations.fields import Target, Targets
-from reducer.operations.op import Example, Op, Place
-from reducer.operations.words import named
+from reducer.operations.op import Example, Op, Place, named
 from reducer.paths import Chain, names_of
 
 

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from reducer.operations.fields import Place as PathField
-from reducer.operations.op import Example, Op, Place
-from reducer.operations.words import enumerated, items_of
+from reducer.operations.op import Example, Op, Place, enumerated, items_of
 from reducer.paths import Chain, names_of
 from reducer.values import shown
 
