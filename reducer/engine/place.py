@@ -22,7 +22,7 @@ from reducer.engine.plan import (
     holds_texts,
     open_live,
 )
-from reducer.engine.protected import References, Scans, reach_of_excerpts
+from reducer.engine.protected import References, Scans
 from reducer.paths import Path, walk
 from reducer.rules import Rule
 from reducer.values import MAX_DEPTH, Unreducible, is_media
@@ -43,7 +43,7 @@ class Work:
     top: Opened
     rule: Rule
     scans: Scans
-    references: References | None
+    references: References
     step: int = 0
     edits: int = 0
     marked: bool = False
@@ -290,7 +290,7 @@ class Place:
             return self.node
         text, work = self.value, self.work
         earlier = markers.read_all(text, tail, work.scans.reads)
-        if not earlier or earlier[0].start > head + reach_of_excerpts(work.references, text):
+        if not earlier or earlier[0].start > head + work.references.reach(text):
             return Cut(text, ((0, len(text)),))  # such a marker is text
         return Cut(text, tuple(own(text, earlier)), earlier)
 

@@ -82,6 +82,8 @@ class References:
 
     def held(self, leaf: Any) -> frozenset[str]:
         """Return the values in one key, text, number or media item."""
+        if not self.values or leaf is None or type(leaf) is bool:
+            return frozenset()
         if type(leaf) is Atom:
             leaf = leaf.source
         if type(leaf) not in _HASHABLE:
@@ -106,6 +108,10 @@ class References:
         wider = with_excerpts(cut, [self._place(value, cut.text, pieces) for value in sorted(values)], scan_all)
         return replace(cut, kept=((0, len(cut.text)),)) if self.missing((), [wider]).intersection(values) else wider
 
+    def reach(self, text: str) -> int:
+        """Return how many characters excerpts can have added to the head of a text, in this pass or an earlier one."""
+        return max(_EARLIER, sum(len(value) + 2 * EXCERPT for value in self.held(text)))
+
     def _place(self, value: str, text: str, ranges: Sequence[Range]) -> Range | None:
         """Return the first place of a value in a text that lies in one of some ranges; None without one."""
         if self._is_text and "\\" in text:
@@ -116,20 +122,14 @@ class References:
         return min(places, default=None)
 
 
-def references_in(protected: Protected | None, content: Any, value: Any) -> References | None:
-    """Return the protected values that a content has, which is `value` when opened; None if nothing is protected."""
-    if not protected:
-        return None
-    if callable(protected):
-        return References(protected, type(value) is str)
+def references_in(protected: Protected | None, content: Any, value: Any) -> References:
+    """Return the protected values that a content has, which is `value` when opened."""
 
     def find() -> frozenset[str]:
+        if not protected:
+            return frozenset()
+        if callable(protected):
+            return protected()
         return frozenset(searcher(protected)(searched(content if type(content) is str else plain(content))))
 
     return References(find, type(value) is str)
-
-
-def reach_of_excerpts(references: References | None, text: str) -> int:
-    """Return how many characters excerpts can have added to the head of a text, in this pass or an earlier one."""
-    known = references.held(text) if references is not None else ()
-    return max(_EARLIER, sum(len(value) + 2 * EXCERPT for value in known))

@@ -65,8 +65,7 @@ class Restored:
 
 def restore(work: Work) -> Restored:
     """Restore in the plan of a return what its rule preserves and what later messages reference."""
-    preserves = any(work.rule.preserved) or work.references is not None
-    if not work.marked and not (work.edits and preserves):
+    if not work.marked and not (work.edits and (any(work.rule.preserved) or work.references.values)):
         return Restored()
     gathered = _Gathered(work)
     gathered.add(_Part([work.top.value], work.top, work.top.inside), [(0, None)], MAX_DEPTH)
@@ -109,6 +108,7 @@ class _Run(NamedTuple):
     texts: list[str]
 
 
+@dataclass(slots=True, eq=False)
 class _Gathered:
     """What remains of a return and what was removed, in document order.
 
@@ -116,16 +116,11 @@ class _Gathered:
     lists and objects that remain and of which something was removed.
     """
 
-    __slots__ = ("_leaves", "_preserved", "_reads_left", "cuts", "left", "parts", "runs")
-
-    def __init__(self, work: Work) -> None:
-        self.left: list[Any] = []
-        self.runs: list[_Run] = []
-        self.parts: list[_Part] = []
-        self.cuts: list[Cut] = []
-        self._preserved = work.rule.preserved
-        self._leaves = work.references is not None
-        self._reads_left = self._leaves or any(self._preserved)
+    work: Work
+    left: list[Any] = field(default_factory=list)
+    runs: list[_Run] = field(default_factory=list)
+    parts: list[_Part] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
 
     def add(self, part: _Part, rows: Iterable[tuple[Any, Types | None]], depth: int) -> None:
         """Add children of a part, each with the types that are preserved in it, or None if it remains.
@@ -134,9 +129,10 @@ class _Gathered:
         """
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        value, inside = part.value, part.inside
+        value, inside, leaves = part.value, part.inside, bool(self.work.references.values)
+        reads_left = leaves or any(self.work.rule.preserved)
         for (types, planned), group in groupby(rows, lambda row: (row[1], row[0] if row[0] in inside else None)):
-            if types is not None and not types and not self._leaves:
+            if types is not None and not types and not leaves:
                 continue
             keys, texts = [key for key, _ in group], self.left
             if types is not None:
@@ -146,10 +142,10 @@ class _Gathered:
                 if type(value) is dict:
                     texts.append(planned)
                 self._enter(part, planned, types, depth)
-            elif types is not None or self._reads_left:
+            elif types is not None or reads_left:
                 if type(value) is dict:
                     texts += keys
-                _add_texts([value[key] for key in keys], texts, depth, self._leaves and types is None)
+                _add_texts([value[key] for key in keys], texts, depth, leaves and types is None)
 
     def _enter(self, above: _Part, key: Any, types: Types | None, depth: int) -> None:
         """Add a child with a plan: a text, a list or an object, or what was opened or emptied."""
@@ -159,7 +155,7 @@ class _Gathered:
         elif type(node) is Cut:
             self.runs[-1].texts.append(value)
         elif type(node) is Emptied:
-            preserved = self._preserved[node.step]
+            preserved = self.work.rule.preserved[node.step]
             before = {} if node.before is None else {0: node.before}
             part = _Part([value], node, before, above, key)
             self.add(part, [(0, preserved if types is None else types & preserved)], depth)
@@ -169,7 +165,7 @@ class _Gathered:
             self.add(part, [(0, types)], depth - 1)
         elif type(node) is Omission:
             part = _Part(value, node, node.inside, above, key)
-            rows = _kept_and_removed(value, node, self._preserved)
+            rows = _kept_and_removed(value, node, self.work.rule.preserved)
             if types is not None:
                 rows = [(key, types if earlier is None else types & earlier) for key, earlier in rows]
             else:
@@ -243,46 +239,41 @@ def _kept_and_removed(value: Any, node: Omission, preserved: Sequence[Types]) ->
 # --- the overlay
 
 
+@dataclass(slots=True, eq=False)
 class _Restoration:
     """Lays over the plan what leads to needed values; each is needed until the first place that contains it.
 
-    `_needed` has the preserved entities, each value with its type, `_missing` the referenced values, `_texts` the texts
+    `needed` has the preserved entities, each value with its type, `missing` the referenced values, `texts` the texts
     that contain a needed entity.
     """
 
-    __slots__ = ("_done", "_gathered", "_missing", "_needed", "_references", "_rule", "_scans", "_texts")
-
-    def __init__(self, work: Work, gathered: _Gathered) -> None:
-        self._rule = work.rule
-        self._scans = work.scans
-        self._references = work.references
-        self._gathered = gathered
-        self._done = Restored()
-        self._missing: set[str] = set()
-        self._needed: dict[str, str] = {}
-        self._texts: set[str] = set()
+    work: Work
+    gathered: _Gathered
+    done: Restored = field(default_factory=Restored)
+    missing: set[str] = field(default_factory=set)
+    needed: dict[str, str] = field(default_factory=dict)
+    texts: set[str] = field(default_factory=set)
 
     def run(self) -> Restored:
         """Restore what is needed."""
-        done, gathered = self._done, self._gathered
-        if self._references is not None:
-            done.referenced = self._references.missing(gathered.left, gathered.cuts)
-            self._missing = set(done.referenced)
+        done, gathered = self.done, self.gathered
+        done.referenced = self.work.references.missing(gathered.left, gathered.cuts)
+        self.missing = set(done.referenced)
         widened = [self._widened(cut) for cut in gathered.cuts]
-        if any(self._rule.preserved):
+        if any(self.work.rule.preserved):
             self._find_needed(widened)
-            done.lost = tuple(_beyond(self._rule.bounds, self._needed)) if self._rule.bounds else ()
+            done.lost = tuple(_beyond(self.work.rule.bounds, self.needed)) if self.work.rule.bounds else ()
             for value in done.lost:
-                del self._needed[value]
-        kept = set(self._needed)
+                del self.needed[value]
+        kept = set(self.needed)
         for cut, wider in zip(gathered.cuts, widened, strict=True):
             kept.update(self._mention(cut, wider))
         done.preserved = len(kept)
-        if self._needed:
-            found, needed = self._scans.found.items(), self._needed
-            self._texts = {text for text, entities in found for entity in entities if entity.value in needed}
+        if self.needed:
+            found, needed = self.work.scans.found.items(), self.needed
+            self.texts = {text for text, entities in found for entity in entities if entity.value in needed}
         for run in gathered.runs:
-            if self._missing or not self._texts.isdisjoint(run.texts):
+            if self.missing or not self.texts.isdisjoint(run.texts):
                 self._restore(run.part, run.keys, run.types)
         for part in gathered.parts:
             self._overlay(part)
@@ -290,14 +281,14 @@ class _Restoration:
 
     def _widened(self, cut: Cut) -> Cut:
         """Return the cut that keeps the sentences around missing values in its text, each in the first such text."""
-        values = self._references.held(cut.text) & self._missing if self._references and self._missing else _NONE
-        self._missing -= values
-        scan_all = self._rule.vocabulary.everything
-        return self._references.widened(cut, values, scan_all) if values and self._references else cut
+        references = self.work.references
+        values = references.held(cut.text) & self.missing if self.missing else _NONE
+        self.missing -= values
+        return references.widened(cut, values, self.work.rule.vocabulary.everything) if values else cut
 
     def _find_needed(self, cuts: list[Cut]) -> None:
         """Find the preserved entities that do not remain, in document order."""
-        scans, gathered, preserved, needed = self._scans, self._gathered, self._rule.preserved, self._needed
+        scans, gathered, preserved, needed = self.work.scans, self.gathered, self.work.rule.preserved, self.needed
         scans.read(chain((cut.text for cut in cuts if preserved[cut.step]), *(run.texts for run in gathered.runs)))
         for run in gathered.runs:
             for text in filter(scans.found.__contains__, dict.fromkeys(run.texts)):
@@ -323,22 +314,22 @@ class _Restoration:
 
         Cut texts come before items and keys, wherever those are: a mention is shorter.
         """
-        policy, needed = self._rule.preserved[cut.step], self._needed
-        found = self._scans.entities(cut.text) if cut.always or (policy and needed) else ()
+        policy, needed = self.work.rule.preserved[cut.step], self.needed
+        found = self.work.scans.entities(cut.text) if cut.always or (policy and needed) else ()
         _, away = wider.split(found)
         values = dict.fromkeys(
             e.value for e in away if e.type in cut.always or (e.type in policy and e.value in needed)
         )
         if values or wider is not cut:
             cut.restored = wider.write_with_mentions(found, values)
-            self._done.nodes.append(cut)
+            self.done.nodes.append(cut)
         for value in values:
             needed.pop(value, None)
         return values
 
     def _restore(self, part: _Part, keys: Iterable[Any], types: Types) -> None:
         """Restore what removed children of a part contain of needed and missing values."""
-        value, inside, texts, missing = part.value, part.inside, self._texts, self._missing
+        value, inside, texts, missing = part.value, part.inside, self.texts, self.missing
         for key in keys:
             item = value[key]
             if not missing and key not in texts and _is_without(texts, item):
@@ -362,30 +353,30 @@ class _Restoration:
         """Return the needed and the missing values in a key, text, number or media item, which are so no more."""
         text = leaf.source if type(leaf) is Atom else leaf
         values: tuple[str, ...] = ()
-        if type(text) is str and text in self._texts:
-            found, needed = self._scans.found[text], self._needed
+        if type(text) is str and text in self.texts:
+            found, needed = self.work.scans.found[text], self.needed
             values = tuple(dict.fromkeys([e.value for e in found if e.type in types and e.value in needed]))
             for value in values:
                 del needed[value]
             if not [e for e in found if e.value in needed]:
-                self._texts.discard(text)
-        if not self._missing or self._references is None or leaf is None or type(leaf) is bool:
+                self.texts.discard(text)
+        if not self.missing:
             return values, _NONE
-        referenced = self._references.held(leaf) & self._missing
-        self._missing -= referenced
+        referenced = self.work.references.held(leaf) & self.missing
+        self.missing -= referenced
         return values, referenced
 
     def _plan_of_text(self, text: str, values: tuple[str, ...], referenced: frozenset[str]) -> Cut | None:
         """Return the plan of what is restored of a text: all of it, or a marker that mentions what it contains."""
         if len(text) <= _SHORT or (not referenced and len(text) <= _SHORT + sum(map(len, values))):
             return None
-        if referenced and self._references is not None:
-            removed = Cut(text, (), markers.read_all(text, 0, self._scans.reads))
-            wider = self._references.widened(removed, referenced, self._rule.vocabulary.everything)
-            written = wider.write_with_mentions(self._scans.entities(text) if values else (), values)
+        if referenced:
+            removed = Cut(text, (), markers.read_all(text, 0, self.work.scans.reads))
+            wider = self.work.references.widened(removed, referenced, self.work.rule.vocabulary.everything)
+            written = wider.write_with_mentions(self.work.scans.entities(text) if values else (), values)
         else:
             written = markers.written(len(text), "characters", values)
-            if len(written) >= len(text) or markers.read_alone(text, self._scans.reads):
+            if len(written) >= len(text) or markers.read_alone(text, self.work.scans.reads):
                 return None
         return Cut(text, (), restored=written)
 
@@ -399,7 +390,7 @@ class _Restoration:
         elif part.found:
             node.restored = {key: self._plan(found) for key, found in part.found.items()}
         if node.marker or node.restored:
-            self._done.nodes.append(node)
+            self.done.nodes.append(node)
 
     def _plan(self, part: Any) -> Any:
         """Return the plan that leaves of a removed value what was found in it; None leaves all of it."""
@@ -419,7 +410,7 @@ class _Restoration:
             return None
         items = value.items() if type(value) is dict else enumerate(value)
         others = [(key, item) for key, item in items if key not in found]
-        if type(value) is dict and self._rule.all_keys:
+        if type(value) is dict and self.work.rule.all_keys:
             empty = {key: Emptied(0, plain) for key, item in others if (plain := empty_of(item)) is not None}
             return Omission(inside=inside | empty)
         kept = found.keys() | {key for key, item in others if type(item) not in _LEAVES and is_media(item)}
@@ -428,7 +419,7 @@ class _Restoration:
     def _mark(self, part: _Part, node: Omission) -> None:
         """Mention in one marker what removed texts of a list contain, or restore them if that is shorter."""
         texts, found, earlier = part.value, part.found, node.earlier
-        rows = _kept_and_removed(texts, node, self._rule.preserved)
+        rows = _kept_and_removed(texts, node, self.work.rule.preserved)
         kept = [text_of(build(texts[i], node.inside.get(i))) for i, types in rows if types is None]
         stay = {i for i, (_, referenced) in found.items() if referenced}
         removed = [i for i, types in rows if types is not None and i not in stay]

@@ -70,7 +70,7 @@ class Outcome:
         return (edit for edit in edits(None, self.top) if edit.is_restored)
 
 
-def run_once(rule: Rule, content: Any, top: Opened, protecting: tuple[Scans, References | None]) -> Outcome:
+def run_once(rule: Rule, content: Any, top: Opened, protecting: tuple[Scans, References]) -> Outcome:
     """Apply a rule once to a content that was opened. Raises `Unreducible`."""
     work = Work(top, rule, *protecting)
     if rule.text_paths is not None and type(top.value) is not str:
