@@ -68,7 +68,7 @@ def restore(work: Work) -> Restored:
     if not work.marked and not (work.edits and (any(work.rule.preserved) or work.references.values)):
         return Restored()
     gathered = _Gathered(work)
-    gathered.add(_Part([work.top.value], work.top, work.top.inside), [(0, None)], MAX_DEPTH)
+    gathered.add(_Part([work.top.value], work.top, work.top.inside), [(0, None)], MAX_DEPTH + 1)
     return _Restoration(work, gathered).run()
 
 
@@ -119,7 +119,7 @@ class _Gathered:
     work: Work
     left: list[Any] = field(default_factory=list)
     runs: list[_Run] = field(default_factory=list)
-    parts: list[_Part] = field(default_factory=list)
+    parts: list[tuple[_Part, Omission]] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
 
     def add(self, part: _Part, rows: Iterable[tuple[Any, Types | None]], depth: int) -> None:
@@ -170,18 +170,13 @@ class _Gathered:
                 rows = [(key, types if earlier is None else types & earlier) for key, earlier in rows]
             else:
                 part.above = None
-                self.parts.append(part)
+                self.parts.append((part, node))
                 if node.earlier is not None or (node.kept is not None and holds_texts(value, node)):
                     kept = {key for key, removed in rows if removed is None}
                     part.is_marked = True
                     part.value = [*map(text_of, value)]
                     part.inside = {key: inner for key, inner in node.inside.items() if key in kept}
             self.add(part, rows, depth - 1)
-
-
-def _keys(value: Any) -> Iterable[Any]:
-    """Return the keys of an object, or the indices of a list."""
-    return value if type(value) is dict else range(len(value))
 
 
 def _is_leaf(value: Any, node: Node | None) -> bool:
@@ -275,8 +270,13 @@ class _Restoration:
         for run in gathered.runs:
             if self.missing or not self.texts.isdisjoint(run.texts):
                 self._restore(run.part, run.keys, run.types)
-        for part in gathered.parts:
-            self._overlay(part)
+        for part, node in gathered.parts:
+            if part.is_marked:
+                self._mark(part, node)
+            elif part.found:
+                node.restored = {key: self._plan(found) for key, found in part.found.items()}
+            if node.marker or node.restored:
+                done.nodes.append(node)
         return done
 
     def _widened(self, cut: Cut) -> Cut:
@@ -347,7 +347,8 @@ class _Restoration:
                 opened = open_live(item)
                 self._restore(_Part([opened.value], opened, opened.inside, part, key), (0,), types)
             elif node is None:
-                self._restore(_Part(item, None, {}, part, key), _keys(item), types)
+                below = item if type(item) is dict else range(len(item))
+                self._restore(_Part(item, None, {}, part, key), below, types)
 
     def _take(self, leaf: Any, types: Types) -> tuple[tuple[str, ...], frozenset[str]]:
         """Return the needed and the missing values in a key, text, number or media item, which are so no more."""
@@ -379,18 +380,6 @@ class _Restoration:
             if len(written) >= len(text) or markers.read_alone(text, self.work.scans.reads):
                 return None
         return Cut(text, (), restored=written)
-
-    def _overlay(self, part: _Part) -> None:
-        """Lay what is restored of the children of a list or object that remains over its plan."""
-        node = part.node
-        if type(node) is not Omission:
-            return
-        if part.is_marked:
-            self._mark(part, node)
-        elif part.found:
-            node.restored = {key: self._plan(found) for key, found in part.found.items()}
-        if node.marker or node.restored:
-            self.done.nodes.append(node)
 
     def _plan(self, part: Any) -> Any:
         """Return the plan that leaves of a removed value what was found in it; None leaves all of it."""
