@@ -55,8 +55,5 @@ def _scalar(place: Place) -> Any:
 def _refers(item: Any, wanted: list[tuple[str, set[Any]]]) -> bool:
     if type(item) is not dict:
         return True
-    for key, known in wanted:
-        value = shown(item.get(key))
-        if value is not None and type(value) not in (dict, list) and value not in known:
-            return False
-    return True
+    values = [(shown(item.get(key)), known) for key, known in wanted]
+    return all(value is None or type(value) in (dict, list) or value in known for value, known in values)
