@@ -33,12 +33,11 @@ class Scans:
     Made for one return and kept for its second pass, which reads the same texts.
     """
 
-    __slots__ = ("_read", "_scan", "_scan_many", "_values", "found")
+    __slots__ = ("_read", "_scan", "_scan_many", "found")
 
     def __init__(self, rule: Rule) -> None:
         self.found: dict[str, Sequence[Entity]] = {}
         self._read: set[str] = set()
-        self._values: set[str] = set()
         self._scan = rule.vocabulary.scanner(rule.types)
         self._scan_many = rule.vocabulary.scanner_of_many(rule.types)
 
@@ -54,13 +53,11 @@ class Scans:
             if max(map(len, fresh)) > MOST_CHARS:
                 raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
             self._read.update(fresh)
-            found = self._scan_many(fresh)
-            self.found.update(found)
-            self._values.update(entity.value for entities in found.values() for entity in entities)
+            self.found.update(self._scan_many(fresh))
 
     def reads(self, value: str) -> bool:
         """Return whether a whole text reads as one entity."""
-        return value in self._values or any(entity.value == value for entity in self._scan(value))
+        return any(entity.value == value for entity in self._scan(value))
 
 
 class References:

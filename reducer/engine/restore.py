@@ -332,9 +332,10 @@ class _Restoration:
         value, inside, texts, missing = part.value, part.inside, self.texts, self.missing
         for key in keys:
             item = value[key]
-            if not missing and key not in texts and _is_without(texts, item):
+            may_be_named = missing or key in texts
+            if not may_be_named and not (item in texts if type(item) in _LEAVES else _may_contain(item, texts)):
                 continue
-            if type(value) is dict and (missing or key in texts) and any(self._take(key, types)):
+            if type(value) is dict and may_be_named and any(self._take(key, types)):
                 part.restore(key, _plan_of_named(item))
             node = inside.get(key)
             if _is_leaf(item, node):
@@ -423,13 +424,14 @@ class _Restoration:
         node.restored = dict.fromkeys(stay)
 
 
-def _is_without(texts: set[str], item: Any) -> bool:
-    """Return whether a value is a scalar or a flat object without some texts, as most are: asked at C speed."""
-    if type(item) in _LEAVES:
-        return item not in texts
-    if type(item) is not dict or not _LEAVES.issuperset(map(type, item.values())):
-        return False
-    return texts.isdisjoint(item) and texts.isdisjoint(item.values())
+def _may_contain(value: Any, texts: set[str]) -> bool:
+    """Return whether a key or text in a list or object is one of some texts; true for what is no plain value."""
+    items = value
+    if type(value) is dict and texts.isdisjoint(value):
+        items = value.values()
+    elif type(value) is not list:
+        return True
+    return any(item in texts if type(item) in _LEAVES else _may_contain(item, texts) for item in items)
 
 
 def _plan_of_named(item: Any) -> Any:
