@@ -14,7 +14,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from reducer.cli.messages import CommandError, reason, say
+from reducer.cli.screen import CommandError, reason, say
 from reducer.errors import ArchiveError
 
 __all__ = ["VERBS", "main"]

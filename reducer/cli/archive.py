@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +15,7 @@ from rich.text import Text
 from reducer.archive.database import open_to_read, open_to_write
 from reducer.archive.limits import Limits, delete_oldest, parse_age, parse_size, statistics, used
 from reducer.cli.arguments import explained, parse, parser
-from reducer.cli.messages import CommandError
-from reducer.screen import console, visible
+from reducer.cli.screen import CommandError, console, visible
 
 _EXAMPLES = """\
 examples:
@@ -73,7 +71,7 @@ def _prune(path: Path, limits: Limits) -> None:
 
 
 def _print_table(path: Path, found: dict[str, Any]) -> None:
-    screen = console(sys.stdout)
+    screen = console()
     table = Table(box=None, pad_edge=False)
     for title in ("Tool", "Returns", "Bytes, original", "reduced"):
         table.add_column(title, justify="left" if title == "Tool" else "right", overflow="fold")

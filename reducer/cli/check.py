@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.messages import CommandError, counted, reason, say
 from reducer.cli.outputs import write
 from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_read
-from reducer.cli.views.plain import plain, print_json
+from reducer.cli.screen import CommandError, counted, plain, print_json, print_problem, reason, say, visible
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.rules import Rule, Ruleset, check_rules
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.fix import fixed
-from reducer.screen import print_problem, visible
 
 _EXAMPLES = """\
 examples:
@@ -68,12 +65,12 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
     chosen = choose_rules(options.rules)
     problems = problems_of(chosen.files)
     if options.format == "json":
-        print_json({"problems": list(map(_as_json, problems))}, sys.stdout)
+        print_json({"problems": list(map(_as_json, problems))})
     for problem in problems:
         if options.format == "github":
             print(_command(problem))
         elif options.format == "text":
-            print_problem(f"{problem}\n", sys.stdout)
+            print_problem(f"{problem}\n")
     if options.format == "text":
         files = counted(len(chosen.files), "rule file") + ("" if options.rules else f" in {chosen.name}")
         counts = Counter(problem.severity for problem in problems)

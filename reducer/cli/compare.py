@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
@@ -12,10 +11,9 @@ from reducer.analysis.compare import AS_RECORDED, Contender, Score, add_scores, 
 from reducer.analysis.prices import Prices
 from reducer.cli.arguments import add_cache_prices, explained, parse, parser
 from reducer.cli.inputs import read_histories
-from reducer.cli.messages import counted
 from reducer.cli.rules import choose_rules, load
-from reducer.cli.views.table import share
-from reducer.screen import console, make_table
+from reducer.cli.screen import console, counted, make_table
+from reducer.cli.views.report import share
 
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5")
 _ABOUT = """\
@@ -64,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
         head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices._asdict()}
         print(json.dumps({**head, "contenders": table}, indent=1))
     else:
-        screen = console(sys.stdout)
+        screen = console()
         screen.print(f"Read     {counted(len(scored), 'history', 'histories')}\n")
         screen.print(make_table(tuple(_COLUMNS), [[cell(row) for cell in _COLUMNS.values()] for row in table]))
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,15 +10,14 @@ from typing import Any
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import Source, find_sources
-from reducer.cli.messages import CommandError, suggestion
 from reducer.cli.rules import choose_rules, load
+from reducer.cli.screen import CommandError, console, suggestion, visible
 from reducer.entities import Entity
 from reducer.entities.aliases import types_for
 from reducer.entities.entity import Scan
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.formats import decode
 from reducer.paths.written import Token, path_text
-from reducer.screen import console, visible
 
 _Spot = tuple[Entity, str, str]
 """An entity, its file and its position."""
@@ -115,7 +113,7 @@ def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
         key = (spot[0].type, spot[0].canonical)
         first.setdefault(key, spot)
         counts[key] += 1
-    screen = console(sys.stdout, 200)
+    screen = console()
     if not first:
         screen.print("no entities")
         return

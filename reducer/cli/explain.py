@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
@@ -11,8 +10,8 @@ from textwrap import indent
 from reducer.analysis.report import LookOptions, ReturnReport, look
 from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import Selection, find_sources
-from reducer.cli.messages import CommandError, suggestion
 from reducer.cli.rules import choose_rules, load
+from reducer.cli.screen import CommandError, console, suggestion, visible
 from reducer.cli.views.diff import print_returns
 from reducer.errors import HistoryError
 from reducer.histories.findings import CODES
@@ -20,7 +19,6 @@ from reducer.histories.lines import ENDINGS
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import matches
 from reducer.rules.diagnostics import catalogue
-from reducer.screen import console, visible
 
 _ABOUT = """\
 Explain what rules do, why one return of a history was reduced as it was, or what a diagnostic code means.
@@ -113,7 +111,7 @@ def _explain_call(history: str, call: str, rules: Sequence[str]) -> None:
             print("\nWhat the rule does")
             _print_descriptions(entry.rule)
         print("\nWhat it did" if entry.rule else "\nWhat happened", flush=True)
-        print_returns("", [entry], False, console(sys.stdout))
+        print_returns("", [entry], False, console())
 
 
 def _print_descriptions(rule: Rule) -> None:

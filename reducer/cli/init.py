@@ -11,14 +11,13 @@ from reducer.analysis.drafting import BIG, Draft, Proposal, draft_rule, file_nam
 from reducer.analysis.steps import characters
 from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import STANDARD_INPUT
-from reducer.cli.messages import CommandError, counted, say
 from reducer.cli.outputs import write
 from reducer.cli.query import each_answer
 from reducer.cli.rules import Chosen, load, rule_files
 from reducer.cli.schema import schema_text
+from reducer.cli.screen import CommandError, counted, say, visible
 from reducer.histories.lines import ENDINGS
 from reducer.rules import compile_rules
-from reducer.screen import visible
 from reducer.values import Unreducible, chars
 
 _ABOUT = """\

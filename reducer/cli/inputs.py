@@ -9,13 +9,12 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from reducer.cli import VERBS
-from reducer.cli.messages import CommandError, reason, say, say_skipped, suggestion
-from reducer.errors import HistoryError
+from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
 from reducer.histories.compressed import CompressedError, decompressed
 from reducer.histories.lines import ENDINGS, Piece, Stream, are_lines, is_lines_name, lines_of, pieces
 from reducer.histories.stored import Return
@@ -25,8 +24,6 @@ _T = TypeVar("_T")
 _LARGE = 3_000_000
 """Bytes of histories that take about a second."""
 
-Advance = Callable[[int], None]
-"""Takes the number of bytes of a source that were read."""
 STANDARD_INPUT = "standard input"
 """The name of the source that `-` refers to."""
 _MAX_NAMES = 2000
@@ -43,11 +40,6 @@ class Source:
     path: Path | None
     folder: str = ""
 
-    @property
-    def size(self) -> int:
-        """The size of the file in bytes; 0 if it is unknown before reading."""
-        return self.path.stat().st_size if self.path else 0
-
     def read(self) -> bytes:
         """Read the whole file, decompressed. Raises `CommandError`."""
         return b"".join(chunk.content for chunk in read_chunks(self))
@@ -55,6 +47,8 @@ class Source:
 
 SAMPLE = Source("the sample bundled with reducer", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
 """The stored history that comes with reducer: an invented investigation with the answers in `rules/samples`."""
+Advance = Callable[[Source, int], object]
+"""Takes a source and the number of its bytes that were read."""
 
 
 class Chunk(NamedTuple):
@@ -198,30 +192,20 @@ class Selection:
 
 
 @contextmanager
-def progress(sources: Sequence[Source]) -> Iterator[Callable[[Source], Advance]]:
-    """Show a progress bar on standard error while large histories are read, if it is a terminal.
-
-    Yields a function that returns, for each source in order, the function to call with the bytes that were read.
-    """
-    total = sum(source.size for source in sources)
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or total < _LARGE:
-        yield lambda source: lambda read: None
+def progress(sources: Sequence[Source]) -> Iterator[Advance]:
+    """Show a progress bar on standard error while large histories are read, if it is a terminal."""
+    sizes = [source.path.stat().st_size if source.path else 0 for source in sources]
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or sum(sizes) < _LARGE:
+        yield lambda source, read: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
+    before = dict(zip(sources, accumulate(sizes, initial=0), strict=False))
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        done = 0
-
-        def start(source: Source) -> Advance:
-            nonlocal done
-            before = done
-            done += source.size
-            return lambda read: bar.update(task, completed=before + read)
-
-        yield start
+        task = bar.add_task("", total=sum(sizes))
+        yield lambda source, read: bar.update(task, completed=before[source] + read)
 
 
 def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) -> tuple[list[_T], int]:
@@ -229,23 +213,22 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
     skipped because they contain none. Raises `CommandError`, also if there is no history.
     """
     found: list[_T] = []
-    skipped: list[tuple[str, str]] = []
+    skipped: list[str] = []
     sources = find_sources(names)
-    with progress(sources) as bar:
+    with progress(sources) as advance:
         for source in sources:
-            advance = bar(source)
             try:
                 for line in read_lines(source):
                     if line.number and not line.is_long and not line.content.strip():
                         continue
                     try:
                         found.append(read(source, line.content))
-                    except (HistoryError, ValueError) as error:
+                    except ValueError as error:
                         name = f"{source.name}:{line.number}" if line.number else source.name
-                        skipped.append((name, "longer than 16 MB" if line.is_long else str(error)))
-                    advance(line.position)
+                        skipped.append(f"{name}: {'longer than 16 MB' if line.is_long else error}")
+                    advance(source, line.position)
             except CommandError as error:
-                skipped.append((source.name, str(error).removeprefix(f"{source.name}: ")))
+                skipped.append(str(error))
     say_skipped(skipped)
     if not found:
         raise CommandError(f"no history in {', '.join(names)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,8 +9,7 @@ from reducer.analysis.drafting import Learned, Score, drafts, is_writable, learn
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.init import write_drafts
 from reducer.cli.inputs import Source, read_histories
-from reducer.cli.messages import counted, say
-from reducer.screen import console, make_table, print_indented
+from reducer.cli.screen import console, counted, make_table, print_indented, say
 
 _ABOUT = """\
 Draft rules from recorded histories. What agents wrote after a tool return and can only know from it shows what a rule
@@ -67,7 +65,7 @@ def _group(source: Source) -> str:
 
 def _print_learned(learned: Learned, skipped: int) -> None:
     """Print what the rule of each tool does, what all rules do per source, and why other tools have no rule."""
-    screen = console(sys.stdout)
+    screen = console()
     histories = counted(len(learned.training) + len(learned.held), "history", "histories")
     screen.print(f"Read {histories}{f', skipped {skipped:,} other files or lines' if skipped else ''}.")
     split = f"Learned from {len(learned.training):,}, measured on the other {len(learned.held):,} (held-out tasks)."

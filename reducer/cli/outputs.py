@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from reducer.cli.messages import CommandError, reason
+from reducer.cli.screen import CommandError, reason
 from reducer.histories import compressed as compression
 from reducer.histories.compressed import CompressedError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reducer.cli.inputs import Source
 
 
-def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> tuple[Path | None, ...]:
+def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> dict[Source, Path | None]:
     """Return the file for each source, None for standard output. Creates nothing.
 
     Raises `CommandError` for a file that is also a source or one of the `others` that are read, and if two histories
@@ -31,7 +31,7 @@ def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> t
     if not is_folder and (len(sources) > 1 or (sources[0].folder and output != "-")):
         raise CommandError(f"--output {output}: several histories, or a folder of them, need a folder: -o reduced/")
     if output == "-":
-        return (None,)
+        return {sources[0]: None}
     files: dict[Path, Source] = {}
     for source in sources:
         file = _in_folder(Path(output), source) if is_folder else Path(output)
@@ -40,7 +40,7 @@ def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> t
         files[file] = source
         compressed(b"", file)
     check_targets(files, [*(source.path for source in sources), *others])
-    return tuple(files)
+    return {source: file for file, source in files.items()}
 
 
 def _in_folder(folder: Path, source: Source) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,11 @@ from reducer.analysis.query import Found, compile_query, query
 from reducer.analysis.texts import excerpt
 from reducer.cli.arguments import integer, parse, parser
 from reducer.cli.inputs import Selection, find_sources
-from reducer.cli.messages import CommandError, counted
-from reducer.cli.views.plain import print_json
+from reducer.cli.screen import CommandError, counted, print_json, visible
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json, read_string
 from reducer.histories.stored import Return, returns
 from reducer.paths import Path, PathError
-from reducer.screen import visible
 from reducer.strict_json import loads
 from reducer.values import Unreducible, dump
 
@@ -86,7 +83,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             reasons[found.nothing.message] += 1
     if options.format == "json":
-        print_json({"expression": options.path, "names_places": names_places, "answers": answers}, sys.stdout)
+        print_json({"expression": options.path, "names_places": names_places, "answers": answers})
     else:
         for why, count in reasons.most_common():
             print(f"nothing found{f' in {count:,} answers' if count > 1 else ''}: {visible(why)}")

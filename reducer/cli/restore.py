@@ -10,8 +10,8 @@ from reducer.archive.database import open_to_read
 from reducer.archive.histories import Restored, restore
 from reducer.cli.arguments import add_input_format, parse, parser
 from reducer.cli.inputs import Chunk, Source, find_sources, read_chunks
-from reducer.cli.messages import CommandError, counted, say
 from reducer.cli.outputs import compressed, open_target, targets
+from reducer.cli.screen import CommandError, counted, say
 from reducer.errors import HistoryError
 
 _EXAMPLES = """\
@@ -32,17 +32,22 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("restore", "Restore the original tool returns in reduced histories from an archive.", _EXAMPLES)
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    add("--archive", required=True, metavar="FILE", help="the archive that the agent or `run --archive` wrote")
+    add(
+        "--archive",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the archive that the agent or `run --archive` wrote",
+    )
     add("--newest", action="store_true", help="use the newest original if several match a return")
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
     add_input_format(reader)
     options = parse(reader, arguments)
     sources = find_sources(options.histories)
-    files = targets(options.output, sources, [Path(options.archive)])
     errors = left = 0
-    with open_to_read(Path(options.archive)) as connection:
+    with open_to_read(options.archive) as connection:
         restored = partial(restore, connection=connection, newest=options.newest, input_format=options.input_format)
-        for source, file in zip(sources, files, strict=True):
+        for source, file in targets(options.output, sources, [options.archive]).items():
             try:
                 left += _restore_file(source, file, restored)
             except CommandError as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reducer.cli.messages import CommandError, counted
+from reducer.cli.screen import CommandError, counted
 from reducer.files import MAX_RULE_BYTES, read_file
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def rule_files(folder: Path) -> list[Path]:
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:
     """Read rule files; print every error on standard error. Raises `CommandError` and OSError."""
+    from reducer.cli.screen import visible
     from reducer.errors import RuleError
     from reducer.rules import read_rules
-    from reducer.screen import visible
 
     try:
         return read_rules(*chosen.files)

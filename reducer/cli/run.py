@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from reducer.cli import VERBS
 from reducer.cli.arguments import add_cache_prices, add_input_format, integer, parse, parser, share
-from reducer.cli.messages import suggestion
+from reducer.cli.screen import suggestion
 
 _ABOUT = """\
 Show what rules do to the tool returns of stored histories: what they save, what each step removed, and what needs

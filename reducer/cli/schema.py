@@ -8,9 +8,9 @@ from pathlib import Path
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import Source, find_sources, read_lines
-from reducer.cli.messages import CommandError
 from reducer.cli.outputs import check_targets, write
 from reducer.cli.rules import choose_rules, names_under
+from reducer.cli.screen import CommandError
 from reducer.errors import HistoryError
 from reducer.histories.stored import returns
 from reducer.rules.schema import rule_schema

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
@@ -16,17 +15,15 @@ from reducer.analysis.expectations import Place
 from reducer.analysis.rule_tests import Coverage, Gap, TestResult, chosen_tests, coverage, run_test, untested
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
-from reducer.cli.messages import CommandError, counted, say
 from reducer.cli.outputs import write
 from reducer.cli.rules import choose_rules, files_read, load, short
+from reducer.cli.screen import CommandError, counted, fields_of, plain, print_json, print_problem, say, visible
 from reducer.cli.views.diff import step_line
-from reducer.cli.views.plain import fields_of, plain, print_json
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import parse as parse_rule
 from reducer.rules.tree import Tree, locate
-from reducer.screen import print_problem, visible
 
 _ABOUT = """\
 Run the tests in rule files. Every test also checks the laws of reducing: types and root keys are kept, the result is a
@@ -97,7 +94,7 @@ def _run(options: Namespace) -> list[_Case]:
     gaps = covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ()
     cases += [_shown(_gap_case(gap, options.require_tests), options.format) for gap in gaps]
     if options.format == "json":
-        print_json(_as_json(cases, covered), sys.stdout)
+        print_json(_as_json(cases, covered))
     elif options.format == "junit":
         print(_as_junit(cases))
     else:
@@ -111,7 +108,7 @@ def _run(options: Namespace) -> list[_Case]:
 def _shown(case: _Case, format: str) -> _Case:
     """Print the text of a case at once if the results are printed as text."""
     if format == "text" and case.text:
-        print_problem(f"{case.text}\n", sys.stdout)
+        print_problem(f"{case.text}\n")
     return case
 
 

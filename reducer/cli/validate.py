@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +10,12 @@ from pathlib import Path
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import Advance, Line, Source, find_sources, progress, read_lines
-from reducer.cli.messages import CommandError, counted, say, say_skipped
-from reducer.cli.views.plain import print_json
+from reducer.cli.screen import CommandError, counted, print_json, print_problem, say, say_skipped, visible
 from reducer.histories.against import compare
 from reducer.histories.findings import CODES, Finding
 from reducer.histories.lines import MAX_LINE, is_heavy
 from reducer.histories.validate import Document, check_document, read_document
 from reducer.paths.written import path_text
-from reducer.screen import print_problem, visible
 
 _MAX_FINDINGS = 20
 """Findings per code and file that are printed as text."""
@@ -72,20 +69,20 @@ def main(arguments: Sequence[str]) -> int:
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
         raise CommandError(f"--against {options.against}: for {len(sources):,} histories, name a folder")
     checked: list[_Checked] = []
-    skipped: list[tuple[str, str]] = []
+    skipped: list[str] = []
     errors = 0
-    with progress(sources) as bar:
+    with progress(sources) as advance:
         for source in sources:
             try:
                 original = None if options.against is None else _original(options.against, source)
-                file = _check(source, original, bar(source))
+                file = _check(source, original, advance)
             except CommandError as error:
                 say(f"error: {error}")
                 errors += 1
                 continue
             if source.folder and file.histories == sum(finding.code == "V003" for finding in file.findings):
                 # A folder may contain other JSON; a file that was named must be a history.
-                skipped.append((source.name, file.findings[0].message))
+                skipped.append(f"{source.name}: {file.findings[0].message}")
             else:
                 checked.append(file)
     say_skipped(skipped)
@@ -94,7 +91,7 @@ def main(arguments: Sequence[str]) -> int:
     counts = Counter(finding.severity for file in checked for finding in file.findings)
     if options.format == "json":
         files = [{"file": file.name, "findings": list(map(_as_json, file.findings))} for file in checked]
-        print_json({"files": files, "errors": counts["error"], "warnings": counts["warning"]}, sys.stdout)
+        print_json({"files": files, "errors": counts["error"], "warnings": counts["warning"]})
     else:
         for file in checked:
             _print_findings(file)
@@ -131,7 +128,7 @@ def _check(source: Source, original: Source | None, advance: Advance) -> _Checke
         if original is not None and (other is None or other.content != line.content):
             found += _compared(line, other, document)
         last = line.number
-        advance(line.position)
+        advance(source, line.position)
     return _Checked(source.name, histories, found)
 
 
@@ -158,7 +155,7 @@ def _print_findings(file: _Checked) -> None:
         if counts[finding.code] <= _MAX_FINDINGS:
             what = f"{finding.severity} {finding.code} at {path_text(finding.path)}"
             where = f"{file.name}:{finding.line}:{finding.column}"
-            print_problem(visible(f"{where}: {what}: {finding.message}"), sys.stdout)
+            print_problem(visible(f"{where}: {what}: {finding.message}"))
     for code, count in counts.items():
         if count > _MAX_FINDINGS:
             print(visible(f"{file.name}: and {count - _MAX_FINDINGS:,} more {code}: {CODES[code].meaning}"))

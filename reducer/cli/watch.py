@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from reducer.cli.messages import CommandError, counted, say
+from reducer.cli.screen import CommandError, counted, say
 
 _INTERVAL = 0.3
 """Seconds between two looks at the files."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from reducer.analysis.attention import Attention
 from reducer.analysis.measures import Measures
@@ -11,10 +11,15 @@ from reducer.analysis.prices import Cost, Prices
 from reducer.analysis.report import Report, ReturnReport, ToolReport, tokens
 from reducer.analysis.steps import StepReport
 from reducer.analysis.tally import LineSum
-from reducer.cli.views.plain import fields_of, plain
+from reducer.cli.screen import fields_of, plain, print_json
 
 VERSION = 3
 """Increases when a key changes its meaning or is removed; keys may be added at any time."""
+
+
+def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
+    """Write the report as JSON."""
+    print_json(as_json(report, needs, prices), stream)
 
 
 def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
