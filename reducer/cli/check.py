@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +14,17 @@ from typing import Any
 from reducer.cli.arguments import parse, parser
 from reducer.cli.outputs import write
 from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_read
-from reducer.cli.screen import CommandError, counted, plain, print_json, print_problem, reason, say, visible
+from reducer.cli.screen import (
+    CommandError,
+    counted,
+    plain,
+    print_json,
+    print_problem,
+    problem_counts,
+    reason,
+    say,
+    visible,
+)
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.rules import Rule, Ruleset, check_rules
@@ -73,9 +82,7 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
             print_problem(f"{problem}\n")
     if options.format == "text":
         files = counted(len(chosen.files), "rule file") + ("" if options.rules else f" in {chosen.name}")
-        counts = Counter(problem.severity for problem in problems)
-        found = ", ".join(counted(count, severity) for severity, count in sorted(counts.items()))
-        print(f"{found} in {files}" if found else f"{files}: no problems")
+        print(problem_counts((problem.severity for problem in problems), files))
     return problems
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
@@ -12,7 +11,7 @@ from reducer.analysis.prices import Prices
 from reducer.cli.arguments import add_cache_prices, explained, parse, parser
 from reducer.cli.inputs import read_histories
 from reducer.cli.rules import choose_rules, load
-from reducer.cli.screen import console, counted, make_table
+from reducer.cli.screen import console, counted, make_table, print_json
 from reducer.cli.views.report import share
 
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5")
@@ -59,8 +58,8 @@ def main(arguments: Sequence[str]) -> int:
     scores = [reduce(add_scores, of_contender) for of_contender in zip(*scored, strict=True)]
     table = _rows(contenders, scores, options.cache_prices)
     if options.format == "json":
-        head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices._asdict()}
-        print(json.dumps({**head, "contenders": table}, indent=1))
+        head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices}
+        print_json({**head, "contenders": table})
     else:
         screen = console()
         screen.print(f"Read     {counted(len(scored), 'history', 'histories')}\n")

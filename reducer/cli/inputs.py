@@ -55,10 +55,10 @@ class Chunk(NamedTuple):
     """A part of a source: a whole `history`, complete `lines` of JSON lines, or a part of a `long line`.
 
     A long line is too large to be decoded; `ends` tells whether the chunk is its last part. `position` counts the bytes
-    of the file that were read so far, compressed if the file is. The content of an `unreadable` chunk is the reason.
+    of the file that were read so far, compressed if the file is.
     """
 
-    kind: Literal["history", "lines", "long line", "unreadable"]
+    kind: Literal["history", "lines", "long line"]
     content: bytes
     position: int
     ends: bool = True
@@ -74,6 +74,11 @@ class Line(NamedTuple):
     content: bytes
     position: int
     is_long: bool = False
+
+    @property
+    def is_blank(self) -> bool:
+        """Tell whether this is an empty line between others."""
+        return self.number > 0 and not self.is_long and not self.content.strip()
 
 
 def read_chunks(source: Source) -> Iterator[Chunk]:
@@ -219,7 +224,7 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
         for source in sources:
             try:
                 for line in read_lines(source):
-                    if line.number and not line.is_long and not line.content.strip():
+                    if line.is_blank:
                         continue
                     try:
                         found.append(read(source, line.content))

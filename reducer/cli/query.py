@@ -165,15 +165,15 @@ def _print(answer: Answer, found: Found, names_places: bool, max_places: int) ->
     print(f"  {counted(count, 'place')}{more}")
 
 
-def _as_json(answer: Answer, found: Found, names_places: bool) -> dict[str, Any]:
-    written: dict[str, Any] = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
-    if not names_places:
-        return {**written, "value": found.value}
-    places = [{"path": place, "value": value} for place, value in found.places]
-    why, suggestion = found.nothing.message or None, found.nothing.path or None
-    return {**written, "count": len(places), "places": places, "nothing": why, "suggestion": suggestion}
-
-
 def _shortened(value: Any) -> str:
     # A text is quoted, so that "5" differs from 5.
     return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
+
+
+def _as_json(answer: Answer, found: Found, names_places: bool) -> dict[str, Any]:
+    about = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
+    if not names_places:
+        return {**about, "value": found.value}
+    places = [{"path": place, "value": value} for place, value in found.places]
+    why = {"nothing": found.nothing.message or None, "suggestion": found.nothing.path or None}
+    return {**about, "count": len(places), "places": places, **why}

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import Source, find_sources, read_lines
 from reducer.cli.outputs import check_targets, write
-from reducer.cli.rules import choose_rules, names_under
+from reducer.cli.rules import choose_rules
 from reducer.cli.screen import CommandError
 from reducer.errors import HistoryError
+from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.histories.stored import returns
+from reducer.rules.parser import parse as parse_rule
 from reducer.rules.schema import rule_schema
+from reducer.rules.tree import plain
 
 _EXAMPLES = """\
 examples:
@@ -48,12 +52,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def schema_text(tools: Iterable[str], rules: Sequence[str]) -> bytes:
     """Return the schema that suggests `tools`, as JSON in UTF-8. Raises `CommandError` and OSError."""
-    files = choose_rules(rules).files
-    entities, conditions = (
-        sorted({name for file in files for name in names_under(file, key)}) for key in ("entities", "conditions")
-    )
-    text = json.dumps(rule_schema(sorted(set(tools)), entities, conditions), ensure_ascii=False, indent=1)
+    trees = [parse_rule(read_file(file, MAX_RULE_BYTES), str(file))[0] for file in choose_rules(rules).files]
+    contents = [plain(tree) for tree in trees if tree is not None]
+    schema = rule_schema(sorted(set(tools)), _names(contents, "entities"), _names(contents, "conditions"))
+    text = json.dumps(schema, ensure_ascii=False, indent=1)
     return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate as its JSON escape
+
+
+def _names(contents: Iterable[Any], key: str) -> list[str]:
+    """Return the keys of a mapping at the top of rule files, whatever else is wrong with them."""
+    found = (content.get(key) for content in contents if type(content) is dict)
+    return sorted({str(name) for names in found if type(names) is dict for name in names})
 
 
 def _tools(sources: Sequence[Source]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ def visible(text: str, allowed: str = "") -> str:
 def counted(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: `1 file`, `2,000 files`."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def problem_counts(severities: Iterable[str], where: str) -> str:
+    """Return how many problems of each severity there are: `1 error, 2 warnings in 3 rule files`."""
+    found = ", ".join(counted(len(list(same)), severity) for severity, same in groupby(sorted(severities)))
+    return f"{found} in {where}" if found else f"{where}: no problems"
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

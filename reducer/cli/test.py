@@ -87,12 +87,18 @@ def _run(options: Namespace) -> list[_Case]:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
     results, cases = [], []
+
+    def add(case: _Case) -> None:
+        cases.append(case)
+        if options.format == "text" and case.text:
+            print_problem(f"{case.text}\n")
+
     for rule, number in tests:
         results.append(run_test(ruleset, rule, number, snapshots))
-        cases.append(_shown(_test_case(results[-1]), options.format))
+        add(_test_case(results[-1]))
     covered = coverage(ruleset.rules, results) if options.coverage else None
-    gaps = covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ()
-    cases += [_shown(_gap_case(gap, options.require_tests), options.format) for gap in gaps]
+    for gap in covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ():
+        add(_gap_case(gap, options.require_tests))
     if options.format == "json":
         print_json(_as_json(cases, covered))
     elif options.format == "junit":
@@ -103,13 +109,6 @@ def _run(options: Namespace) -> list[_Case]:
         write(file, content)
         say(f"wrote {short(file)}, {len(content):,} bytes")
     return cases
-
-
-def _shown(case: _Case, format: str) -> _Case:
-    """Print the text of a case at once if the results are printed as text."""
-    if format == "text" and case.text:
-        print_problem(f"{case.text}\n")
-    return case
 
 
 def _test_case(result: TestResult) -> _Case:
@@ -173,12 +172,13 @@ def _as_json(cases: Sequence[_Case], found: Coverage | None) -> dict[str, Any]:
 
 def _as_junit(cases: Sequence[_Case]) -> str:
     """Return JUnit XML; a rule that must have tests and has none is a failed case."""
-    cases = [case for case in cases if case.status != "not tested"]
-    failed = sum(case.status == "failed" for case in cases)
-    counts = {"tests": str(len(cases)), "failures": str(failed), "errors": "0"}
-    root = Element("testsuites", counts, name="reducer")
-    suite = SubElement(root, "testsuite", counts, name="rules")
+    counts = Counter(case.status for case in cases)
+    numbers = {"tests": str(len(cases) - counts["not tested"]), "failures": str(counts["failed"]), "errors": "0"}
+    root = Element("testsuites", numbers, name="reducer")
+    suite = SubElement(root, "testsuite", numbers, name="rules")
     for case in cases:
+        if case.status == "not tested":
+            continue
         file = _xml(case.location.file)
         about = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
         element = SubElement(suite, "testcase", about, line=str(case.location.line))
