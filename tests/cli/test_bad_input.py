@@ -61,28 +61,6 @@ def test_a_file_without_permission(folder: Path, cli: Cli) -> None:
     assert cli("h.json").err == "reducer: error: h.json: Permission denied\n"
 
 
-def test_good_inputs_go_on_beside_bad_ones(folder: Path, cli: Cli) -> None:
-    (folder / "bad.json").write_text("{")
-    result = cli("bad.json", "h.json", "--rules", "lookup.yaml")
-    assert result.code == 2
-    message = "bad.json: cut off: the text ends at line 1, column 2, in the middle of a history"
-    assert result.err == f"reducer: error: {message}\n"
-    assert "lookup.yaml" in result.out
-
-
-def test_a_folder_may_hold_other_json(folder: Path, cli: Cli) -> None:
-    (folder / "runs").mkdir()
-    (folder / "runs" / "manifest.json").write_text('[{"source": "x"}]')
-    (folder / "runs" / "a.json").write_bytes(LONG)
-    result = cli("runs", "--rules", "lookup.yaml")
-    assert result.code == 0
-    assert result.err.startswith("reducer: skipped runs/manifest.json: not a history: ")
-    # Named by hand, or broken, it is a fault.
-    assert cli("runs/manifest.json", "--rules", "lookup.yaml").code == 2
-    (folder / "runs" / "b.json").write_text("[{")
-    assert cli("runs", "--rules", "lookup.yaml").code == 2
-
-
 HOSTILE = [
     b"[" * 100_000,
     b"[" * 130 + b"]" * 130,

@@ -6,17 +6,17 @@ import json
 from pathlib import Path
 
 from reducer import Reducer
-from tests.cli.conftest import LONG, RECORDS, RULE, SESSIONS, Cli, history, process
+from tests.cli.conftest import LONG, RECORDS, RULE, SESSIONS, Cli, history
 
 SAMPLE_NOTE = "reducer: this is the sample; give a HISTORY to see your own (--help shows how)\n"
 
 
-def test_without_arguments_it_shows_the_sample(folder: Path) -> None:
+def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     (folder / "rules").mkdir()
     (folder / "rules" / "own.yaml").write_text(RULE)
-    result = process()
+    result = cli()
     assert (result.code, result.err) == (0, SAMPLE_NOTE)
-    compared = process("compare")
+    compared = cli("compare")
     assert (compared.code, compared.err) == (0, SAMPLE_NOTE)
     assert "the rules bundled with reducer" in compared.out
     assert "History  the sample bundled with reducer\n" in result.out

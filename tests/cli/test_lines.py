@@ -78,19 +78,19 @@ def test_input_and_output_are_compressed(
 
 
 @pytest.mark.parametrize("kind", ["gz", ""])
-def test_standard_input_to_standard_output(folder: Path, lines: bytes, kind: Compression) -> None:
-    result = process("-", *RULES, "-o", "-", input=compressed(LINES, kind))
+def test_standard_input_to_standard_output(folder: Path, cli: Cli, lines: bytes, kind: Compression) -> None:
+    result = cli("-", *RULES, "-o", "-", input=compressed(LINES, kind))
     assert (result.code, result.out.encode()) == (0, lines)
     assert "History  standard input, 6 lines\n" in result.err
 
 
 @pytest.mark.parametrize("more", [(), ("--no-references",)])
-def test_several_processes_give_the_same(used: Path, more: tuple[str, ...]) -> None:
+def test_several_processes_give_the_same(used: Path, cli: Cli, more: tuple[str, ...]) -> None:
     # Several pieces, with a bad line in each, and one that is too long.
     text = ((used / "h.json").read_bytes() + b"\n" + LINES + b"\nwrong\n") * 9 + b"x" * 3_000_000 + b"\n" + LINES
     (used / "b.jsonl").write_bytes(text + b"\n" + b'"' * (MAX_LINE + 1) + b"\n" + LINES)
     arguments = ("b.jsonl", *RULES, "--measures", "--format", "json", *more, "-o")
-    first, second = process(*arguments, "one.jsonl.gz"), process(*arguments, "two.jsonl.gz", "--jobs", "2")
+    first, second = cli(*arguments, "one.jsonl.gz"), cli(*arguments, "two.jsonl.gz", "--jobs", "2")
     assert (first.code, first.out) == (1, second.out)
     assert first.err.replace("one.", "two.") == second.err
     written = (used / "one.jsonl.gz").read_bytes()

@@ -14,7 +14,7 @@ import pytest
 
 from reducer import Reducer
 from reducer.histories.compressed import compressed
-from tests.cli.conftest import ENVIRONMENT, LONG, Cli, process
+from tests.cli.conftest import ENVIRONMENT, LONG, Cli
 
 RULES = ("--rules", "lookup.yaml")
 
@@ -36,8 +36,8 @@ def test_a_history_without_changes_keeps_its_bytes(folder: Path, cli: Cli) -> No
     assert (folder / "new" / "out.json").read_bytes() == odd
 
 
-def test_standard_output_has_the_history_alone(folder: Path) -> None:
-    result = process("h.json", *RULES, "--output", "-")
+def test_standard_output_has_the_history_alone(folder: Path, cli: Cli) -> None:
+    result = cli("h.json", *RULES, "--output", "-")
     assert len(result.json[2]["parts"][0]["content"]["records"]) == 5
     assert "Nothing needs attention." in result.err
 
