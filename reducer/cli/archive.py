@@ -1,4 +1,13 @@
-"""`archive`: shows what an archive of originals contains, and shrinks it by age or size."""
+"""Show what an archive of original tool returns contains (stats), or delete old originals (prune).
+
+examples:
+  python -m reducer archive stats returns.db         what it contains, by tool; --format json for another program
+  python -m reducer archive prune returns.db --older-than 30d
+                                                     delete originals older than 30 days (also 12h, 90m, 2w)
+  python -m reducer archive prune returns.db --max-bytes 1GB
+
+Exit codes: 0 done, 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +23,12 @@ from reducer.archive.limits import Limits, delete_oldest, parse_age, parse_size,
 from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.screen import CommandError, console, make_table, print_json, visible
 
-_EXAMPLES = """\
-examples:
-  python -m reducer archive stats returns.db         what it contains, by tool; --format json for another program
-  python -m reducer archive prune returns.db --older-than 30d
-                                                     delete originals older than 30 days (also 12h, 90m, 2w)
-  python -m reducer archive prune returns.db --max-bytes 1GB
-
-Exit codes: 0 done, 2 cannot run.
-"""
 _TIMEOUT = 10.0
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
-    about = "Show what an archive of original tool returns contains (stats), or delete old originals (prune)."
-    reader = parser("archive", about, _EXAMPLES)
+    reader = parser("archive", __doc__)
     add = reader.add_argument
     add("action", choices=("stats", "prune"), help="what to do")
     add("file", type=Path, metavar="FILE", help="the archive")

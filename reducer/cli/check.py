@@ -1,4 +1,12 @@
-"""`check`: finds mistakes in rule files."""
+"""Find mistakes in rule files.
+
+examples:
+  python -m reducer check                  ./rules, or the bundled rules if there is none
+  python -m reducer check --fix            correct misspelt keys, missing quotes and the like, then check
+  python -m reducer check --format github  workflow commands; json for other programs
+
+Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from difflib import unified_diff
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +38,10 @@ from reducer.rules import Rule, Ruleset, check_rules
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.fix import fixed
 
-_EXAMPLES = """\
-examples:
-  python -m reducer check                  ./rules, or the bundled rules if there is none
-  python -m reducer check --fix            correct misspelt keys, missing quotes and the like, then check
-  python -m reducer check --format github  workflow commands; json for other programs
-
-Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
-"""
-
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("check", "Find mistakes in rule files.", _EXAMPLES)
+    reader = parser("check", __doc__)
     add = reader.add_argument
     add("rules", nargs="*", metavar="RULES", help="rule files or folders")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
@@ -55,7 +53,11 @@ def main(arguments: Sequence[str]) -> int:
     if options.watch:
         if options.fix or options.diff or options.format != "text":
             raise CommandError("--watch prints text and writes nothing; leave out --fix, --diff and --format")
-        watch(partial(_facts, options), partial(files_read, options.rules))
+        # Lines move, so problems are compared by their messages.
+        watch(
+            lambda: {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)},
+            lambda: files_read(options.rules),
+        )
     if options.diff and options.format != "text":
         raise CommandError("--diff prints text; leave out --format")
     if options.diff or options.fix:
@@ -64,23 +66,18 @@ def main(arguments: Sequence[str]) -> int:
     return int(any(options.strict or problem.severity == "error" for problem in problems))
 
 
-def _facts(options: Namespace) -> dict[str, str]:
-    # Lines move, so problems are compared by their messages.
-    return {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)}
-
-
 def _check(options: Namespace) -> tuple[Diagnostic, ...]:
     """Print and return every problem of the rule files. Raises `CommandError`."""
     chosen = choose_rules(options.rules)
     problems = problems_of(chosen.files)
     if options.format == "json":
         print_json({"problems": list(map(_as_json, problems))})
-    for problem in problems:
-        if options.format == "github":
+    elif options.format == "github":
+        for problem in problems:
             print(_command(problem))
-        elif options.format == "text":
+    else:
+        for problem in problems:
             print_problem(f"{problem}\n")
-    if options.format == "text":
         files = counted(len(chosen.files), "rule file") + ("" if options.rules else f" in {chosen.name}")
         print(problem_counts((problem.severity for problem in problems), files))
     return problems

@@ -1,4 +1,14 @@
-"""`entities`: finds indicators and threat names in text and JSON."""
+"""Find indicators and threat names, also defanged ones.
+
+examples:
+  python -m reducer entities report.txt              each entity once, with its count and first position
+  python -m reducer entities a.json --type ioc --type cve
+                                                     only these types and groups, with JSON paths
+  python -m reducer entities *.txt --format jsonl    every occurrence as a line of JSON
+
+Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware; groups: ip hash ioc.
+Exit codes: 0 done, 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +31,11 @@ from reducer.paths.written import Token, path_text
 
 _Spot = tuple[Entity, str, str]
 """An entity, its file and its position."""
-_EXAMPLES = """\
-examples:
-  python -m reducer entities report.txt              each entity once, with its count and first position
-  python -m reducer entities a.json --type ioc --type cve
-                                                     only these types and groups, with JSON paths
-  python -m reducer entities *.txt --format jsonl    every occurrence as a line of JSON
-
-Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware; groups: ip hash ioc.
-Exit codes: 0 done, 2 cannot run.
-"""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("entities", "Find indicators and threat names, also defanged ones.", _EXAMPLES)
+    reader = parser("entities", __doc__)
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; can be repeated")

@@ -1,4 +1,16 @@
-"""`explain`: explains rules, the reduction of one tool return, or a diagnostic code."""
+"""Explain what rules do, why one return of a history was reduced as it was, or what a diagnostic code means.
+
+examples:
+  python -m reducer explain rules/                 what each rule does
+  python -m reducer explain session.json --call call_7#2 --rules rules/
+                                                   which rule applies to the return and why, what it does, and what
+                                                   each of its steps removed
+  python -m reducer explain E010                   a problem in a rule file: cause, wrong and right example
+  python -m reducer explain V030                   a finding of `validate`
+
+Without --rules, the rules in ./rules are used, otherwise the bundled rules.
+Exit codes: 0 done, 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -20,27 +32,12 @@ from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import matches
 from reducer.rules.diagnostics import catalogue
 
-_ABOUT = """\
-Explain what rules do, why one return of a history was reduced as it was, or what a diagnostic code means.
-"""
-_EXAMPLES = """\
-examples:
-  python -m reducer explain rules/                 what each rule does
-  python -m reducer explain session.json --call call_7#2 --rules rules/
-                                                   which rule applies to the return and why, what it does, and what
-                                                   each of its steps removed
-  python -m reducer explain E010                   a problem in a rule file: cause, wrong and right example
-  python -m reducer explain V030                   a finding of `validate`
-
-Without --rules, the rules in ./rules are used, otherwise the bundled rules.
-Exit codes: 0 done, 2 cannot run.
-"""
 _CODE_OR_NAME = re.compile(r"[A-Za-z]\d{1,4}|[A-Za-z-]+")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("explain", _ABOUT, _EXAMPLES)
+    reader = parser("explain", __doc__)
     add = reader.add_argument
     about = "rule files or folders, one stored history, or a code such as E010 or its name"
     add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=about)

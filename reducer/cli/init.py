@@ -24,7 +24,7 @@ _ABOUT = """\
 Draft a rule for each tool that has none: from a stored history, or from a sample, a file with one answer of a tool.
 The draft states a reason for each step, and has a sample and a test. Existing files are never overwritten.
 """
-_EXAMPLES = """\
+_EXAMPLES = """
 examples:
   python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
   python -m reducer init answer.json --tool search a sample: JSON or text, one answer of a tool
@@ -39,7 +39,7 @@ _TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("init", _ABOUT, _EXAMPLES)
+    reader = parser("init", _ABOUT + _EXAMPLES)
     add = reader.add_argument
     inputs = "stored histories, folders, samples, or - for standard input"
     add("files", nargs="+", metavar="HISTORY|SAMPLE", help=inputs)

@@ -16,7 +16,7 @@ Draft rules from recorded histories. What agents wrote after a tool return and c
 must keep: which keys were never used, and how many items and characters suffice. Half of the histories (by task) are
 held out; the drafts are measured on them as if they had run while the agent worked.
 """
-_EXAMPLES = """\
+_EXAMPLES = """
 examples:
   python -m reducer learn histories/                       show what can be learned and how well it does; write nothing
   python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
@@ -29,7 +29,7 @@ _COLUMNS = ("Tool", "returns", "characters", "saved", "kept", "held out", "saved
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("learn", _ABOUT, _EXAMPLES)
+    reader = parser("learn", _ABOUT + _EXAMPLES)
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     add("-o", "--output", metavar="DIR", help="write the drafts there: rule files, and samples/ for their tests")

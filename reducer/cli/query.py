@@ -1,4 +1,17 @@
-"""`query`: shows what a JMESPath expression selects in answers of tools."""
+"""Show what a path selects in a sample or in the tool returns of histories, as a rule would: each place with its value.
+An expression that names no places, such as `length(hosts)`, is evaluated. If nothing is found, the output says why.
+
+examples:
+  python -m reducer query 'hosts[*].name' answer.json
+                                                   places and values in a sample: JSON or text, one answer of a tool
+  python -m reducer query hosts session.json --tool 'search*'
+                                                   in the returns of some tools of a history
+  python -m reducer query 'length(hosts)' answer.json
+                                                   the value of a condition
+
+Quote the path for the shell. In a path, write numbers in backticks and texts in '…'.
+Exit codes: 0 found, 1 nothing found (or the condition never holds), 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +32,6 @@ from reducer.paths import Path, PathError
 from reducer.strict_json import loads
 from reducer.values import Unreducible, dump
 
-_ABOUT = """\
-Show what a path selects in a sample or in the tool returns of histories, as a rule would: each place with its value.
-An expression that names no places, such as `length(hosts)`, is evaluated. If nothing is found, the output says why.
-"""
-_EXAMPLES = """\
-examples:
-  python -m reducer query 'hosts[*].name' answer.json
-                                                   places and values in a sample: JSON or text, one answer of a tool
-  python -m reducer query hosts session.json --tool 'search*'
-                                                   in the returns of some tools of a history
-  python -m reducer query 'length(hosts)' answer.json
-                                                   the value of a condition
-
-Quote the path for the shell. In a path, write numbers in backticks and texts in '…'.
-Exit codes: 0 found, 1 nothing found (or the condition never holds), 2 cannot run.
-"""
 _WIDTH = 100
 
 
@@ -50,7 +47,7 @@ class Answer:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("query", _ABOUT, _EXAMPLES)
+    reader = parser("query", __doc__)
     add = reader.add_argument
     add("path", metavar="PATH", help="a JMESPath expression, as in `path` or in a condition of a rule")
     add("files", nargs="+", metavar="FILE", help="samples, stored histories, folders, or - for standard input")

@@ -1,4 +1,15 @@
-"""`restore`: restores original tool returns from an archive."""
+"""Restore the original tool returns in reduced histories from an archive.
+
+examples:
+  python -m reducer restore session.json --archive returns.db -o original.json
+                                                   every reduced return as its tool gave it; all other bytes unchanged
+  python -m reducer restore reduced/ --archive returns.db -o originals/
+                                                   a folder of histories; .gz and .zst are compressed again
+  cat session.json | python -m reducer restore - --archive returns.db > original.json
+
+The archive is only read. A return is identified by its tool, its call id, its reduced content and its position.
+Exit codes: 0 done, 1 some returns stay reduced (each is listed), 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -14,31 +25,14 @@ from reducer.cli.outputs import compressed, open_target, targets
 from reducer.cli.screen import CommandError, counted, say
 from reducer.errors import HistoryError
 
-_EXAMPLES = """\
-examples:
-  python -m reducer restore session.json --archive returns.db -o original.json
-                                                   every reduced return as its tool gave it; all other bytes unchanged
-  python -m reducer restore reduced/ --archive returns.db -o originals/
-                                                   a folder of histories; .gz and .zst are compressed again
-  cat session.json | python -m reducer restore - --archive returns.db > original.json
-
-The archive is only read. A return is identified by its tool, its call id, its reduced content and its position.
-Exit codes: 0 done, 1 some returns stay reduced (each is listed), 2 cannot run.
-"""
-
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
-    reader = parser("restore", "Restore the original tool returns in reduced histories from an archive.", _EXAMPLES)
+    reader = parser("restore", __doc__)
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    add(
-        "--archive",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="the archive that the agent or `run --archive` wrote",
-    )
+    help = "the archive that the agent or `run --archive` wrote"
+    add("--archive", type=Path, required=True, metavar="FILE", help=help)
     add("--newest", action="store_true", help="use the newest original if several match a return")
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
     add_input_format(reader)

@@ -1,4 +1,16 @@
-"""`schema`: prints the JSON Schema of rule files, for editors."""
+"""Print the JSON Schema (draft 2020-12) of rule files, for editors.
+
+examples:
+  python -m reducer schema -o rules/.schema.json   for the rule files in rules/ that start with the line below
+  python -m reducer schema --rules my/ --history session.json -o my/.schema.json
+                                                   with the entity types and conditions that these rules define, and
+                                                   the tools of a stored history
+
+The first line of a rule file says where its schema is. Editors with yaml-language-server then complete and check:
+  # yaml-language-server: $schema=.schema.json
+Without --rules, the rules in ./rules are used, otherwise the bundled rules.
+Exit codes: 0 done, 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +31,10 @@ from reducer.rules.parser import parse as parse_rule
 from reducer.rules.schema import rule_schema
 from reducer.rules.tree import plain
 
-_EXAMPLES = """\
-examples:
-  python -m reducer schema -o rules/.schema.json   for the rule files in rules/ that start with the line below
-  python -m reducer schema --rules my/ --history session.json -o my/.schema.json
-                                                   with the entity types and conditions that these rules define, and
-                                                   the tools of a stored history
-
-The first line of a rule file says where its schema is. Editors with yaml-language-server then complete and check:
-  # yaml-language-server: $schema=.schema.json
-Without --rules, the rules in ./rules are used, otherwise the bundled rules.
-Exit codes: 0 done, 2 cannot run.
-"""
-
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("schema", "Print the JSON Schema (draft 2020-12) of rule files, for editors.", _EXAMPLES)
+    reader = parser("schema", __doc__)
     add = reader.add_argument
     add("--history", action="append", default=[], metavar="FILE", help="suggest the tools of these histories; or -")
     rules = "include the types and conditions defined there"

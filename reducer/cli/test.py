@@ -1,4 +1,13 @@
-"""`test`: runs the tests in rule files, and prints the results as text, JSON or JUnit XML."""
+"""Run the tests in rule files. Every test also checks the laws of reducing: types and root keys are kept, the result is
+a subset and never larger, a second reduction changes nothing, and preserved entities survive.
+
+examples:
+  python -m reducer test                        ./rules, or the bundled rules if there is none
+  python -m reducer test --update               write the snapshots that have changed
+  python -m reducer test --format junit         for continuous integration; json for other programs
+
+Exit codes: 0 all passed, 1 a test failed (with --require-tests also a rule without tests), 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +15,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -24,19 +33,6 @@ from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import parse as parse_rule
 from reducer.rules.tree import Tree, locate
-
-_ABOUT = """\
-Run the tests in rule files. Every test also checks the laws of reducing: types and root keys are kept, the result is a
-subset and never larger, a second reduction changes nothing, and preserved entities survive.
-"""
-_EXAMPLES = """\
-examples:
-  python -m reducer test                        ./rules, or the bundled rules if there is none
-  python -m reducer test --update               write the snapshots that have changed
-  python -m reducer test --format junit         for continuous integration; json for other programs
-
-Exit codes: 0 all passed, 1 a test failed (with --require-tests also a rule without tests), 2 cannot run.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ class _Case:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("test", _ABOUT, _EXAMPLES)
+    reader = parser("test", __doc__)
     add = reader.add_argument
     add("rules", nargs="*", metavar="RULES", help="rule files or folders")
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
@@ -71,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
             raise CommandError("--watch prints text; leave out --format")
         watch(
             lambda: {f"{case.location.file}: {case.name}": case.status for case in _run(options)},
-            partial(files_read, options.rules),
+            lambda: files_read(options.rules),
         )
     return int(any(case.status == "failed" for case in _run(options)))
 

@@ -1,4 +1,18 @@
-"""`validate`: checks the structure of stored histories."""
+"""Check stored histories, before or after reducing: fields, calls and their returns, ids, order.
+An error is what PydanticAI refuses to load or a large provider refuses to answer. A warning is unusual but accepted.
+No file is changed.
+
+examples:
+  python -m reducer validate session.json          every finding with line, column, code and JSON path
+  python -m reducer validate histories/ --strict   all histories in a folder; also fail for warnings
+  python -m reducer validate reduced.json --against session.json
+                                                   also prove that one is a reduction of the other
+  python -m reducer validate --codes               list all codes
+
+A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
+lines of these, or a session history of a chat front end, which gets fewer checks. .gz and .zst are decompressed.
+Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -27,28 +41,11 @@ from reducer.paths.written import path_text
 
 _MAX_FINDINGS = 20
 """Findings per code and file that are printed as text."""
-_ABOUT = """\
-Check stored histories, before or after reducing: fields, calls and their returns, ids, order.
-An error is what PydanticAI refuses to load or a large provider refuses to answer. A warning is unusual but accepted.
-No file is changed.
-"""
-_EXAMPLES = """\
-examples:
-  python -m reducer validate session.json          every finding with line, column, code and JSON path
-  python -m reducer validate histories/ --strict   all histories in a folder; also fail for warnings
-  python -m reducer validate reduced.json --against session.json
-                                                   also prove that one is a reduction of the other
-  python -m reducer validate --codes               list all codes
-
-A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
-lines of these, or a session history of a chat front end, which gets fewer checks. .gz and .zst are decompressed.
-Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
-"""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("validate", _ABOUT, _EXAMPLES)
+    reader = parser("validate", __doc__)
     add = reader.add_argument
     add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     help = "check that HISTORY is a reduction of this one; for several, of the same files in this folder"

@@ -79,7 +79,7 @@ def test_stats_count(original: bytes, cli: Cli) -> None:
     assert found["oldest"] <= found["newest"]
     shown = cli("archive", "stats", "returns.db")
     assert shown.code == 0
-    rows = [line.split() for line in shown.out.splitlines()[1:3]]
+    rows = [line.split() for line in shown.out.splitlines()[3:5]]
     assert rows == [[tool["tool"], str(tool["returns"]), *map(str, tool["bytes"].values())] for tool in (note, lookup)]
     assert "returns.db: 3 returns, 3 originals" in shown.out
 
