@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.outputs import write
+from reducer.cli.files import write
 from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_read
 from reducer.cli.screen import (
     CommandError,

@@ -21,7 +21,7 @@ from typing import Any
 from reducer.analysis.compare import AS_RECORDED, Contender, Score, add_scores, baseline, compare, of_rules
 from reducer.analysis.prices import Prices
 from reducer.cli.arguments import add_cache_prices, explained, parse, parser
-from reducer.cli.inputs import read_histories
+from reducer.cli.files import read_histories
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import console, counted, make_table, print_json
 from reducer.cli.views.report import share

@@ -13,8 +13,7 @@ from typing import NoReturn
 
 from reducer.analysis.attention import attention
 from reducer.analysis.report import Report
-from reducer.cli.inputs import Selection, find_sources, progress
-from reducer.cli.outputs import targets
+from reducer.cli.files import Selection, find_sources, progress, targets
 from reducer.cli.reduction import Run, reduce_sources
 from reducer.cli.rules import choose_rules, files_read, load
 from reducer.cli.screen import CommandError, console, say

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Source, find_sources
+from reducer.cli.files import Source, find_sources
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
 from reducer.entities import Entity

@@ -21,7 +21,7 @@ from textwrap import indent
 
 from reducer.analysis.report import LookOptions, ReturnReport, look
 from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Selection, find_sources
+from reducer.cli.files import Selection, find_sources
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import CommandError, console, suggestion, visible
 from reducer.cli.views.diff import print_returns

@@ -10,8 +10,7 @@ from typing import Any
 from reducer.analysis.drafting import BIG, Draft, Proposal, draft_rule, file_names
 from reducer.analysis.steps import characters
 from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import STANDARD_INPUT
-from reducer.cli.outputs import write
+from reducer.cli.files import STANDARD_INPUT, write
 from reducer.cli.query import each_answer
 from reducer.cli.rules import Chosen, load, rule_files
 from reducer.cli.schema import schema_text

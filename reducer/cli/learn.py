@@ -7,8 +7,8 @@ from pathlib import Path
 
 from reducer.analysis.drafting import Learned, Score, drafts, is_writable, learn, recorded, total
 from reducer.cli.arguments import parse, parser, share
+from reducer.cli.files import Source, read_histories
 from reducer.cli.init import write_drafts
-from reducer.cli.inputs import Source, read_histories
 from reducer.cli.screen import console, counted, make_table, print_indented, say
 
 _ABOUT = """\

@@ -23,7 +23,7 @@ from typing import Any
 from reducer.analysis.query import Found, compile_query, query
 from reducer.analysis.texts import excerpt
 from reducer.cli.arguments import integer, parse, parser
-from reducer.cli.inputs import Selection, find_sources
+from reducer.cli.files import Selection, find_sources
 from reducer.cli.screen import CommandError, counted, print_json, visible
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json, read_string

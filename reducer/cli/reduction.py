@@ -22,8 +22,7 @@ from typing import IO, Any, NoReturn
 
 from reducer.analysis.report import MAX_BAD, LinesLook, LookOptions, ReturnReport, add_lines, look, look_at_lines
 from reducer.analysis.tally import LineSum, Tally
-from reducer.cli.inputs import Advance, Chunk, Selection, Source, read_chunks
-from reducer.cli.outputs import compressed, open_target
+from reducer.cli.files import Advance, Chunk, Selection, Source, compressed, open_target, read_chunks
 from reducer.cli.rules import Chosen, load
 from reducer.cli.screen import CommandError, counted, say, say_skipped
 from reducer.engine import prepare

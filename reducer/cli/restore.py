@@ -20,8 +20,7 @@ from pathlib import Path
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import Restored, restore
 from reducer.cli.arguments import add_input_format, parse, parser
-from reducer.cli.inputs import Chunk, Source, find_sources, read_chunks
-from reducer.cli.outputs import compressed, open_target, targets
+from reducer.cli.files import Chunk, Source, compressed, find_sources, open_target, read_chunks, targets
 from reducer.cli.screen import CommandError, counted, say
 from reducer.errors import HistoryError
 

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Source, find_sources, read_lines
-from reducer.cli.outputs import check_targets, write
+from reducer.cli.files import Source, check_targets, find_sources, read_lines, write
 from reducer.cli.rules import choose_rules
 from reducer.cli.screen import CommandError
 from reducer.errors import HistoryError

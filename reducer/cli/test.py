@@ -24,7 +24,7 @@ from reducer.analysis.expectations import Place
 from reducer.analysis.rule_tests import Coverage, Gap, TestResult, chosen_tests, coverage, run_test, untested
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
-from reducer.cli.outputs import write
+from reducer.cli.files import write
 from reducer.cli.rules import choose_rules, files_read, load, short
 from reducer.cli.screen import CommandError, counted, fields_of, plain, print_json, print_problem, say, visible
 from reducer.cli.views.diff import step_line

@@ -22,7 +22,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Advance, Source, find_sources, progress, read_lines
+from reducer.cli.files import Advance, Source, find_sources, progress, read_lines
 from reducer.cli.screen import (
     CommandError,
     counted,
