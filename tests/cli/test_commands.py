@@ -49,6 +49,7 @@ def lines(text: str) -> list[str]:
 @pytest.mark.parametrize(("files", "run"), RUNS, ids=[run["run"] for _, run in RUNS])
 def test_commands(folder: Path, cli: Cli, files: dict[str, Any], run: dict[str, Any]) -> None:
     write(folder, files)
+    before = contents(folder)
     result = cli(*shlex.split(run["run"]))
     assert (result.code, lines(result.err)) == (run.get("code", 0), lines(run.get("err", "")))
     if "json" in run:
@@ -57,8 +58,8 @@ def test_commands(folder: Path, cli: Cli, files: dict[str, Any], run: dict[str, 
         assert [part for part in run["has"] if part not in result.out] == []
     else:
         assert lines(result.out) == lines(run["out"])
-    for name, text in run.get("writes", {}).items():
-        assert (folder / name).read_text() == text
+    written = {folder / name: text.encode() for name, text in run.get("writes", {}).items()}
+    assert contents(folder) == {**before, **written}
 
 
 @pytest.mark.parametrize(("files", "command", "error"), REFUSED, ids=[command for _, command, _ in REFUSED])
