@@ -246,11 +246,9 @@ def _requests(found: Measures, prices: Prices) -> Iterator[_Section]:
     """Yield what the requests cost with a prompt cache and without, as recorded and as reduced."""
     recorded, reduced = found.recorded, found.reduced
     requests = counted(recorded.requests, "request")
-    for name, before, after in (
-        ("with prompt cache", recorded.cached(prices), reduced.cached(prices)),
-        ("without", recorded.uncached(prices), reduced.uncached(prices)),
-    ):
+    cached = ("with prompt cache", recorded.cached(prices), reduced.cached(prices))
+    uncached = ("without", recorded.uncached(prices), reduced.uncached(prices))
+    for name, before, after in (cached, uncached) if recorded.requests else ():
         less = f"{saved(before, after)} less" if before else "no cost"
-        if recorded.requests:
-            cost = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price in {requests}: {less}"
-            yield _Section("Cost", f"{name}: {cost}", [])
+        cost = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price in {requests}: {less}"
+        yield _Section("Cost", f"{name}: {cost}", [])
