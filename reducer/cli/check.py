@@ -111,14 +111,15 @@ def _repeated(rule: Rule) -> Iterator[Diagnostic]:
 
 def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
     """Run a rule on its samples: yield samples that cannot be read, and steps that its `preserve` largely undoes."""
-    reported: set[int] = set()
-    restores = rule.preserved[-1] or any(step.preserves and not step.op.cuts_blindly for step in rule.steps)
-    for test in rule.tests if restores else ():
-        from reducer.analysis.samples import SampleError, sample
-        from reducer.analysis.steps import step_reports
-        from reducer.engine import attempt
-        from reducer.values import chars
+    if not rule.preserved[-1] and not any(step.preserves and not step.op.cuts_blindly for step in rule.steps):
+        return
+    from reducer.analysis.samples import SampleError, sample
+    from reducer.analysis.steps import step_reports
+    from reducer.engine import attempt
+    from reducer.values import chars
 
+    reported: set[int] = set()
+    for test in rule.tests:
         try:
             content = sample(rule, test)
         except SampleError as error:

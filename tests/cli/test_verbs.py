@@ -12,10 +12,6 @@ from tests.cli.conftest import RULE, Cli, Result, history
 COMPARED = ("--rules", "lookup.yaml", "--baseline", "head:3")
 
 
-def test_check_reads_the_bundled_rules_if_there_are_no_others(folder: Path, cli: Cli) -> None:
-    assert " in the rules bundled with reducer: no problems" in cli("check").out
-
-
 def test_fix_keeps_permissions_and_leaves_no_other_file(folder: Path, cli: Cli) -> None:
     file = folder / "lookup.yaml"
     file.write_text(RULE.replace("limit", "limt"))
@@ -48,8 +44,8 @@ def test_query_of_standard_input(cli: Cli) -> None:
 
 def test_rule_sets_and_baselines_are_scored(used: Path, cli: Cli) -> None:
     (used / "mild.yaml").write_text("version: 1\ntool: lookup\nsteps:\n  - path: records\n    drop: raw\n")
-    rules = ("--rules", "lookup.yaml", "--rules", "mild.yaml")
-    rows = cli("compare", "h.json", *rules, "--baseline", "truncate:400", "--format", "json").json["contenders"]
+    both = ("--rules", "lookup.yaml", "--rules", "mild.yaml")
+    rows = cli("compare", "h.json", *both, "--baseline", "truncate:400", "--format", "json").json["contenders"]
     found = {row["name"]: row for row in rows}
     assert {name: (row["references"]["novel"], row["references"]["kept"]) for name, row in found.items()} == {
         "as recorded": (2, 2),
