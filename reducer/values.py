@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 from pydantic_core import CoreConfig, PydanticSerializationError, SchemaSerializer, to_json
 from pydantic_core.core_schema import any_schema
-
-from reducer.media import KINDS, is_stored_media
 
 MAX_DEPTH = 128
 """Levels of nesting that rules see: a fixed bound, so that the call stack has no influence."""
@@ -18,13 +17,23 @@ MAX_DEPTH = 128
 MOST_CHARS = 1 << 26
 """Characters of the longest text that is parsed or scanned for entities, which takes about three seconds."""
 
-PLAIN = frozenset({dict, list, str, int, float, bool, type(None)})
+PLAIN = frozenset({dict, list, str, int, float, bool, NoneType})
 """The types of parsed JSON. For any other type rules see what `shown` returns."""
+_SCALARS = frozenset({str, int, bool, NoneType})
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-_SCALARS = frozenset({str, int, bool, type(None)})
+# The media items of `pydantic_ai.messages`: the texts that each kind requires, and the types of the fields that any
+# item can have. Releases store different ones.
+_MEDIA = {
+    **dict.fromkeys(("image-url", "audio-url", "video-url", "document-url"), ("url",)),
+    "binary": ("data", "media_type"),
+    "uploaded-file": ("file_id", "provider_name"),
+}
+_OPTIONAL_TEXT = frozenset({str, NoneType})
+_MEDIA_FIELDS = {
+    "kind": frozenset({str}),
+    **dict.fromkeys(("media_type", "_media_type", "identifier", "_identifier"), _OPTIONAL_TEXT),
+    "vendor_metadata": frozenset({dict, NoneType}),
+}
 
 
 class Unreducible(Exception):
@@ -38,22 +47,33 @@ def is_media(value: Any) -> bool:
     """
     kind = type(value)
     if kind is dict:
-        return is_stored_media(value)
+        return _is_stored_media(value)
     if kind in PLAIN:
         return False
     name = getattr(value, "kind", None)
-    if not isinstance(name, str) or name not in KINDS:
+    if not isinstance(name, str) or name not in _MEDIA:
         return False
     # The class shows it for PydanticAI's own items: do not encode their bytes.
-    return any(base.__module__ == "pydantic_ai.messages" for base in kind.__mro__) or _is_stored_as_media(value)
-
-
-def _is_stored_as_media(value: Any) -> bool:
+    if any(base.__module__ == "pydantic_ai.messages" for base in kind.__mro__):
+        return True
     try:
         stored = _jsonable(value, shallow=False)
     except Unreducible:
         return False
-    return type(stored) is dict and is_stored_media(stored)
+    return type(stored) is dict and _is_stored_media(stored)
+
+
+def _is_stored_media(item: dict[str, Any]) -> bool:
+    kind = item.get("kind")
+    if type(kind) is not str or kind not in _MEDIA:
+        return False
+    required = _MEDIA[kind]
+    return all(type(item.get(name)) is str for name in required) and all(
+        name in required
+        or type(value) in _MEDIA_FIELDS.get(name, ())
+        or (name == "force_download" and required == ("url",) and (type(value) is bool or value == "allow-local"))
+        for name, value in item.items()
+    )
 
 
 def shown(value: Any) -> Any:
@@ -135,10 +155,12 @@ def dump(value: Any) -> str:
 
     Raises `ValueError` for NaN and infinity.
     """
-    text = _encode(value)
-    if not text.isascii() and _SURROGATE.search(text):
-        text = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    return text
+    return escaped(_encode(value))
+
+
+def escaped(text: str) -> str:
+    """Return a text with its lone surrogates as JSON escapes, so that it can be encoded."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 _encode: Callable[[Any], str] = json.JSONEncoder(

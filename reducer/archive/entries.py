@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
 from reducer.markers import is_marked
-from reducer.values import dump, stored_json
+from reducer.values import dump, escaped, stored_json
 
 NO_TIME = -(2**63)
 """The time of a return without one. It is no date, so a client cannot send it."""
@@ -65,10 +65,8 @@ class Original(NamedTuple):
 def microseconds(time: datetime | str | None) -> int:
     """Return a time as microseconds since 1970, UTC by default; `NO_TIME` for anything that is not a time."""
     try:
-        time = datetime.fromisoformat(time) if isinstance(time, str) else time
-        if time is None:
-            return NO_TIME
-        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1)
+        date: Any = datetime.fromisoformat(time) if isinstance(time, str) else time
+        return int(((date if date.tzinfo else date.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1))
     except (ValueError, OverflowError, TypeError, AttributeError):
         return NO_TIME
 
@@ -96,7 +94,7 @@ def insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
         " DO UPDATE SET stored_at = excluded.stored_at, rule = excluded.rule",
         (
             _key(id, entry.reduced),
-            *map(_encodable, (entry.owner, id.tool, id.call_id)),
+            *map(escaped, (entry.owner, id.tool, id.call_id)),
             *(id.nth, id.time, entry.rule, len(entry.reduced), now),
             row[0],
         ),
@@ -151,7 +149,7 @@ def _rows(
         rows = connection.execute(
             "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3"
             " ORDER BY stored_at DESC, id DESC",
-            (_key(id._replace(copy=copy), reduced or b""), None if owner is None else _encodable(owner), since),
+            (_key(id._replace(copy=copy), reduced or b""), None if owner is None else escaped(owner), since),
         ).fetchall()
         if rows:
             return rows
@@ -169,11 +167,11 @@ def _fitting(rows: list[tuple[int, int, int]], id: ReturnId, marked: bool) -> li
 
 def _load(connection: sqlite3.Connection, original: int) -> Original:
     stored = connection.execute("SELECT data, hash FROM originals WHERE id = ?", (original,)).fetchone()
-    try:
+    with suppress(zlib.error, TypeError):
         data = zlib.decompress(stored[0])
-    except (zlib.error, TypeError):
-        return Original(None, "damaged")
-    return Original(data) if _digest(data) == stored[1] else Original(None, "damaged")
+        if _digest(data) == stored[1]:
+            return Original(data)
+    return Original(None, "damaged")
 
 
 def _digest(data: bytes) -> bytes:
@@ -183,7 +181,3 @@ def _digest(data: bytes) -> bytes:
 def _key(id: ReturnId, reduced: bytes) -> bytes:
     head = dump([id.tool, id.call_id, id.copy]).encode()
     return blake2b(b"%d:%b%b" % (len(head), head, reduced), digest_size=20).digest()
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()

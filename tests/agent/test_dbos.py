@@ -14,7 +14,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo
 
 from reducer.agent import ReduceToolReturns, history_processor
-from reducer.agent.durable import workflow
+from reducer.agent.telemetry import workflow
 from reducer.archive import Archive
 from tests.agent.agents import ARTICLES, PROMPT, Script, analyst, context, history_capability, script, steady
 

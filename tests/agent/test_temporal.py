@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
+import re
 from typing import Any
 
 import pytest
@@ -20,9 +23,8 @@ from temporalio.client import WorkflowHistory  # noqa: E402
 from temporalio.worker import Replayer  # noqa: E402
 
 from reducer import Reducer  # noqa: E402
-from reducer.agent.durable import workflow  # noqa: E402
+from reducer.agent.telemetry import workflow  # noqa: E402
 from tests.agent.temporal.agents import reported  # noqa: E402
-from tests.agent.temporal.histories import Record  # noqa: E402
 from tests.agent.temporal.investigation import Investigation, Restricted, ruleset  # noqa: E402
 
 ARTICLES = [
@@ -31,13 +33,63 @@ ARTICLES = [
     "A third one, longer than a marker " * 3,
     "CVE-2024-3400 again",
 ]
+QUEUE = {"taskQueue": {"name": "queue"}}
+RUN = {"originalExecutionRunId": "run", "firstExecutionRunId": "run", "attempt": 1, "workflowTaskTimeout": "10s"}
+
+
+def payloads(*values: Any) -> dict[str, Any]:
+    """Return values as arguments or results in Temporal's JSON."""
+    encoding = {"encoding": base64.b64encode(b"json/plain").decode()}
+    data = [base64.b64encode(json.dumps(value).encode()).decode() for value in values]
+    return {"payloads": [{"metadata": encoding, "data": one} for one in data]}
+
+
+class Record:
+    """The history of one workflow, as a server records it: the results of activities, and the completion."""
+
+    def __init__(self, workflow: str, *arguments: Any) -> None:
+        self.events: list[dict[str, Any]] = []
+        started = {"workflowType": {"name": workflow}, "input": payloads(*arguments)}
+        self._add("workflowExecutionStarted", {**started, **QUEUE, **RUN})
+        self._task()
+
+    def activity(self, kind: str, result: Any) -> None:
+        """Record that the workflow scheduled an activity, and its result."""
+        activity = {"activityId": str(len(self.events)), "activityType": {"name": kind}, **QUEUE}
+        scheduled = self._add("activityTaskScheduled", {**activity, "workflowTaskCompletedEventId": self._last()})
+        started = self._add("activityTaskStarted", {"scheduledEventId": scheduled})
+        ids = {"scheduledEventId": scheduled, "startedEventId": started}
+        self._add("activityTaskCompleted", {**ids, "result": payloads(result)})
+        self._task()
+
+    def completed(self) -> dict[str, Any]:
+        """Record the completion of the workflow, and return its history."""
+        result = {"result": payloads(None), "workflowTaskCompletedEventId": self._last()}
+        self._add("workflowExecutionCompleted", result)
+        return {"events": self.events}
+
+    def _task(self) -> None:
+        scheduled = self._add("workflowTaskScheduled", QUEUE)
+        started = self._add("workflowTaskStarted", {"scheduledEventId": scheduled})
+        self._add("workflowTaskCompleted", {"scheduledEventId": scheduled, "startedEventId": started})
+
+    def _add(self, kind: str, attributes: dict[str, Any]) -> str:
+        type = "EVENT_TYPE_" + re.sub("([A-Z])", r"_\1", kind).upper()
+        event = {"eventId": str(len(self.events) + 1), "eventTime": "2026-01-01T00:00:00Z", "eventType": type}
+        self.events.append({**event, f"{kind}EventAttributes": attributes})
+        return self._last()
+
+    def _last(self) -> str:
+        return str(len(self.events))
+
+
 CALL, DONE = to_jsonable_python([ModelResponse([call("deep_research")]), ModelResponse([TextPart("Done.")])])
 
 
 def replayed(record: dict[str, Any]) -> BaseException | None:
     """Replay a history in the sandbox and return the failure of the replay."""
-    # `debug_mode` switches off the deadlock detection, which fails on a busy machine. The sandbox stays on; a test
-    # below checks that.
+    # `debug_mode` switches off the deadlock detection, which fails on a busy machine. The sandbox stays on, as the last
+    # test checks.
     replayer = Replayer(workflows=[Investigation, Restricted], plugins=[temporal.PydanticAIPlugin()], debug_mode=True)
     history = WorkflowHistory.from_json("workflow", record)
     return asyncio.run(replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure

@@ -26,7 +26,7 @@ OWNER = "owner"
 
 
 def seen(content: Any, tool: str = "report", call_id: str = "r", nth: int = 1) -> HistoryReturn:
-    return HistoryReturn(ReturnId(tool, call_id, nth), content)
+    return ReturnId(tool, call_id, nth), content
 
 
 RETURNS = [
@@ -44,8 +44,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
     with Archive(tmp_path_factory.mktemp("archive") / "returns.db") as made:
         made.add(
             [
-                entry(REPORT, RETURNS[0].content, tool="report", call_id="r"),
-                entry(ARTICLE, RETURNS[1].content, tool="article", call_id="a"),
+                entry(REPORT, RETURNS[0][1], tool="report", call_id="r"),
+                entry(ARTICLE, RETURNS[1][1], tool="article", call_id="a"),
                 entry(list(range(9)), [1, 3], tool="article", call_id="b", nth=2),
                 entry("of another conversation", "x", tool="report", call_id="other"),
             ]
@@ -58,18 +58,13 @@ def ask(archive: Archive, returns: list[HistoryReturn] = RETURNS, **arguments: A
 
 
 def test_pages_cover_the_whole_original(archive: Archive) -> None:
-    whole, offset = "", 0
-    while True:
-        head, page = ask(archive, tool_call_id="r", offset=offset).split("\n", 1)
-        whole += page
-        end = offset + len(page)
+    offset = 0
+    while offset < len(WHOLE):
+        end = min(offset + 4000, len(WHOLE))
         more = f"; offset={end} for more" if end < len(WHOLE) else ""
-        assert head == f"report `r`, the original: characters {offset}-{end} of {len(WHOLE)}{more}"
-        assert 0 < len(page) <= 4000
+        head = f"report `r`, the original: characters {offset}-{end} of {len(WHOLE)}{more}"
+        assert ask(archive, tool_call_id="r", offset=offset) == f"{head}\n{WHOLE[offset:end]}"
         offset = end
-        if not more:
-            break
-    assert whole == WHOLE
     longest = ask(archive, [seen("a" * 50_000)], tool_call_id="r", limit=10**9)
     assert longest.split("\n")[1] == "a" * MAX_PAGE
 
@@ -85,17 +80,15 @@ def test_find_shows_places_with_their_context(archive: Archive) -> None:
 
 
 def test_places_come_in_pages(archive: Archive) -> None:
-    count, offset = 0, 0
-    while True:
+    count, offset, more = 0, 0, True
+    while more:
         head, *lines = ask(archive, tool_call_id="a", find="sentence", offset=offset, limit=2000).split("\n")
         assert "`sentence` occurs 500 times" in head
         assert sum(map(len, lines)) < 2600
         count += sum(line.count("Sentence") for line in lines)
-        more = re.search(r"offset=(\d+) for more$", head)
-        if more is None:
-            break
-        assert int(more[1]) > offset
-        offset = int(more[1])
+        _, more, rest = head.partition("; offset=")
+        last, offset = offset, int(rest.removesuffix(" for more") or len(ARTICLE))
+        assert last < offset
     assert count >= 500
 
 
@@ -142,7 +135,7 @@ def part(path: str, size: int) -> str:
         ({"tool_call_id": "a", "offset": 9, "limit": 20},
          f"article `a`, the original: characters 9-29 of {len(ARTICLE)}; offset=29 for more\n{ARTICLE[9:29]}"),
         ({"tool_call_id": "lost"}, "article `lost`, as in this conversation (the archive does not have its original): "
-         f"characters 0-29 of 29\n{RETURNS[4].content}"),
+         f"characters 0-29 of 29\n{RETURNS[4][1]}"),
         ({"path": HIGH}, f'{part(HIGH, 27)}["host0","host10","host20"]'),
         ({"path": "actor"}, f"{part('actor', 5)}APT28"),
         ({"path": "items[3].name"}, f"{part('items[3].name', 5)}host3"),

@@ -9,7 +9,7 @@ from pydantic_ai import Agent
 from pydantic_ai.durable_exec.temporal import TemporalDurability
 
 from reducer.agent import ReduceToolReturns, Reduction, history_processor
-from reducer.agent.durable import workflow
+from reducer.agent.telemetry import workflow
 from tests.agent.agents import analyst, history_capability, script
 
 RULES = Path(__file__).parent / "rules"

@@ -18,7 +18,7 @@ with workflow.unsafe.imports_passed_through():
 
 from reducer import Reducer
 from reducer.agent import history_processor
-from reducer.agent.durable import workflow as engine
+from reducer.agent.telemetry import workflow as engine
 from reducer.rules import compile_rules
 
 RULE = "version: 1\ntool: deep_research\nsteps:\n  - limit: 2\n  - truncate: 30\npreserve: [cve, ip]\n"
