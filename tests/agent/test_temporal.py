@@ -50,37 +50,38 @@ class Record:
     def __init__(self, workflow: str, *arguments: Any) -> None:
         self.events: list[dict[str, Any]] = []
         started = {"workflowType": {"name": workflow}, "input": payloads(*arguments)}
-        self._add("workflowExecutionStarted", {**started, **QUEUE, **RUN})
-        self._task()
+        self.add("workflowExecutionStarted", **started, **QUEUE, **RUN)
+        self.add_task()
 
-    def activity(self, kind: str, result: Any) -> None:
-        """Record that the workflow scheduled an activity, and its result."""
-        activity = {"activityId": str(len(self.events)), "activityType": {"name": kind}, **QUEUE}
-        scheduled = self._add("activityTaskScheduled", {**activity, "workflowTaskCompletedEventId": self._last()})
-        started = self._add("activityTaskStarted", {"scheduledEventId": scheduled})
-        ids = {"scheduledEventId": scheduled, "startedEventId": started}
-        self._add("activityTaskCompleted", {**ids, "result": payloads(result)})
-        self._task()
-
-    def completed(self) -> dict[str, Any]:
-        """Record the completion of the workflow, and return its history."""
-        result = {"result": payloads(None), "workflowTaskCompletedEventId": self._last()}
-        self._add("workflowExecutionCompleted", result)
-        return {"events": self.events}
-
-    def _task(self) -> None:
-        scheduled = self._add("workflowTaskScheduled", QUEUE)
-        started = self._add("workflowTaskStarted", {"scheduledEventId": scheduled})
-        self._add("workflowTaskCompleted", {"scheduledEventId": scheduled, "startedEventId": started})
-
-    def _add(self, kind: str, attributes: dict[str, Any]) -> str:
+    def add(self, kind: str, **attributes: Any) -> str:
+        """Record an event, and return its id."""
         type = "EVENT_TYPE_" + re.sub("([A-Z])", r"_\1", kind).upper()
-        event = {"eventId": str(len(self.events) + 1), "eventTime": "2026-01-01T00:00:00Z", "eventType": type}
+        id = str(len(self.events) + 1)
+        event = {"eventId": id, "eventTime": "2026-01-01T00:00:00Z", "eventType": type}
         self.events.append({**event, f"{kind}EventAttributes": attributes})
-        return self._last()
+        return id
 
-    def _last(self) -> str:
-        return str(len(self.events))
+    def add_task(self) -> None:
+        """Record that the workflow ran until it waited for something."""
+        scheduled = self.add("workflowTaskScheduled", **QUEUE)
+        started = self.add("workflowTaskStarted", scheduledEventId=scheduled)
+        self.completed = self.add("workflowTaskCompleted", scheduledEventId=scheduled, startedEventId=started)
+
+    def add_activity(self, kind: str, result: Any) -> None:
+        """Record that the workflow scheduled an activity, and its result."""
+        activity = {"activityId": self.completed, "activityType": {"name": kind}, **QUEUE}
+        scheduled = self.add("activityTaskScheduled", **activity, workflowTaskCompletedEventId=self.completed)
+        ids = {
+            "scheduledEventId": scheduled,
+            "startedEventId": self.add("activityTaskStarted", scheduledEventId=scheduled),
+        }
+        self.add("activityTaskCompleted", **ids, result=payloads(result))
+        self.add_task()
+
+    def end(self) -> dict[str, Any]:
+        """Record the completion of the workflow, and return its history."""
+        self.add("workflowExecutionCompleted", result=payloads(None), workflowTaskCompletedEventId=self.completed)
+        return {"events": self.events}
 
 
 CALL, DONE = to_jsonable_python([ModelResponse([call("deep_research")]), ModelResponse([TextPart("Done.")])])
@@ -98,10 +99,12 @@ def replayed(record: dict[str, Any]) -> BaseException | None:
 def investigation(name: str, expected: Any) -> dict[str, Any]:
     record = Record("Investigation", name, expected)
     for answer in (CALL, CALL, DONE):
-        record.activity(f"agent__{name}__model_request", answer)
+        record.add_activity(f"agent__{name}__model_request", answer)
         if answer is CALL:
-            record.activity(f"agent__{name}__toolset__<agent>__call_tool", {"kind": "tool_return", "result": ARTICLES})
-    return record.completed()
+            record.add_activity(
+                f"agent__{name}__toolset__<agent>__call_tool", {"kind": "tool_return", "result": ARTICLES}
+            )
+    return record.end()
 
 
 @pytest.mark.parametrize(
@@ -121,5 +124,5 @@ def test_a_replay_with_other_contents_fails() -> None:
 def test_the_sandbox_permits_what_the_processor_does() -> None:
     kept = Reducer(ruleset).reduce_content("deep_research", ARTICLES)
     assert len(str(kept)) < len(str(ARTICLES))
-    assert replayed(Record("Restricted", ARTICLES, kept).completed()) is None
-    assert replayed(Record("Restricted", ARTICLES, []).completed()) is not None
+    assert replayed(Record("Restricted", ARTICLES, kept).end()) is None
+    assert replayed(Record("Restricted", ARTICLES, []).end()) is not None
