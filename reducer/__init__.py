@@ -1,4 +1,4 @@
-"""Shrinks the tool returns in PydanticAI message histories by rules written in YAML."""
+"""Shrinks the tool returns in PydanticAI message histories with rules written in YAML."""
 
 from __future__ import annotations
 

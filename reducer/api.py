@@ -21,7 +21,7 @@ _logger = logging.getLogger("reducer")
 
 @dataclass(slots=True, eq=False)
 class Reducer:
-    """Reduce tool returns by rules; safe to share between threads.
+    """Reduce tool returns with rules; safe to share between threads.
 
     `sources` are the files and folders that the rules were loaded from. Only `reload` replaces `ruleset`.
     """
@@ -81,7 +81,7 @@ class Reducer:
     def reduce_json(self, data: bytes, references: bool = True) -> bytes:
         """Reduce the tool returns of a stored history, JSON as UTF-8 bytes; all other bytes stay.
 
-        `references` is as in `reduce`. Raise `HistoryError` if the data is no history.
+        `references` is as in `reduce`. Raise `HistoryError` if the data is not a history.
         """
         from reducer.histories.stored import later_mentions, reduce_json
 

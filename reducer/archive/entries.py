@@ -14,7 +14,7 @@ from reducer.markers import is_marked
 from reducer.values import dump, escaped, stored_json
 
 NO_TIME = -(2**63)
-"""The time of a return without one. It is no date, so a client cannot send it."""
+"""The time of a return without one. It is not a date, so a client cannot send it."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PRECISION = 1_000
