@@ -51,14 +51,12 @@ class Reducer:
             raise ValueError("these rules were not loaded from files: create the Reducer with Reducer.load")
         try:
             ruleset = read_rules(*self.sources)
-            prepare(ruleset)
-            self.ruleset = ruleset
         except RuleError as error:
-            problems = error.problems
-        else:
-            return ()
-        _logger.error("the rules were not reloaded:\n%s", "\n".join(map(str, problems)))
-        return problems
+            _logger.error("the rules were not reloaded:\n%s", error)
+            return error.problems
+        prepare(ruleset)
+        self.ruleset = ruleset
+        return ()
 
     def reduce_content(self, tool: str, content: Any, on_fault: OnFault | None = None) -> Any:
         """Reduce the content of one return of `tool`; return the same object if nothing changes. Never raise.

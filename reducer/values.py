@@ -57,7 +57,7 @@ def is_media(value: Any) -> bool:
     if any(base.__module__ == "pydantic_ai.messages" for base in kind.__mro__):
         return True
     try:
-        stored = _jsonable(value, shallow=False)
+        stored = _jsonable(value)
     except Unreducible:
         return False
     return type(stored) is dict and _is_stored_media(stored)
@@ -89,21 +89,19 @@ def shown(value: Any) -> Any:
         try:
             "".join(value)  # the fastest check that all keys are texts: 0.15 µs for twelve keys
         except TypeError:
-            return _jsonable(value, shallow=True)
+            return {_key(key): item for key, item in value.items()}
         return value
     if kind in PLAIN or is_media(value):
         return value
     if hasattr(value, "__plain__"):
         return value.__plain__()
-    return _jsonable(value, shallow=isinstance(value, (list, tuple, dict)))
-
-
-def _jsonable(value: Any, shallow: bool) -> Any:
     # Convert one level of a container of another type, so that its media items keep their identity.
-    if shallow and isinstance(value, dict):
+    if isinstance(value, dict):
         return {_key(key): item for key, item in value.items()}
-    if shallow and type(value) is not str:
-        return list(value)
+    return list(value) if isinstance(value, (list, tuple)) else _jsonable(value)
+
+
+def _jsonable(value: Any) -> Any:
     if hasattr(value, "__next__"):
         raise Unreducible(f"a {type(value).__name__} can be read once only")
     try:
@@ -139,7 +137,7 @@ def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
     value = shown(value)
     kind = type(value)
     if kind is not dict and kind is not list:
-        return value if kind in PLAIN else _jsonable(value, shallow=False)
+        return value if kind in PLAIN else _jsonable(value)
     new = None
     for key, item in value.items() if kind is dict else enumerate(value):
         if type(item) not in _SCALARS:
@@ -230,4 +228,4 @@ def _json_chars(value: Any, bound: float, depth: int) -> int:
     stored = shown(value)
     if type(stored) in PLAIN:
         return _json_chars(stored, bound, depth - 1)
-    return len(_encode(_jsonable(stored, shallow=False)))
+    return len(_encode(_jsonable(stored)))

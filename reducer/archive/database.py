@@ -6,7 +6,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,7 +121,9 @@ def statistics(connection: sqlite3.Connection) -> dict[str, Any]:
         "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(data)), 0) FROM originals"
     ).fetchone()
     returns, oldest, newest = connection.execute(
-        "SELECT count(*), min(stored_at), max(stored_at) FROM returns"
+        "SELECT count(*), strftime(?1, min(stored_at) / 1000000, 'unixepoch'),"
+        " strftime(?1, max(stored_at) / 1000000, 'unixepoch') FROM returns",
+        ("%Y-%m-%dT%H:%M:%S+00:00",),
     ).fetchone()
     tools = connection.execute(
         "SELECT tool, count(*), sum(size), sum(reduced_size) FROM returns JOIN originals ON originals.id = original"
@@ -132,17 +133,13 @@ def statistics(connection: sqlite3.Connection) -> dict[str, Any]:
         "returns": returns,
         "originals": originals,
         "bytes": {"originals": unique, "stored": stored, "file": used(connection)},
-        "oldest": _date(oldest),
-        "newest": _date(newest),
+        "oldest": oldest,
+        "newest": newest,
         "tools": [
             {"tool": tool, "returns": count, "bytes": {"original": original, "reduced": reduced}}
             for tool, count, original, reduced in tools
         ],
     }
-
-
-def _date(time: int | None) -> str | None:
-    return None if time is None else datetime.fromtimestamp(time // 10**6, UTC).isoformat()
 
 
 @contextmanager
