@@ -22,6 +22,7 @@ from reducer.archive.histories import restore
 from reducer.histories.stored import reduce_json
 from tests.agent.agents import (
     ARTICLES,
+    FORMS,
     PROMPT,
     RULE,
     V2,
@@ -30,6 +31,7 @@ from tests.agent.agents import (
     analyst,
     call,
     context,
+    reducing,
     returns,
     script,
     steady,
@@ -115,21 +117,13 @@ def recalling(*recalls: Any, before: tuple[Any, ...] = (call("deep_research"),))
     return Script([*([one] for one in (*before, *calls, TextPart("Done.")))])
 
 
-def run_with_processor(script: Script, rules: Rules, archive: Archive) -> Any:
-    processor = history_processor(rules, archive=archive)
-    return analyst(script, processors=[processor], toolsets=[recall_tools(archive)]).run_sync(PROMPT)
-
-
-@pytest.mark.parametrize("form", ["capability", "request alone", "processor"] if V2 else ["capability", "processor"])
+@pytest.mark.parametrize("form", FORMS)
 def test_the_model_recalls_originals(archive: Archive, form: str) -> None:
     wrong = {**WHOLE, "offset": "x", "nth": {}}
     script = recalling(WHOLE, PART, {"tool_call_id": "nothing"}, wrong, None, "", {})
     rules = Rules(lambda tool, content: shorter(tool, content) if tool == "deep_research" else f"{content[:9]}")
-    if form == "processor":
-        result = run_with_processor(script, rules, archive)
-    else:
-        capability = ReduceToolReturns(rules, archive=archive, persist=form == "capability")
-        result = analyst(script, capability).run_sync(PROMPT)
+    toolsets = [recall_tools(archive)] if form == "processor" else []
+    result = analyst(script, reducing(form, rules, archive=archive), toolsets=toolsets).run_sync(PROMPT)
     text = json.dumps(ARTICLES, separators=(",", ":"))
     # If the request alone is reduced, the stored history is whole. Recalled content is never reduced.
     source = "not reduced" if form == "request alone" else "the original"
@@ -150,7 +144,7 @@ def test_the_model_recalls_originals(archive: Archive, form: str) -> None:
 def test_a_failing_archive_harms_no_run(archive: Archive, caplog: pytest.LogCaptureFixture) -> None:
     archive.path.write_bytes(b"no database " * 1000)
     script = recalling(WHOLE)
-    assert run_with_processor(script, Rules(shorter), archive).output == "Done."
+    assert analyst(script, ReduceToolReturns(Rules(shorter), archive=archive)).run_sync(PROMPT).output == "Done."
     archive.flush()
     assert archive.failures == 1
     assert [message.rpartition(": ")[2] for message in caplog.messages] == ["file is not a database"]

@@ -12,7 +12,7 @@ import pytest
 from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_core import to_jsonable_python
 
-from tests.agent.agents import call
+from tests.agent.agents import FORMS, call
 
 pytest.importorskip("temporalio")
 temporal = pytest.importorskip("pydantic_ai.durable_exec.temporal")
@@ -96,8 +96,8 @@ def replayed(record: dict[str, Any]) -> BaseException | None:
     return asyncio.run(replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
 
 
-def investigation(name: str, expected: Any) -> dict[str, Any]:
-    record = Record("Investigation", name, expected)
+def investigation(form: str, expected: Any) -> dict[str, Any]:
+    name, record = form.replace(" ", "_"), Record("Investigation", form, expected)
     for answer in (CALL, CALL, DONE):
         record.add_activity(f"agent__{name}__model_request", answer)
         if answer is CALL:
@@ -107,12 +107,11 @@ def investigation(name: str, expected: Any) -> dict[str, Any]:
     return record.end()
 
 
-@pytest.mark.parametrize(
-    ("name", "stored"), [("capability", ARTICLES[:2]), ("request_alone", ARTICLES), ("processor", ARTICLES[:2])]
-)
-def test_a_workflow_is_replayed(name: str, stored: Any) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_a_workflow_is_replayed(form: str) -> None:
     reported.clear()
-    assert replayed(investigation(name, [stored, stored])) is None
+    stored = ARTICLES if form == "request alone" else ARTICLES[:2]
+    assert replayed(investigation(form, [stored, stored])) is None
     assert [(place, reduction.before > reduction.after) for place, reduction in reported] == [("Temporal", True)] * 2
     assert workflow() == ""
 

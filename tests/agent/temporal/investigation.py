@@ -34,8 +34,8 @@ class Investigation(PydanticAIWorkflow):
     __pydantic_ai_agents__ = tuple(AGENTS.values())
 
     @workflow.run
-    async def run(self, name: str, expected: Any) -> None:
-        result = await AGENTS[name].run("Look into it, please.")
+    async def run(self, form: str, expected: Any) -> None:
+        result = await AGENTS[form].run("Look into it, please.")
         returned = contents(result.all_messages())
         if returned != expected:
             raise ApplicationError(f"{returned} is not {expected}", non_retryable=True)
