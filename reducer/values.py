@@ -166,16 +166,14 @@ _encode: Callable[[Any], str] = json.JSONEncoder(
 ).encode
 
 
-def chars(value: Any, bound: int | None = None, depth: int = MAX_DEPTH) -> int:
+def chars(value: Any, bound: float = float("inf")) -> int:
     """Return the number of characters that the model sees: those of a text, or of anything else as compact JSON.
 
-    Counting stops beyond `bound`, with some number above it. Raises `Unreducible` beyond `depth` levels.
+    Counting stops beyond `bound`, with some number above it. Raises `Unreducible` beyond `MAX_DEPTH` levels.
     """
     if type(value) not in PLAIN:
         value = shown(value)
-    if type(value) is str:
-        return len(value)
-    return _json_chars(value, float("inf") if bound is None else bound, depth)
+    return len(value) if type(value) is str else _json_chars(value, bound, MAX_DEPTH)
 
 
 _ESCAPED = re.compile(r'["\\\x00-\x1f]')
@@ -206,15 +204,12 @@ def _json_chars(value: Any, bound: float, depth: int) -> int:
     if kind is dict or kind is list:
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        items = value
-        if kind is dict:
-            value = shown(value)
-            items = value.values()
+        value = shown(value)
         count = max(2, len(value) + 1)
         if kind is dict:
             for key in value:
                 count += _text_chars(key) + 1
-        for item in items:
+        for item in value.values() if kind is dict else value:
             count += _text_chars(item) if type(item) is str else _json_chars(item, bound - count, depth - 1)
             if count > bound:
                 break
