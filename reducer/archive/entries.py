@@ -8,7 +8,7 @@ import zlib
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from reducer.markers import is_marked
 from reducer.values import dump, escaped, stored_json
@@ -53,13 +53,10 @@ class Entry(NamedTuple):
 
 
 class Original(NamedTuple):
-    """What an archive holds for one return: the original as JSON, or None and the problem.
-
-    `ambiguous`: several originals fit. `elsewhere`: the only one belongs to another return. `damaged`: unreadable.
-    """
+    """What an archive holds for one return: the original as JSON, or None and the problem, empty if it has none."""
 
     data: bytes | None
-    problem: Literal["", "ambiguous", "elsewhere", "damaged"] = ""
+    problem: str = ""
 
 
 def microseconds(time: datetime | str | None) -> int:
@@ -120,9 +117,9 @@ def find_original(
         rows = _rows(connection, id, canonical(reduced), owner, since)
         fitting = _fitting(rows, id, has_marker(reduced)) or (rows if elsewhere else [])
         if not fitting:
-            return Original(None, "elsewhere" if rows else "")
+            return Original(None, "the archive has an original that belongs to another return" if rows else "")
         if len({original for _, _, original in fitting}) > 1 and not newest:
-            return Original(None, "ambiguous")
+            return Original(None, "the archive has several originals that fit")
         return _load(connection, fitting[0][2])
 
     found = search(content, newest)
@@ -171,7 +168,7 @@ def _load(connection: sqlite3.Connection, original: int) -> Original:
         data = zlib.decompress(stored[0])
         if _digest(data) == stored[1]:
             return Original(data)
-    return Original(None, "damaged")
+    return Original(None, "its original is damaged")
 
 
 def _digest(data: bytes) -> bytes:

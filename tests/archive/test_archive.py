@@ -30,6 +30,8 @@ def test_an_original_is_stored_once_and_a_return_once(archive: Archive) -> None:
     assert (rows(archive), rows(archive, "originals")) == (3, 1)
 
 
+SEVERAL = "the archive has several originals that fit"
+ELSEWHERE = "the archive has an original that belongs to another return"
 ONE = entry(list(range(100)), [0, 1], time=7)
 FIRST, SECOND = entry([1, 2], [1], nth=1, time=10_000), entry([1, 3], [1], nth=2, time=20_000)
 SAME = [entry([1, 2], [1]), entry([1, 3], [1])]
@@ -53,11 +55,11 @@ RAW = entry({}, {"a": 1.5})._replace(original=b'{"a" :  1.50, "b": "\\u00e9", "a
         ([FIRST, SECOND], FIRST, {"time": 10_900, "nth": 2}, b"[1,2]"),
         ([FIRST, SECOND], FIRST, {"time": NO_TIME, "nth": 2}, b"[1,3]"),
         # Another time or number is another return: one that was never reduced, or one that is not archived.
-        ([FIRST, SECOND], FIRST, {"time": 30_000}, "elsewhere"),
-        ([FIRST, SECOND], FIRST, {"time": 0}, "elsewhere"),
-        ([FIRST, SECOND], FIRST, {"time": NO_TIME, "nth": 3}, "elsewhere"),
+        ([FIRST, SECOND], FIRST, {"time": 30_000}, ELSEWHERE),
+        ([FIRST, SECOND], FIRST, {"time": 0}, ELSEWHERE),
+        ([FIRST, SECOND], FIRST, {"time": NO_TIME, "nth": 3}, ELSEWHERE),
         ([FIRST, SECOND], FIRST, {"time": 30_000, "newest": True}, b"[1,3]"),
-        (SAME, SAME[0], {}, "ambiguous"),
+        (SAME, SAME[0], {}, SEVERAL),
         (SAME, SAME[0], {"newest": True}, b"[1,3]"),
         # A text with a marker was reduced for certain.
         ([CUT], CUT, {"nth": 1}, CUT.original),
@@ -97,7 +99,7 @@ def test_every_original_with_an_id_of_its_own_is_found(
             result = found(archive, one)
             same = {other.original for other in entries if other.id[:2] == one.id[:2]}
             event("one original" if len(same) == 1 else "several originals")
-            assert result.data in same or (len(same) > 1 and result.problem == "ambiguous")
+            assert result.data in same or (len(same) > 1 and result.problem == SEVERAL)
 
 
 @given(CONTENTS)
@@ -115,7 +117,7 @@ def test_a_damaged_original_is_not_returned(archive: Archive) -> None:
     store(archive, one)
     archive.close()
     execute(archive.path, "UPDATE originals SET data = x'00'")
-    assert found(archive, one) == (None, "damaged")
+    assert found(archive, one) == (None, "its original is damaged")
 
 
 def test_threads_write_at_the_same_time(archive: Archive) -> None:
