@@ -74,7 +74,7 @@ def _answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappi
     chosen, title = _choose(returns, asked)
     content, source = _original(chosen, archive, owner)
     if asked.path:
-        content, source = _select(asked.path, content), f"`{_short(asked.path)}` in {source}"
+        content, source = _select(asked.path, content, source), f"`{_short(asked.path)}` in {source}"
     text, title = _text(content), f"{title}, {source}: "
     limit = min(asked.limit, MAX_PAGE)
     if asked.find:
@@ -111,15 +111,15 @@ def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any,
     try:
         found = archive.find(id, content, owner)
     except ArchiveError:
-        return content, "as in this conversation (the archive cannot be read)"
+        return content, "the return as in this conversation (the archive cannot be read)"
     if found.data is not None:
         return json.loads(found.data), "the original"
     if found.problem or has_marker(content):
-        return content, "as in this conversation (the archive does not have its original)"
-    return content, "not reduced"
+        return content, "the return as in this conversation (the archive does not have its original)"
+    return content, "the return, which was not reduced"
 
 
-def _select(path: str, content: Any) -> Any:
+def _select(path: str, content: Any, source: str) -> Any:
     """Return the value at a path, or the list of the values if it leads to several. Selects and never computes."""
     value = read_json(content) if isinstance(content, str) else content
     value = content if value is None else value
@@ -139,7 +139,7 @@ def _select(path: str, content: Any) -> Any:
     found = places.find(value)
     if not found:
         keys = f"; its keys are {', '.join(map(_short, list(value)[:_LISTED]))}" if isinstance(value, dict) else ""
-        raise _Refusal(f"`{_short(path)}` finds nothing in the content{keys}.")
+        raise _Refusal(f"`{_short(path)}` finds nothing in {source}{keys}.")
     return found[0] if all(step[0] in ("field", "index") for step in places.shape) else found
 
 

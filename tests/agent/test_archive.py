@@ -126,7 +126,7 @@ def test_the_model_recalls_originals(archive: Archive, form: str) -> None:
     result = analyst(script, reducing(form, rules, archive=archive), toolsets=toolsets).run_sync(PROMPT)
     text = json.dumps(ARTICLES, separators=(",", ":"))
     # If the request alone is reduced, the stored history is whole. Recalled content is never reduced.
-    source = "not reduced" if form == "request alone" else "the original"
+    source = "the return, which was not reduced" if form == "request alone" else "the original"
     tools = "The tool returns of this conversation:\n- `tool_0_deep_research`: deep_research"
     assert script.contents(-1, TOOL) == [
         f"deep_research `tool_0_deep_research`, {source}: characters 0-{len(text)} of {len(text)}\n{text}",
