@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from reducer.engine.edits import Edit
-from reducer.engine.plan import open_return
+from reducer.engine.plan import Opened, open_return
 from reducer.engine.protected import Protected, Scans, references_in
 from reducer.engine.run import Outcome, StepRun, run_once
 from reducer.engine.stability import stabilize
@@ -73,7 +72,7 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
     scans, references = Scans(rule), references_in(protected, content, top.value)
 
     def one_pass(rule: Rule, value: Any) -> Outcome:
-        opened = replace(top, inside={}) if value is content else open_return(value)
+        opened = Opened(top.value, top.write, top.is_json, top.least) if value is content else open_return(value)
         return Outcome(rule, value) if opened is None else run_once(rule, value, opened, (scans, references))
 
     return stabilize(rule, content, one_pass)

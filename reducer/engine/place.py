@@ -187,14 +187,9 @@ class Place:
     def keep_items(self, positions: Collection[int]) -> None:
         """Keep these of the items that `contents` returns, in order; media always, and of a root list at least one."""
         indices, value = self.indices(), self.value
-        media = {
-            position
-            for position, index in enumerate(indices)
-            if type(item := value[index]) not in _SIMPLE
-            and (type(item) is not dict or "kind" in item)
-            and is_media(item)
-        }
-        if media:
+        special = [item for item in value if type(item) not in _SIMPLE and (type(item) is not dict or "kind" in item)]
+        if special:  # media may be among them
+            media = {position for position, index in enumerate(indices) if is_media(value[index])}
             positions = sorted(media.union(positions))
         least = max(self.above.least if type(self.above) is Opened else 0, self.is_root)
         if len(positions) < least:
