@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from math import inf
 from operator import add
 from typing import Any, NamedTuple
 
-from reducer.analysis.measures import event_size, requests, size
-from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
+from reducer.analysis.measures import CLEARED, cost, size
+from reducer.analysis.prices import Cost, add_costs
 from reducer.analysis.texts import entities, opened
 from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
@@ -18,9 +18,6 @@ from reducer.histories.stored import events, returns
 from reducer.references import Event, Reference, Response, Returned, references, searched, searcher
 from reducer.rules import Ruleset
 from reducer.values import Unreducible, dump, plain
-
-CLEARED = "[cleared]"
-"""What is sent instead of a return that was cleared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,7 @@ class Score(NamedTuple):
     characters: int = 0
     references: int = 0
     entities: int = 0
-    cost: Cost = NOTHING
+    cost: Cost = Cost()
 
 
 def add_scores(one: Score, other: Score) -> Score:
@@ -139,20 +136,20 @@ def _score(one: Contender, recorded: _Recorded) -> Score:
     left = list(_left(one, recorded))
     search = searcher({reference.value for reference in recorded.novel})
     values = [search(searched(new)) for new in left]
-    shown = _shown(recorded, one.last)
+    cleared = _cleared(recorded, one.last)
     characters = kept = 0
-    for source, (known, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True)):
-        is_shown = shown(source, len(recorded.events))
-        characters += size(new) if is_shown else len(CLEARED)
-        kept += len(known if new is content else known & _entities(new)) if is_shown else 0
+    for start, known, new, content in zip(cleared, recorded.entities, left, recorded.contents, strict=True):
+        characters += size(new) if start == inf else len(CLEARED)
+        if start == inf:
+            kept += len(known if new is content else known & _entities(new))
     return Score(
         characters=characters,
         references=sum(
-            any(shown(source, reference.event) and reference.value in values[source] for source in reference.sources)
+            any(reference.event < cleared[source] and reference.value in values[source] for source in reference.sources)
             for reference in recorded.novel
         ),
         entities=kept,
-        cost=cost(requests(recorded.events, left) if one.last is None else _clearing(recorded, shown)),
+        cost=cost(recorded.events, left, cleared),
     )
 
 
@@ -163,33 +160,19 @@ def _left(one: Contender, recorded: _Recorded) -> Iterator[Any]:
         yield new if new is content or size(new) <= size(content) else content
 
 
-def _shown(recorded: _Recorded, last: int | None) -> Callable[[int, int], bool]:
-    """Return the function that tells whether a return is sent in full with the request for the response at an event."""
+def _cleared(recorded: _Recorded, last: int | None) -> list[float]:
+    """Return for each tool return the number of the event from which on it is cleared, infinity for never."""
     if last is None:
-        return lambda source, event: True
-    is_small = [size(content) <= len(CLEARED) for content in recorded.contents]
-    recent: dict[int, int] = {}  # by response: the first return of the last requests that brought some
-    starts: list[int] = []
-    sources, is_new = 0, True
+        return [inf] * len(recorded.contents)
+    firsts: list[int] = []  # for each return, the response to the request that sends it first
+    waiting = 0
     for number, event in enumerate((*recorded.events, Response(()))):
         if isinstance(event, Returned):
-            if is_new:
-                starts.append(sources)
-            sources, is_new = sources + 1, False
+            waiting += 1
         elif isinstance(event, Response):
-            recent[number], is_new = starts[-last:][0] if starts else 0, True
-    return lambda source, event: source >= recent[event] or is_small[source]
-
-
-def _clearing(recorded: _Recorded, shown: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
-    """Yield the characters of each request, and those it begins with as the one before, if returns are cleared."""
-    returned, sources = iter(recorded.contents), count()
-    things: list[tuple[int, int | None]] = []  # its characters, and which return it is
-    sent: list[int] = []
-    for number, event in enumerate(recorded.events):
-        if isinstance(event, Response):
-            now = [length if source is None or shown(source, number) else len(CLEARED) for length, source in things]
-            same = next((at for at, (old, new) in enumerate(zip(sent, now, strict=False)) if old != new), len(sent))
-            yield sum(now), sum(now[:same])
-            sent = now
-        things.append((event_size(event, returned), next(sources) if isinstance(event, Returned) else None))
+            firsts += [number] * waiting
+            waiting = 0
+    requests = sorted(set(firsts))
+    starts = dict(zip(requests, requests[last:], strict=False))
+    returned = zip(firsts, recorded.contents, strict=True)
+    return [starts.get(first, inf) if size(content) > len(CLEARED) else inf for first, content in returned]

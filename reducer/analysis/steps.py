@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
-from reducer.analysis.missing import Missing, missing
+from reducer.analysis.query import Missing, missing
 from reducer.analysis.texts import excerpt
 from reducer.engine import Edit, Outcome
 from reducer.operations.limit import Limit

@@ -10,9 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from reducer.analysis.attention import attention
-from reducer.analysis.report import Report
-from reducer.analysis.tally import Tally
+from reducer.analysis.report import Report, Tally, attention
 from reducer.cli.inputs import find_sources, progress
 from reducer.cli.messages import CommandError, say
 from reducer.cli.outputs import targets

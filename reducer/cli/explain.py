@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
 
-from reducer.analysis.report import LookOptions, ReturnReport, look
+from reducer.analysis.look import LookOptions, look
+from reducer.analysis.report import ReturnReport
 from reducer.cli.arguments import parse, parser
 from reducer.cli.inputs import Selection, find_sources
 from reducer.cli.messages import CommandError, suggestion

@@ -20,8 +20,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from reducer.analysis.report import MAX_BAD, LinesLook, LookOptions, ReturnReport, add_lines, look, look_at_lines
-from reducer.analysis.tally import LineSum, Tally
+from reducer.analysis.look import LinesLook, LookOptions, look, look_at_lines
+from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, add_lines
 from reducer.cli.inputs import Advance, Chunk, Selection, Source, read_chunks
 from reducer.cli.messages import CommandError, counted, say, say_skipped
 from reducer.cli.outputs import compressed, open_target

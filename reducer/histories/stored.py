@@ -65,6 +65,11 @@ class Return(NamedTuple):
         """The decoded content."""
         return self.places[0].content
 
+    @property
+    def name(self) -> str:
+        """The return as `--call` names it: its call id, with a number from the second one on."""
+        return f"{self.call_id}#{self.nth}" if self.nth > 1 else self.call_id
+
 
 class Placed(NamedTuple):
     """One event of a history; `key` is its place, with that of the tool return for a `Returned`."""

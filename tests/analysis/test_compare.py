@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from reducer.analysis.compare import AS_RECORDED, CLEARED, Score, add_scores, baseline, compare, of_rules
+from reducer.analysis.compare import AS_RECORDED, Score, add_scores, baseline, compare, of_rules
+from reducer.analysis.measures import CLEARED
 from reducer.rules import compile_rules
 from tests.cli.conftest import history
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from reducer.analysis.measures import Measures, add
-from reducer.analysis.prices import Cost, Prices, cost
-from reducer.analysis.report import LookOptions, look
+from reducer.analysis.look import LookOptions, look
+from reducer.analysis.measures import CLEARED, Measures, add_measures, cost
+from reducer.analysis.prices import Cost, Prices
+from reducer.references import Prompt, Response, Returned
 from reducer.rules import Ruleset, compile_rules
 from tests.cli.conftest import history
 
@@ -94,11 +95,14 @@ def test_calls_repeated_after_a_cut() -> None:
 
 
 def test_cost_of_requests() -> None:
-    found = cost([(100, 0), (1100, 100), (1150, 1100)])
-    assert found == Cost(3, 1150, 1200, 0)
-    assert found.cached(Prices()) == 1.25 * 1150 + 0.1 * 1200
-    assert found.uncached(Prices()) == 2350
-    assert cost([(100, 0), (150, 40)]) == Cost(2, 210, 40, 1)  # it does not begin as the one before
+    first, second = Response(("a" * 100,)), Response(("b" * 10,))
+    happened = [Prompt("p" * 100), first, Returned(None), second, Prompt("p"), Response(())]
+    found = cost(happened, ["x" * 900])
+    assert found == Cost(3, 1111, 1200, 0)
+    assert found.cached(Prices()) == 1.25 * 1111 + 0.1 * 1200
+    assert found.uncached(Prices()) == 2311
+    # It does not begin as the one before if the return is cleared.
+    assert cost(happened, ["x" * 900], [5]) == Cost(3, 1100 + 11 + len(CLEARED), 300, 1)
 
 
 def test_what_rules_save_is_saved_in_every_request() -> None:
@@ -110,11 +114,11 @@ def test_what_rules_save_is_saved_in_every_request() -> None:
 
 def test_measures_add_up() -> None:
     one = _measured(_history(CONTENT, USED))
-    two = add(one, one)
+    two = add_measures(one, one)
     assert (two.references, two.kept, len(two.lost_references)) == (4, 2, 2)
     assert two.recorded == tuple(2 * number for number in one.recorded)
     assert two.reduced == tuple(2 * number for number in one.reduced)
-    assert add(one, Measures()) == add(Measures(), one) == one
+    assert add_measures(one, Measures()) == add_measures(Measures(), one) == one
 
 
 DEEP = b"[" * 5_000 + b"]" * 5_000
@@ -129,7 +133,7 @@ def test_histories_with_little_in_them() -> None:
 def test_real_histories_are_measured(data: Path) -> None:
     rules = _rules('version: 1\ntool: "*"\nsteps:\n  - limit: 2\n    preserve: []\n')
     files = sorted(data.glob("histories/secrl/*.json"))
-    total = reduce(add, (_measured(file.read_bytes(), rules) for file in files))
+    total = reduce(add_measures, (_measured(file.read_bytes(), rules) for file in files))
     assert 0 < total.kept < total.references
     assert len(total.lost_references) == total.references - total.kept
     assert all(lost.step.endswith("limit @") for lost in total.lost_references)

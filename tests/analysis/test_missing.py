@@ -10,7 +10,7 @@ import yaml
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from reducer.analysis.missing import explain, near
+from reducer.analysis.query import explain, near
 from reducer.paths import PathError, compile_path
 
 DATA = {

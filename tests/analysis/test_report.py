@@ -12,10 +12,20 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reducer.analysis.attention import attention
+from reducer.analysis.look import LookOptions, look, look_at_lines
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import MAX_BAD, LookOptions, Report, ReturnReport, add_lines, look, look_at_lines, tokens
-from reducer.analysis.tally import OTHER_TOOLS, LineSum, Tally
+from reducer.analysis.report import (
+    MAX_BAD,
+    OTHER_TOOLS,
+    LineSum,
+    Report,
+    ReturnReport,
+    Tally,
+    add_lines,
+    attention,
+    tally_of,
+    tokens,
+)
 from reducer.cli.views.json_report import as_json
 from reducer.rules import Ruleset, compile_rules
 from reducer.screen import visible
@@ -146,7 +156,7 @@ def test_sums_of_parts_are_the_sums_of_the_whole(first: list[tuple[str, Any]], s
     for part in parts:
         merged.merge(part.tally)
         for entry in part.returns:
-            whole.add(entry)
+            whole.merge(tally_of(entry))
     assert merged == whole
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from reducer.analysis.attention import Attention, plural
-from reducer.analysis.report import Report, ReturnReport
+from reducer.analysis.report import Attention, Report, ReturnReport, plural
 from reducer.analysis.steps import Change, StepReport
 from reducer.cli.views.table import print_attention, saved
 from reducer.screen import visible

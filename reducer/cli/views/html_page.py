@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TextIO
 
-from reducer.analysis.attention import Attention
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import Report
+from reducer.analysis.report import Attention, Report
 from reducer.cli.views.table import COLUMNS, Section, head, notes, parts, tool_rows
 from reducer.screen import visible
 

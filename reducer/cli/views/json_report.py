@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reducer.analysis.attention import Attention
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Cost, Prices
-from reducer.analysis.report import Report, ReturnReport, ToolReport, tokens
+from reducer.analysis.report import Attention, LineSum, Report, ReturnReport, ToolReport, tokens
 from reducer.analysis.steps import StepReport
-from reducer.analysis.tally import LineSum
 from reducer.cli.views.plain import fields_of, plain
 
 VERSION = 3
@@ -43,7 +41,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
         "returns": [_return(entry) for entry in report.returns],
         "lines": [_lines(total) for total in report.lines],
         "measures": None if measures is None else _measures(measures, prices),
-        "attention": plain(needs),
+        "attention": [{**fields_of(need, "about", "entities", "first"), "message": need.message} for need in needs],
     }
 
 

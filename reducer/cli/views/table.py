@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from reducer.analysis.attention import TITLES, Attention, by_kind
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import Report, ToolReport, tokens
+from reducer.analysis.report import TITLES, Attention, Report, ToolReport, by_kind, tokens
 from reducer.cli.messages import counted
 from reducer.operations.limit import Limit
 from reducer.screen import console, make_table, print_indented, visible
