@@ -137,13 +137,3 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
             done = end
     output = b"".join((*pieces, piece[done:])) if options.writes else b""
     return LinesLook(tally, lines, output, tuple(details))
-
-
-def add_lines(total: LineSum, more: LineSum) -> None:
-    """Add the sums of the lines that follow; their numbers continue."""
-    room = MAX_BAD - len(total.first_bad)
-    total.first_bad += [(total.lines + number, why) for number, why in more.first_bad[:room]]
-    total.lines += more.lines
-    total.blank += more.blank
-    total.bad += more.bad
-    total.long += more.long

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
@@ -97,15 +97,15 @@ def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[M
     """
     if places:
         return _missing_keys(step, before)
-    path = step.path
-    if found := path.find(before):
+    text, found = step.path.text, step.path.find(before)
+    if found:
         accepted = " and ".join(sorted(f"{_NOUNS[kind]}s" for kind in step.op.accepts))
-        nothing = Nothing(f"`{path.text}` is {_type(found[0])}, and `{step.op.verb()}` works on {accepted}", "")
-    elif before is not arrived and path.find(arrived):
-        nothing = Nothing(f"an earlier step removed `{path.text}`", "")
+        nothing = Nothing(f"`{text}` is {_type(found[0])}, and `{step.op.verb()}` works on {accepted}", "")
+    elif before is not arrived and step.path.find(arrived):
+        nothing = Nothing(f"an earlier step removed `{text}`", "")
     else:
-        nothing = explain(path, before)
-    return (Missing("place", path.text, *nothing),), frozenset()
+        nothing = explain(step.path, before)
+    return (Missing("place", text, *nothing),), frozenset()
 
 
 def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
@@ -113,28 +113,23 @@ def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozens
 
     A key that it keeps or drops may be optional: it is missing only if a very similar one is there.
     """
-    keys = list(_keys_of(step))
-    values = step.path.find(before)[:_MAX_VALUES] if keys else []
+    chains = [(chain, False) for chain in step.op.names()]
+    chains += [((*lists, *chain), True) for lists, chain in step.op.reads() if chain and "*" not in (*lists, *chain)]
+    values = step.path.find(before)[:_MAX_VALUES] if chains else []
     lost: dict[Missing, None] = {}
     seen: set[str] = set()
-    for text, chain, is_read in keys:
+    for chain, is_read in chains:
+        text = ".".join(chain)
         present, depth = _follow(values, chain)
-        named = {other[depth] for _, other, _ in keys if other[:depth] == chain[:depth] and len(other) > depth}
         if depth == len(chain):
             seen.add(text)
-        elif nearest := near(chain[depth], (key for key in present if key not in named), 0.7 if is_read else 0.8):
-            lost[Missing("key", text, f"there is no key `{text}`; did you mean `{nearest}`?", nearest)] = None
-        elif is_read and present:
-            lost[Missing("key", text, f"there is no key `{text}`; there are {_the_keys(present)}", "")] = None
+            continue
+        siblings = {other[depth] for other, _ in chains if other[:depth] == chain[:depth] and len(other) > depth}
+        nearest = near(chain[depth], (key for key in present if key not in siblings), 0.7 if is_read else 0.8)
+        help = f"did you mean `{nearest}`?" if nearest else f"there are {_the_keys(present)}"
+        if nearest or (is_read and present):
+            lost[Missing("key", text, f"there is no key `{text}`; {help}", nearest)] = None
     return tuple(lost), frozenset(seen)
-
-
-def _keys_of(step: Step) -> Iterator[tuple[str, Chain, bool]]:
-    """Yield the keys that a step names, as a text and as a chain, and whether it reads them."""
-    yield from ((".".join(chain), chain, False) for chain in step.op.names())
-    for lists, chain in step.op.reads():
-        if chain and "*" not in (*lists, *chain):
-            yield ".".join((*lists, *chain)), (*lists, *chain), True
 
 
 def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
@@ -198,11 +193,11 @@ def _meant(path: Path, content: Any) -> str:
             return path.text
         instead = _instead(path.shape[number], values)
         if instead is None:
-            return ""
+            break
         try:
             path = compile_path(_text((*path.shape[:number], *instead, *path.shape[number + 1 :])))
         except PathError:
-            return ""
+            break
     return ""
 
 

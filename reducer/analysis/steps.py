@@ -163,29 +163,27 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
     size = characters(outcome.left_after(0, seen=False), before)
     for run in outcome.steps:
         left = characters(outcome.left_after(run.number, seen=False), before)
-        lacking, names = missing(run.step, found, arrived, run.places) if run.ran and run.step else ((), frozenset())
-        report = StepReport(
-            step=run.step,
-            ran=run.ran,
-            places=run.places,
-            before=size,
-            after=left,
-            changes=changes(removed.get(run.number, ())),
-            # What is restored inside an item may have been removed by an earlier step.
-            restored=min(restored[run.number], size - left),
-            missing=lacking,
-            seen=names,
-            always_kept=_always_kept(run.step, found) if run.step and run.changed else 0,
+        step, always_kept = run.step, 0
+        lacking, names = missing(step, found, arrived, run.places) if run.ran and step else ((), frozenset())
+        if step and run.changed and isinstance(step.op, Limit):
+            always_kept = sum(map(step.op.always_kept, step.path.find(found)))
+        reports.append(
+            StepReport(
+                step=step,
+                ran=run.ran,
+                places=run.places,
+                before=size,
+                after=left,
+                changes=changes(removed.get(run.number, ())),
+                # What is restored inside an item may have been removed by an earlier step.
+                restored=min(restored[run.number], size - left),
+                missing=lacking,
+                seen=names,
+                always_kept=always_kept,
+            )
         )
-        reports.append(report)
         size, found = left, outcome.left_after(run.number)
     return tuple(reports)
-
-
-def _always_kept(step: Step, found: Any) -> int:
-    if not isinstance(step.op, Limit):
-        return 0
-    return sum(step.op.always_kept(place) for place in step.path.find(found))
 
 
 def characters(value: Any, otherwise: int = 0) -> int:
