@@ -14,7 +14,7 @@ from reducer.analysis.expectations import Failure, differs
 from reducer.analysis.texts import excerpt, listed, opened
 from reducer.errors import HistoryError
 from reducer.files import read_file
-from reducer.histories.stored import Return, returns
+from reducer.histories.stored import returns
 from reducer.rules import Rule, Test
 from reducer.rules.choose import rule_chooser
 from reducer.strict_json import loads
@@ -86,21 +86,17 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
         raise SampleError(f"{file}: {_TOO_DEEP}") from None
     is_for = rule_chooser((rule,))
     of_tool = [one for one in found if is_for(one.tool) is not None]
-    chosen = [one for one in of_tool if call is None or call in (_id(one), f"{one.call_id}#{one.nth}")]
+    chosen = [one for one in of_tool if call is None or call in (one.name, f"{one.call_id}#{one.nth}")]
     if not of_tool:
         tools = listed(f"`{one.tool}`" for one in found) or "no tool"
         raise SampleError(f"{file}: contains no return of `{rule.name}`; there are returns of {tools}")
     if len(chosen) != 1:
         what = f"{len(chosen):,} returns of `{rule.name}`" if chosen else f"no return with the call id `{call}`"
-        ids = listed(f"`{_id(one)}`" for one in of_tool)
+        ids = listed(f"`{one.name}`" for one in of_tool)
         raise SampleError(f"{file}: contains {what}; choose one with `call`: {ids}")
     if chosen[0].untouched:
         raise SampleError(f"{file}: rules never apply to this return: {chosen[0].untouched}")
     return chosen[0].content
-
-
-def _id(found: Return) -> str:
-    return f"{found.call_id}#{found.nth}" if found.nth > 1 else found.call_id
 
 
 # --- snapshots

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given
 
 from reducer.analysis.steps import changes
 from reducer.cli.views.diff import describe
 from reducer.engine import Edit, Outcome, attempt
-from reducer.rules import compile_rules
-from tests.laws.strategies import cases
+from tests.helpers import rules
+from tests.laws.strategies import cases, laws
 
 
 def outcome(content: Any, *steps: dict[str, Any], **keys: Any) -> Outcome:
-    ruleset, problems = compile_rules([("t.yaml", json.dumps({"version": 1, "tool": "t", "steps": steps, **keys}))])
-    assert ruleset is not None, problems
-    return attempt(ruleset, "t", content)
+    return attempt(rules(steps=steps, **keys), "t", content)
 
 
 ROWS = [{"id": number, "ttl": 60} for number in range(20)]
@@ -88,7 +85,7 @@ def test_what_is_restored_names_the_step_that_removed_it() -> None:
     ]
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])
+@laws
 @given(cases)
 def test_a_step_has_edits_if_and_only_if_it_changed_what_was_left(case: Any) -> None:
     _, ruleset, content = case
