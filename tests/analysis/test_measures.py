@@ -40,9 +40,8 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _history(contents: list[Any], *later: dict[str, Any], prompt: str = "What is it?") -> bytes:
-    messages = json.loads(
-        history(*(("lookup", content) for content in contents)).replace(b"What is it?", prompt.encode())
-    )
+    messages = json.loads(history(*(("lookup", content) for content in contents)))
+    messages[0]["parts"][0]["content"] = prompt
     return json.dumps([*messages, {"kind": "response", "parts": list(later)}]).encode()
 
 
