@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
@@ -21,7 +22,7 @@ _MAX_VALUES = 200
 """Values at one level that are searched for keys."""
 _MAX_KEYS = 50
 _MAX_CORRECTIONS = 6
-_NOUNS: dict[type, str] = {dict: "object", list: "list", str: "text", int: "number", float: "number"}
+_TYPES: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}
 _WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
 
 
@@ -48,11 +49,10 @@ def compile_query(text: str) -> Path | Expression:
     """Compile an expression that names places, or any other, which is evaluated. Raises `PathError`."""
     try:
         return compile_path(text)
-    except PathError as error:
-        try:
+    except PathError:
+        with suppress(PathError):
             return compile_expression(text)
-        except PathError:
-            raise error from None
+        raise
 
 
 def query(expression: Path | Expression, content: Any) -> Found:
@@ -99,7 +99,7 @@ def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[M
         return _missing_keys(step, before)
     text, found = step.path.text, step.path.find(before)
     if found:
-        accepted = " and ".join(sorted(f"{_NOUNS[kind]}s" for kind in step.op.accepts))
+        accepted = " and ".join(sorted(f"{_TYPES[kind].split()[1]}s" for kind in step.op.accepts))
         nothing = Nothing(f"`{text}` is {_type(found[0])}, and `{step.op.verb()}` works on {accepted}", "")
     elif before is not arrived and step.path.find(arrived):
         nothing = Nothing(f"an earlier step removed `{text}`", "")
@@ -236,8 +236,7 @@ def _the_keys(keys: Sequence[str]) -> str:
 
 
 def _type(value: Any) -> str:
-    noun = _NOUNS.get(type(value), "truth value")
-    return f"an {noun}" if type(value) is dict else f"a {noun}"
+    return _TYPES.get(type(value), "a truth value")
 
 
 def _text(shape: Shape) -> str:

@@ -320,21 +320,19 @@ class Report:
     def tools(self) -> list[ToolReport]:
         """The tools, the largest first."""
         rules = {rule.file: rule for rule in self.ruleset.rules}
-        tools = [
-            ToolReport(name, rules.get(self.tally.rules.get(name, "")), **counts)
-            for name, counts in self.tally.tools.items()
-        ]
+        files = self.tally.rules
+        tools = (ToolReport(tool, rules.get(files.get(tool, "")), **sums) for tool, sums in self.tally.tools.items())
         return sorted(tools, key=lambda entry: (-entry.before, entry.tool))
 
     @property
     def before(self) -> int:
         """The characters of all returns as they arrived."""
-        return sum(counts["before"] for counts in self.tally.tools.values())
+        return sum(tool.before for tool in self.tools)
 
     @property
     def after(self) -> int:
         """The characters of all returns as the rules leave them."""
-        return sum(counts["after"] for counts in self.tally.tools.values())
+        return sum(tool.after for tool in self.tools)
 
 
 def attention(report: Report) -> tuple[Attention, ...]:
