@@ -88,9 +88,8 @@ def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
         text = json.dumps(value, ensure_ascii=False)
         results += f"\n  {title:<8}{text[:_MAX_SHOWN]}{'…' * (len(text) > _MAX_SHOWN)}"
     message = f"a second pass changes the result: `{step.name}` chooses again"
-    return Diagnostic(
-        step.location, "E070", message, advice + results, line, max(1, len(line) - step.location.column + 1)
-    )
+    width = max(1, len(line) - step.location.column + 1)
+    return Diagnostic(step.location, "E070", message, advice + results, excerpt=line, width=width)
 
 
 def _advice(conflict: Conflict) -> str:
