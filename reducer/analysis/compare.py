@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from operator import add
@@ -15,7 +15,7 @@ from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
 from reducer.formats.json_text import read_json
 from reducer.histories.stored import events, returns
-from reducer.references import Event, Reference, Response, Returned, references, searched, searcher
+from reducer.references import Event, Response, Returned, references, searched, searcher
 from reducer.rules import Ruleset
 from reducer.values import Unreducible, dump, plain
 
@@ -95,20 +95,6 @@ def add_scores(one: Score, other: Score) -> Score:
     return Score(characters, references, entities, add_costs(one.cost, other.cost))
 
 
-@dataclass(frozen=True, slots=True)
-class _Recorded:
-    """A history as it was recorded: its events, its novel references, and the contents and entities of its returns.
-
-    `tools` has None for returns that rules never apply to.
-    """
-
-    events: Sequence[Event]
-    novel: Sequence[Reference]
-    contents: Sequence[Any]
-    entities: Sequence[frozenset[tuple[str, str]]]
-    tools: Sequence[str | None]
-
-
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     """Score each contender on one stored history; none changes returns that rules never apply to.
 
@@ -117,62 +103,48 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     tools = {found.key: found.tool for found in returns(data) if not found.untouched}
     placed = events(data)
     happened = [place.event for place in placed]
-    contents = [event.content for event in happened if isinstance(event, Returned)]
-    recorded = _Recorded(
-        events=happened,
-        novel=[reference for reference in references(happened) if reference.novel],
-        contents=contents,
-        entities=[_entities(content) for content in contents],
-        tools=[tools.get(place.key) for place in placed if isinstance(place.event, Returned)],
-    )
-    return [_score(one, recorded) for one in contenders]
+    answers = [(tools.get(place.key), place.event.content) for place in placed if isinstance(place.event, Returned)]
+    arrived = [_entities(content) for _, content in answers]
+    novel = [reference for reference in references(happened) if reference.novel]
+    search = searcher({reference.value for reference in novel})
+
+    def score(one: Contender) -> Score:
+        left = [content if tool is None else _left(one, tool, content) for tool, content in answers]
+        values = [search(searched(new)) for new in left]
+        cleared = _cleared(happened, one.last)
+        characters = kept = 0
+        for (_, content), new, known, start in zip(answers, left, arrived, cleared, strict=True):
+            if start < inf:
+                characters += len(CLEARED)
+            else:
+                characters += size(new)
+                kept += len(known if new is content else known & _entities(new))
+        is_kept = (any(each.event < cleared[at] and each.value in values[at] for at in each.sources) for each in novel)
+        return Score(characters, sum(is_kept), kept, cost(happened, left, cleared))
+
+    return list(map(score, contenders))
 
 
 def _entities(content: Any) -> frozenset[tuple[str, str]]:
     return frozenset(entities(opened(content), scanner(frozenset(TYPES))))
 
 
-def _score(one: Contender, recorded: _Recorded) -> Score:
-    left = list(_left(one, recorded))
-    search = searcher({reference.value for reference in recorded.novel})
-    values = [search(searched(new)) for new in left]
-    cleared = _cleared(recorded, one.last)
-    characters = kept = 0
-    for start, known, new, content in zip(cleared, recorded.entities, left, recorded.contents, strict=True):
-        characters += size(new) if start == inf else len(CLEARED)
-        if start == inf:
-            kept += len(known if new is content else known & _entities(new))
-    return Score(
-        characters=characters,
-        references=sum(
-            any(reference.event < cleared[source] and reference.value in values[source] for source in reference.sources)
-            for reference in recorded.novel
-        ),
-        entities=kept,
-        cost=cost(recorded.events, left, cleared),
-    )
+def _left(one: Contender, tool: str, content: Any) -> Any:
+    """Return what is left of a content: the content itself if it would get longer."""
+    new = one.left(tool, content)
+    return new if new is content or size(new) <= size(content) else content
 
 
-def _left(one: Contender, recorded: _Recorded) -> Iterator[Any]:
-    """Yield what is left of each return: the content itself if it would get longer."""
-    for tool, content in zip(recorded.tools, recorded.contents, strict=True):
-        new = content if tool is None else one.left(tool, content)
-        yield new if new is content or size(new) <= size(content) else content
-
-
-def _cleared(recorded: _Recorded, last: int | None) -> list[float]:
+def _cleared(happened: Sequence[Event], last: int | None) -> list[float]:
     """Return for each tool return the number of the event from which on it is cleared, infinity for never."""
-    if last is None:
-        return [inf] * len(recorded.contents)
     firsts: list[int] = []  # for each return, the response to the request that sends it first
-    waiting = 0
-    for number, event in enumerate((*recorded.events, Response(()))):
+    contents: list[Any] = []
+    for number, event in enumerate((*happened, Response(()))):
         if isinstance(event, Returned):
-            waiting += 1
+            contents.append(event.content)
         elif isinstance(event, Response):
-            firsts += [number] * waiting
-            waiting = 0
+            firsts += [number] * (len(contents) - len(firsts))
     requests = sorted(set(firsts))
-    starts = dict(zip(requests, requests[last:], strict=False))
-    returned = zip(firsts, recorded.contents, strict=True)
+    starts = dict(zip(requests, requests[last:], strict=False)) if last is not None else {}
+    returned = zip(firsts, contents, strict=True)
     return [starts.get(first, inf) if size(content) > len(CLEARED) else inf for first, content in returned]
