@@ -174,40 +174,38 @@ def _preserves(types: tuple[str, ...], case: _Case) -> Iterator[Failure]:
 
 
 def _snapshot(name: str, case: _Case) -> Iterator[Failure]:
-    """Yield how the result differs from its snapshot; nothing if `update` has it written."""
-    if case.outcome.rule is None:
+    rule, update = case.outcome.rule, case.update
+    if rule is None:
         return
-    file, folder = file_of(case.outcome.rule, name), file_of(case.outcome.rule, ".")
+    file = file_of(rule, name)
     real, is_json = Path(realpath(file)), file.suffix == ".json"
-    result, update = case.result if is_json else case.outcome.content, case.update
-    shown = excerpt(case.outcome.content)
+    result = case.result if is_json else case.outcome.content
     if not is_json and (type(result) is not str or _SURROGATE.search(result)):
         help = "name a file that ends in .json"
-        yield Failure("the result is no text that a file can contain", "a text", shown, help)
-        return
-    if not real.is_relative_to(realpath(folder)):
+        yield Failure("the result is no text that a file can contain", "a text", excerpt(result), help)
+    elif not real.is_relative_to(realpath(file_of(rule, "."))):
         yield Failure(f"{file} is a link to another folder", "a file beside the rule file", str(real))
-        return
-    if update is not None and real in update.given:
+    elif update is not None and real in update.given:
         yield Failure(f"{file} is what a test starts from", "a file of its own", str(file))
-        return
-    known, fault = None, ""
+    else:
+        written = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
+        text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+        failure = _compared(file, result, excerpt(case.outcome.content))
+        if update is None and failure is not None:
+            yield failure
+        elif update is not None and (failure or real in update.files) and update.files.setdefault(real, text) != text:
+            yield Failure(f"another test has another result for {file}", "a file of its own", str(file))
+
+
+def _compared(file: Path, result: Any, shown: str) -> Failure | None:
+    """Return how a result differs from its snapshot, None if it is the same."""
+    help = "`--update` writes the current result: look at it before you keep it"
     try:
         known = read_sample(file)
     except SampleError as error:
-        fault = str(error)
-    is_same = not fault and dump(known) == dump(result)
-    if update is not None and (not is_same or real in update.files):
-        written = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
-        text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
-        if update.files.setdefault(real, text) != text:
-            yield Failure(f"another test has another result for {file}", "a file of its own", str(file))
-        return
-    help = "`--update` writes the current result: look at it before you keep it"
-    if fault:
-        yield Failure(fault, f"a snapshot in {file}", shown, help)
-    elif not is_same:
-        yield _differs(f"the result differs from {file}", known, result, help)
+        return Failure(str(error), f"a snapshot in {file}", shown, help)
+    same = dump(known) == dump(result)
+    return None if same else _differs(f"the result differs from {file}", known, result, help)
 
 
 def _has(value: Any, part: str) -> bool:
