@@ -36,6 +36,8 @@ GUIDES = sorted(
     for file in ROOT.glob(pattern)
 )
 FILE_NAME = re.compile(r"# (\S+\.yaml)\n")
+OTHER_VERSION = "pydantic-ai<2" if int(version("pydantic-ai-slim").split(".")[0]) >= 2 else "pydantic-ai>=2"
+"""The tag of blocks for the other versions of PydanticAI."""
 
 
 class Block(NamedTuple):
@@ -58,11 +60,6 @@ def blocks(guide: str) -> Iterator[Block]:
     text = re.sub(r"<!-- actions -->.*<!-- /actions -->", blank, read(guide), flags=re.DOTALL)
     for found in re.finditer(r"^```(\w+) *([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield Block(text.count("\n", 0, found.start(3)) + 1, found[1], found[2].split(), found[3])
-
-
-def runs_with_this_version(block: Block) -> bool:
-    newer = int(version("pydantic-ai-slim").split(".")[0]) >= 2
-    return ("pydantic-ai<2" if newer else "pydantic-ai>=2") not in block.tags
 
 
 def assert_prints(expected: str, printed: str, where: str) -> None:
@@ -116,7 +113,7 @@ def test_examples(
             assert (block.language, block.tags) == ("text", []), f"{where}: the output of the example is missing"
             assert_prints(block.body, printed, where)
             printed = ""
-        elif block.language == "python" and runs_with_this_version(block):
+        elif block.language == "python" and OTHER_VERSION not in block.tags:
             names = names if "continues" in block.tags else {}
             capsys.readouterr()
             exec(compile("\n" * (block.line - 1) + block.body, guide, "exec", dont_inherit=True), names)

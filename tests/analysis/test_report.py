@@ -132,9 +132,9 @@ _returns = st.lists(st.tuples(st.sampled_from(["t", "u", "u2", "other"]), _conte
 
 @given(_returns, _returns)
 def test_sums_of_parts_are_the_sums_of_the_whole(first: list[tuple[str, Any]], second: list[tuple[str, Any]]) -> None:
-    parts = [look(RULES, "h", history(*part), DETAILED) for part in (first, second)]
     whole, merged = Tally(), Tally()
-    for part in parts:
+    for returns in (first, second):
+        part = look(RULES, "h", history(*returns), DETAILED)
         merged.merge(part.tally)
         for entry in part.returns:
             whole.merge(tally_of(entry))
@@ -149,15 +149,13 @@ def test_each_line_is_reduced_as_if_alone(found: list[Any], end: bytes) -> None:
     lines = [line if isinstance(line, bytes) else history(*line) for line in found]
     writing = LookOptions(writes=True)
     tally, sums, reduced, _ = look_at_lines(RULES, end.join(lines), writing)
-    alone = [
-        look(RULES, "h", line, writing) if isinstance(what, list) else None
-        for line, what in zip(lines, found, strict=True)
-    ]
-    expected = Tally()
-    for each in filter(None, alone):
-        expected.merge(each.tally)
-    assert reduced == end.join(line if each is None else each.output for line, each in zip(lines, alone, strict=True))
-    assert tally == expected
+    expected, outputs = Tally(), lines.copy()
+    for number, line in enumerate(lines):
+        if isinstance(found[number], list):
+            alone = look(RULES, "h", line, writing)
+            expected.merge(alone.tally)
+            outputs[number] = alone.output
+    assert (reduced, tally) == (end.join(outputs), expected)
     wrong = [number for number, line in enumerate(lines, 1) if line in _WRONG]
     assert (sums.bad, [number for number, _ in sums.first_bad]) == (len(wrong), wrong[:MAX_BAD])
     assert look_at_lines(RULES, end.join(lines)) == (tally, sums, b"", ())
