@@ -22,14 +22,11 @@ from reducer.rules import Rule, Ruleset, Step
 from reducer.rules.checks import Conflict, conflicts
 
 _MAX_CONTENTS = 200
-_MAX_SHRINKING = 400
-"""Smaller contents that are tried to make a counterexample readable."""
+_MAX_SHRINKING = 400  # smaller contents that are tried to make a counterexample readable
 _MAX_ITEMS = 40
 """Items of a generated list, so that a search takes milliseconds; a `limit` above it is met by samples only."""
-_MAX_CHARS = 10_000
-"""Characters of a generated text."""
-_MAX_SHOWN = 300
-"""Characters of an input or a result in an error."""
+_MAX_CHARS = 10_000  # characters of a generated text
+_MAX_SHOWN = 300  # characters of an input or a result in an error
 _ITEM, _VALUE = object(), object()
 """Stand in a tree for each item of a list, and for each value of an object that is used as a map."""
 _KEYS = {"values": _VALUE, "each": _ITEM, "filter": _ITEM, "index": _ITEM, "slice": _ITEM}

@@ -11,18 +11,8 @@ from reducer.analysis.measures import Reduced, measure
 from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, report_return, tally_of
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
+from reducer.histories import stored
 from reducer.histories.lines import is_heavy, lines_of
-from reducer.histories.stored import (
-    Content,
-    InputFormat,
-    Key,
-    Return,
-    change_copies,
-    later_mentions,
-    protecting,
-    returns,
-    splice,
-)
 from reducer.rules import Ruleset
 
 
@@ -35,12 +25,12 @@ class LookOptions:
     history.
     """
 
-    chosen: Callable[[Return], bool] | None = None
+    chosen: Callable[[stored.Return], bool] | None = None
     detailed: bool = False
     writes: bool = False
     measured: bool = False
     references: bool = True
-    input_format: InputFormat = "auto"
+    input_format: stored.InputFormat = "auto"
 
 
 ALL_RETURNS = LookOptions()
@@ -72,12 +62,12 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     """
     tally = Tally()
     reports: list[ReturnReport] = []
-    reduced: dict[Key, Reduced] = {}
-    mentions = later_mentions(data, options.input_format) if options.references else None
+    reduced: dict[stored.Key, Reduced] = {}
+    mentions = stored.later_mentions(data, options.input_format) if options.references else None
     reduce = partial(reduce_content, ruleset)
 
-    def changed() -> Iterator[tuple[Content, Any]]:
-        for found in returns(data, options.input_format):
+    def changed() -> Iterator[tuple[stored.Content, Any]]:
+        for found in stored.returns(data, options.input_format):
             if options.chosen is not None and not options.chosen(found):
                 continue
             protected = mentions(found.key, found.content) if mentions else None
@@ -93,10 +83,10 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
             if options.measured:
                 reduced[found.key] = Reduced(found, alone)
             if options.writes and not found.untouched:
-                copies = protecting(reduce, mentions, found.key) if mentions else reduce
-                yield from change_copies(found, outcome.content, copies)
+                copies = stored.protecting(reduce, mentions, found.key) if mentions else reduce
+                yield from stored.change_copies(found, outcome.content, copies)
 
-    output = splice(data, changed())
+    output = stored.splice(data, changed())
     if options.measured:
         tally.measures = measure(history, data, reduced, options.input_format)
     return Look(tally, tuple(reports), output if options.writes else b"")
@@ -113,13 +103,13 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
     pieces: list[bytes] = []
     done = 0
     for start, end in lines_of(piece):
-        lines.lines += 1
         line = piece[start:end]
-        if not line.strip():
-            lines.blank += 1
-            continue
-        if is_heavy(line):
-            lines.long += 1
+        is_blank = not line.strip()
+        is_long = not is_blank and is_heavy(line)
+        lines.lines += 1
+        lines.blank += is_blank
+        lines.long += is_long
+        if is_blank or is_long:
             continue
         try:
             found = look(ruleset, "", line, options)

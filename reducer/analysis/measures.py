@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import add
 from pathlib import PurePath
@@ -180,7 +180,7 @@ def _lost_references(
                 value=one.shown,
                 tool=entry.found.tool,
                 found=entry.found.name,
-                path=_path(one.value, entry.found.content),
+                path=path_text(_place(opened(entry.found.content), searcher([one.value]))),
                 used=placed[one.event].key.message,
                 kind=one.kind,
                 step=steps[one.value],
@@ -207,21 +207,14 @@ def _step_name(outcome: Outcome, run: StepRun) -> str:
     return f"{file}:{run.step.location.line} {run.step.name}" if run.step else f"{file} max_chars"
 
 
-def _path(value: str, content: Any) -> str:
-    """Return the path of the first place in a content whose key or text contains a value; `@` for a text."""
-    search = searcher([value])
-    return next((path_text(path) for path, leaf in _leaves(opened(content)) if search(searched(leaf))), "@")
-
-
-def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield every key and every leaf with its path, in order."""
-    if isinstance(value, (dict, list)):
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            if isinstance(key, str):
-                yield (*path, key), key
-            yield from _leaves(inner, (*path, key))
-    else:
-        yield path, value
+def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ...]:
+    """Return the keys and indices that lead to the first key or text in which a search finds something."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if isinstance(key, str) and search(key):
+            return (key,)
+        if search(searched(inner)):
+            return (key, *_place(inner, search))
+    return ()
 
 
 def _lost_entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dict[str, Recall], list[LostEntity]]:
@@ -310,5 +303,5 @@ def _event_size(event: Event, returned: Iterator[Any]) -> int:
 
 
 def size(value: Any) -> int:
-    """Count the characters that a content is sent as; 0 for none, and for one without a JSON form."""
+    """Count the characters that a content is sent as; 0 for none, and for one that cannot be counted."""
     return 0 if value is None else characters(value)

@@ -18,8 +18,7 @@ from reducer.rules import Step, When
 from reducer.rules.texts import text_paths
 from reducer.values import Unreducible
 
-_MAX_VALUES = 200
-"""Values at one level that are searched for keys."""
+_MAX_VALUES = 200  # values at one level that are searched for keys
 _MAX_KEYS = 50
 _MAX_CORRECTIONS = 6
 _TYPES: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}

@@ -87,9 +87,9 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None
         return TestResult(rule, number, (Failure(str(error), place=(*here, "given"), what="given"),))
     try:
         outcome = attempt(ruleset, rule.name, content)
-        failures = [_of_law(one, here) for one in broken_laws(ruleset, content, before, outcome)]
-        found = unmet(test.expect, content, outcome, None if failures else update)
-        failures += [replace(one, place=(*here, "expect", *one.place)) for one in found]
+        broken = [_of_law(one, here) for one in broken_laws(ruleset, content, before, outcome)]
+        found = unmet(test.expect, content, outcome, None if broken else update)
+        failures = (*broken, *(replace(one, place=(*here, "expect", *one.place)) for one in found))
     except Exception as error:  # law 9: a rule never raises, so the test shows what did
         return TestResult(rule, number, (_of_law(Broken(9, f"{type(error).__name__}: {error}"), here),))
     size = characters(content)
@@ -97,16 +97,8 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None
         steps = step_reports(outcome, size, False) if outcome.steps else ()
     except Unreducible:
         steps = ()
-    return TestResult(
-        rule,
-        number,
-        tuple(failures),
-        before=size,
-        after=size if outcome.content is content else characters(outcome.content),
-        gated=outcome.gated,
-        steps=steps,
-        runs=outcome.steps,
-    )
+    after = size if outcome.content is content else characters(outcome.content)
+    return TestResult(rule, number, failures, size, after=after, gated=outcome.gated, steps=steps, runs=outcome.steps)
 
 
 def _of_law(broken: Broken, here: Place) -> Failure:

@@ -19,10 +19,8 @@ from reducer.values import Unreducible, chars
 Kind = Literal["removed", "emptied", "cut", "unwrapped", "restored"]
 Pattern = tuple[Token, ...]
 
-_MANY_KEYS = 8
-"""Changed keys of one object above which it counts as a map, whose keys are written as `*`."""
-_MAX_NAMES = 6
-"""Removed keys of alike objects that have a line each; more are named on one line."""
+_MANY_KEYS = 8  # changed keys of one object above which it counts as a map, whose keys are written as `*`
+_MAX_NAMES = 6  # removed keys of alike objects that have a line each; more are named on one line
 _SAMPLE = 64
 _KINDS: dict[str, Kind] = {"key": "removed", "items": "removed", "emptied": "emptied", "cut": "cut"}
 
