@@ -191,10 +191,11 @@ def _snapshot(name: str, case: _Case) -> Iterator[Failure]:
         written = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
         text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
         failure = _compared(file, result, excerpt(case.outcome.content))
-        if update is None and failure is not None:
+        if update is not None and (failure or real in update.files):
+            other = Failure(f"another test has another result for {file}", "a file of its own", str(file))
+            failure = other if update.files.setdefault(real, text) != text else None
+        if failure is not None:
             yield failure
-        elif update is not None and (failure or real in update.files) and update.files.setdefault(real, text) != text:
-            yield Failure(f"another test has another result for {file}", "a file of its own", str(file))
 
 
 def _compared(file: Path, result: Any, shown: str) -> Failure | None:
