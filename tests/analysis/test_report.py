@@ -16,9 +16,9 @@ from reducer.analysis import report
 from reducer.analysis.look import LookOptions, look, look_at_lines
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import MAX_BAD, LineSum, Report, ReturnReport, Tally, attention, tally_of
+from reducer.cli.screen import visible
 from reducer.cli.views.json_report import as_json
 from reducer.rules import compile_rules
-from reducer.screen import visible
 from tests.cli.conftest import RECORDS, history
 from tests.helpers import rules
 
