@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from reducer.formats.literal import read_literal
-from reducer.formats.nodes import Atom, Bracketed, plain
+from reducer.formats import Atom, Bracketed, plain
 
 
 class Risk(enum.Enum):
