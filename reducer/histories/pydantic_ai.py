@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from reducer.histories import why_untouched
 from reducer.histories.format import Format, Scalar, ToolReturn, called
-from reducer.histories.reducible import why_untouched
 from reducer.histories.source import Source
 from reducer.references import Prompt, Response, searched
 
@@ -41,25 +41,28 @@ def _recognises(message: Message, strict: bool) -> bool:
 
 
 def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
-    if message.kind != "request":
-        return
-    parts: Any = message.parts
-    for number, part in enumerate(parts):
-        if type(part) is not Part or part.part_kind != "tool-return":
-            continue
-        why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
-        if part.content is UNSET:
-            contents: tuple[Raw, ...] = ()
-        else:
-            contents = (part.content,)
+    for number, part in _parts(message) if message.kind == "request" else ():
+        if part.part_kind == "tool-return":
+            why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
             if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
                 why = "its content is bytes, a date or the like, stored as a text"
-        yield ToolReturn(number, part.tool_name, part.tool_call_id, contents, why, part.timestamp)
+            contents = [] if part.content is UNSET else [part.content]
+            yield ToolReturn(
+                number, part.tool_name, part.tool_call_id, contents, untouched=why, timestamp=part.timestamp
+            )
+
+
+def _parts(message: Message) -> list[tuple[int, Part]]:
+    """Return the parts of a message with their numbers."""
+    parts: Any = message.parts
+    return [(number, part) for number, part in enumerate(parts) if type(part) is Part]
 
 
 def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
-    listed: Any = message.parts
-    parts = [(number, part, _content(part, source)) for number, part in enumerate(listed) if type(part) is Part]
+    parts = [
+        (number, part, None if part.part_kind == "tool-return" else source.value(part.content))
+        for number, part in _parts(message)
+    ]
     if message.kind == "response":
         texts = (text for _, part, text in parts if part.part_kind == "text" and isinstance(text, str))
         called_parts = (part for _, part, _ in parts if part.part_kind == "tool-call")
@@ -71,10 +74,6 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
     for number, part, content in parts:
         if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
             yield number, Prompt(content if isinstance(content, str) else searched(content))
-
-
-def _content(part: Part, source: Source) -> Any:
-    return None if part.content is UNSET or part.part_kind == "tool-return" else source.value(part.content)
 
 
 FORMAT = Format(

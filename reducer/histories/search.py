@@ -27,11 +27,11 @@ _NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "mess
 _LONGEST_KEYS = 100
 
 Path = tuple[str | int, ...]
-Messages = tuple[Format, list[Any]]
-"""Messages of a list, or a single message, with their format."""
+Message = tuple[Format, Any]
+"""A message with its format."""
 
 
-def find_messages(source: Source, input_format: InputFormat) -> list[Messages]:
+def find_messages(source: Source, input_format: InputFormat) -> list[Message]:
     """Return all messages of a stored history in order. Raises `HistoryError` if it is none.
 
     The history is a list of messages, one message, or any JSON in which there are such.
@@ -41,14 +41,14 @@ def find_messages(source: Source, input_format: InputFormat) -> list[Messages]:
         raise HistoryError("empty: expected a list of messages")
     found = list(_search(source, formats, source.root, ()))
     if found:
-        return found
+        return [(form, message) for form, messages in found for message in messages]
     source.decode(Raw, source.root)
     if source.mark(source.root) == "[":
         raise _no_message(source, formats, source.decode(list[Raw], source.root)[0], (0,))
     raise HistoryError(f"not a history: found {_described(source, source.root)}, {_expected(formats)}")
 
 
-def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> Iterator[Messages]:
+def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> Iterator[tuple[Format, list[Any]]]:
     """Yield the messages in a list or object, each list of them, each single message and each empty history."""
     mark = source.mark(raw)
     if mark == "[":
@@ -66,7 +66,7 @@ def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> 
                 yield from _search(source, formats, value, (*path, key))
 
 
-def _search_list(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> Iterator[Messages]:
+def _search_list(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> Iterator[tuple[Format, list[Any]]]:
     items: list[Raw]
     for one in formats:
         messages = source.decode(_list_of(one.message), raw)

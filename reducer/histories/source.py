@@ -14,10 +14,11 @@ from json.decoder import JSONDecodeError
 from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError
+from reducer.formats.json_text import DuplicateKey, distinct
 from reducer.strict_json import as_python_3_11, is_deep
 
 BOM = b"\xef\xbb\xbf"
@@ -88,13 +89,13 @@ class Source:
         """Decode a value as a type."""
         return _convert(kind, memoryview(raw)) if self._plain else _decoder(kind).decode(raw)
 
-    def value(self, raw: Raw) -> Any:
-        """Decode a value as plain JSON; None if it cannot be decoded."""
-        return decode(self.data[slice(*self.place(raw))])[0]
+    def value(self, raw: Raw | UnsetType) -> Any:
+        """Decode a value as plain JSON; None if it is missing or cannot be decoded."""
+        return None if raw is UNSET else decode(self.data[slice(*self.place(raw))])[0]
 
-    def mark(self, raw: Raw) -> str:
-        """Return the first character of a value, such as `{`."""
-        return chr(memoryview(raw)[0])
+    def mark(self, raw: Raw | UnsetType) -> str:
+        """Return the first character of a value, such as `{`; nothing if it is missing."""
+        return "" if raw is UNSET else chr(memoryview(raw)[0])
 
     def place(self, raw: Raw) -> tuple[int, int]:
         """Return the byte offsets where a value starts and ends."""
@@ -186,18 +187,7 @@ def _fault(data: bytes, error: JSONDecodeError) -> HistoryError:
     return HistoryError(f"not JSON: {message} at {located(data, error.pos)}")
 
 
-class _RepeatedKey(ValueError):
-    pass
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise _RepeatedKey
-    return value
-
-
-_strict = json.JSONDecoder(object_pairs_hook=_distinct).decode
+_strict = json.JSONDecoder(object_pairs_hook=distinct).decode
 _lenient = json.JSONDecoder().decode
 
 
@@ -211,7 +201,7 @@ def decode(piece: bytes) -> tuple[Any, str]:
     try:
         try:
             value = _strict(text)
-        except _RepeatedKey:
+        except DuplicateKey:
             value, why = _lenient(text), "an object in it has the same key twice"
         if is_deep(value, len(text)):
             return None, _TOO_DEEP
@@ -228,8 +218,3 @@ def encode(value: Any) -> bytes:
         return to_json(value, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError):
         return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", _encode(value)).encode()
-
-
-def can_encode(new: Any, encoded: bytes, original: bytes) -> bool:
-    """Tell whether a changed content keeps its numbers: one such as 1e400 is read as infinity."""
-    return type(new) is str or b"Infinity" not in encoded or b"Infinity" in original

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
@@ -10,10 +11,11 @@ from msgspec import MsgspecError
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
+from reducer.histories import protecting as protecting
 from reducer.histories.format import ToolReturn
 from reducer.histories.search import InputFormat as InputFormat
-from reducer.histories.search import Messages, find_messages
-from reducer.histories.source import NO_CONTENT, Source, can_encode, decode, encode, located
+from reducer.histories.search import Message, find_messages
+from reducer.histories.source import NO_CONTENT, Source, decode, encode, located
 from reducer.references import Event, Mentions, Response, Returned
 
 
@@ -91,7 +93,7 @@ def reduce_json(
     def changes() -> Iterator[tuple[Content, Any]]:
         for found in returns(data, input_format, applies=applies):
             if not found.untouched:
-                own = reduce if mentions is None else protecting(reduce, mentions, found.key)
+                own = protecting(reduce, mentions, found.key)
                 yield from change_copies(found, own(found.tool, found.content), own)
 
     return splice(data, changes())
@@ -104,12 +106,23 @@ def returns(
 
     With `applies`, only those that rules for such a tool may change. Raises `HistoryError`.
     """
-    times: dict[str, int] = {}
-    for key, found, spans in _read(data, input_format, partial(_locate, data, applies)):
+    times: Counter[str] = Counter()
+    for key, found, spans in _read(data, input_format, partial(_locate, applies)):
         call_id = _text(found.call_id)
-        times[call_id] = nth = times.get(call_id, 0) + 1
-        places, why = _decoded(data, spans)
-        yield Return(_text(found.tool), call_id, nth, key, places, found.untouched or why, _text(found.timestamp))
+        times[call_id] += 1
+        pieces = [data[start:end] for start, end in spans]
+        decoded = {piece: decode(piece) for piece in dict.fromkeys(pieces)}  # most copies are the same bytes
+        why = next((why for _, why in decoded.values() if why), "") if spans else NO_CONTENT
+        places = tuple(Content(decoded[piece][0], *span) for piece, span in zip(pieces, spans, strict=True))
+        yield Return(
+            tool=_text(found.tool),
+            call_id=call_id,
+            nth=times[call_id],
+            key=key,
+            places=places or (Content(None, 0, 0),),
+            untouched=found.untouched or why,
+            timestamp=_text(found.timestamp),
+        )
 
 
 def events(data: bytes, input_format: InputFormat = "auto", *, contents: bool = True) -> list[Placed]:
@@ -117,7 +130,7 @@ def events(data: bytes, input_format: InputFormat = "auto", *, contents: bool = 
 
     Without `contents`, those of the tool returns are None. Raises `HistoryError`.
     """
-    return _read(data, input_format, partial(_events, data, contents))
+    return _read(data, input_format, partial(_events, contents))
 
 
 def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMentions:
@@ -136,17 +149,14 @@ def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMenti
     return lambda key, content: partial(find, key, content)
 
 
-def protecting(reduce: Callable[..., Any], mentions: FindMentions, key: Key) -> Callable[[str, Any], Any]:
-    """Return `reduce(tool, content)` that protects what later messages mention, for the return at `key`."""
-    return lambda tool, content: reduce(tool, content, protected=mentions(key, content))
-
-
 def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
     """Return the history with new contents in the given places; a content given as bytes is JSON already."""
     edits: list[tuple[int, int, bytes]] = []
     for place, new in changes:
         encoded = new if type(new) is bytes else encode(new)
-        if type(new) is bytes or can_encode(new, encoded, data[place.start : place.end]):
+        # A number such as 1e400 is read as infinity: such a content stays.
+        is_same_json = type(new) in (str, bytes) or b"Infinity" not in encoded
+        if is_same_json or b"Infinity" in data[place.start : place.end]:
             edits.append((place.start, place.end, encoded))
     if not edits:
         return data
@@ -195,7 +205,7 @@ def _is_same(one: Any, other: Any) -> bool:
     return one is other or (bool(one == other) and (type(one) is str or encode(one) == encode(other)))
 
 
-def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[Messages]], list[_T]]) -> list[_T]:
+def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[Message]], list[_T]]) -> list[_T]:
     """Return what `use(source, messages)` returns."""
     try:
         data.isascii() or data.decode()
@@ -210,16 +220,15 @@ def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[Me
         return use(source, find_messages(source, input_format))
 
 
-def _locate(
-    data: bytes, applies: Callable[[str], bool] | None, source: Source, groups: list[Messages]
-) -> list[_Located]:
+def _locate(applies: Callable[[str], bool] | None, source: Source, messages: list[Message]) -> list[_Located]:
     """Return the tool returns of a history; with `applies` only those that rules for such a tool may change."""
     located: list[_Located] = []
-    for number, (form, message) in enumerate((form, message) for form, group in groups for message in group):
-        times: dict[int, int] = {}
+    data = source.data
+    for number, (form, message) in enumerate(messages):
+        times: Counter[int] = Counter()
         for found in form.returns(message, source):
-            nth = times.get(found.part, 0)
-            times[found.part] = nth + 1
+            nth = times[found.part]
+            times[found.part] += 1
             if applies is None or (not found.untouched and applies(found.tool)):
                 spans = [*map(source.place, found.contents)]
                 if len(spans) > 1:
@@ -230,28 +239,15 @@ def _locate(
     return located
 
 
-def _events(data: bytes, contents: bool, source: Source, groups: list[Messages]) -> list[Placed]:
+def _events(contents: bool, source: Source, messages: list[Message]) -> list[Placed]:
     happened = []
-    for key, found, spans in _locate(data, None, source, groups):
-        content = decode(data[slice(*spans[0])])[0] if contents and spans else None
+    for key, found, spans in _locate(None, source, messages):
+        content = decode(source.data[slice(*spans[0])])[0] if contents and spans else None
         happened.append(Placed(Returned(content, _text(found.call_id)), key))
-    for number, (form, message) in enumerate((form, message) for form, group in groups for message in group):
+    for number, (form, message) in enumerate(messages):
         happened += [Placed(event, Key(number, part, -1)) for part, event in form.said(message, source)]
     return sorted(happened, key=lambda one: one.key)
 
 
 def _text(value: Any) -> str:
     return "" if value is None else str(value)
-
-
-def _decoded(data: bytes, spans: list[tuple[int, int]]) -> tuple[tuple[Content, ...], str]:
-    """Decode the contents of a return; the reason why rules never apply to one of them comes second."""
-    decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
-    places = []
-    for start, end in spans:
-        piece = data[start:end]
-        if piece not in decoded:
-            decoded[piece] = decode(piece)
-        places.append(Content(decoded[piece][0], start, end))
-    why = next((why for _, why in decoded.values() if why), "") if places else NO_CONTENT
-    return tuple(places) or (Content(None, 0, 0),), why
