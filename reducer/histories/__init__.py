@@ -12,6 +12,12 @@ from typing import Any
 RECALL = "recall_tool_return"
 """The tool with which a model reads the original of a return again, page by page."""
 
+FindMentions = Callable[[Any, Any], Callable[[], frozenset[str]]]
+"""Takes the place and the content of a tool return; returns what finds the values in it that later messages mention.
+
+The place is the number of a message, in a stored history a `Key`.
+"""
+
 _SYNTHESIZED = "pydantic_ai_synthesized_tool_return"
 
 
@@ -32,8 +38,8 @@ def why_untouched(tool: object, outcome: object = None, tool_kind: object = None
     return ""
 
 
-def protecting(reduce: Callable[..., Any], mentions: Callable[..., Any] | None, place: Any) -> Callable[..., Any]:
-    """Return `reduce(tool, content)` that protects what `mentions(place, content)` finds; `reduce` without mentions."""
+def protecting(reduce: Callable[..., Any], mentions: FindMentions | None, place: Any) -> Callable[..., Any]:
+    """Return `reduce(tool, content)` that protects what `mentions` finds, for the return at `place`."""
     if mentions is None:
         return reduce
     return lambda tool, content: reduce(tool, content, protected=mentions(place, content))

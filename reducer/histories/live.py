@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from reducer.histories import protecting, why_untouched
+from reducer.histories import FindMentions, protecting, why_untouched
 from reducer.references import Call, Mentions, Response
 from reducer.values import Unreducible, plain
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 _DEEPEST = 250
 """Levels of a content that are searched for references: PydanticAI stores none that are deeper."""
-
-FindMentions = Callable[[int, Any], Callable[[], frozenset[str]]]
-"""Returns what finds the values in a content of a message, given by its number, that later responses mention."""
 
 
 def reduce_messages(

@@ -24,11 +24,8 @@ from reducer.strict_json import as_python_3_11, is_deep
 BOM = b"\xef\xbb\xbf"
 NO_CONTENT = "its content is no text, list or object"
 
-_TOO_DEEP = "it is nested too deep to be read"
 _DEEPEST = 100
 """Levels of nesting that are searched for messages; the messages of a history are not as deep."""
-_START = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\n\r]*+")
-_BETWEEN = re.compile(r"[ \t\n\r,:]*+")
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 _LONE_SURROGATE = re.compile(
     rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
@@ -81,8 +78,8 @@ class Source:
         self._plain = plain
         self._text = readable(data) if plain else data
         self._address = _buffer(self._text)[0]
-        start = _START.match(self._text)
-        view: Any = memoryview(self._text)[start.end() if start else 0 :]
+        start = len(self._text) - len(self._text.removeprefix(BOM).lstrip(b" \t\n\r"))
+        view: Any = memoryview(self._text)[start:]
         self.root: Raw = view if plain else Raw(view)
 
     def decode(self, kind: Any, raw: Raw) -> Any:
@@ -136,8 +133,9 @@ def _members(view: memoryview) -> Iterator[tuple[str, memoryview]]:
 
 
 def _between(text: str, at: int) -> int:
-    found = _BETWEEN.match(text, at)
-    return found.end() if found else at
+    while text[at] in " \t\n\r,:":
+        at += 1
+    return at
 
 
 def readable(data: bytes) -> bytes:
@@ -204,9 +202,9 @@ def decode(piece: bytes) -> tuple[Any, str]:
         except DuplicateKey:
             value, why = _lenient(text), "an object in it has the same key twice"
         if is_deep(value, len(text)):
-            return None, _TOO_DEEP
+            raise RecursionError
     except RecursionError:
-        return None, _TOO_DEEP
+        return None, "it is nested too deep to be read"
     except ValueError:
         return None, "a number in it has more digits than can be read"
     return value, why if type(value) in (str, list, dict) else NO_CONTENT

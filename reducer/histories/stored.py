@@ -11,6 +11,7 @@ from msgspec import MsgspecError
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
+from reducer.histories import FindMentions
 from reducer.histories import protecting as protecting
 from reducer.histories.format import ToolReturn
 from reducer.histories.search import InputFormat as InputFormat
@@ -29,9 +30,6 @@ class Key(NamedTuple):
     part: int
     nth: int
 
-
-FindMentions = Callable[[Key, Any], Callable[[], frozenset[str]]]
-"""Returns what finds the values in a content of the return at `Key` that later messages mention."""
 
 _Located = tuple[Key, ToolReturn, list[tuple[int, int]]]
 """A tool return at its place, and the byte offsets of its contents, a text first."""
@@ -125,26 +123,21 @@ def returns(
         )
 
 
-def events(data: bytes, input_format: InputFormat = "auto", *, contents: bool = True) -> list[Placed]:
-    """Return what happened in a stored history, in order: prompts, responses and tool returns.
-
-    Without `contents`, those of the tool returns are None. Raises `HistoryError`.
-    """
-    return _read(data, input_format, partial(_events, contents))
+def events(data: bytes, input_format: InputFormat = "auto") -> list[Placed]:
+    """Return the prompts, responses and tool returns of a stored history in order. Raises `HistoryError`."""
+    return _read(data, input_format, lambda *read: sorted(_returned(*read) + _said(*read), key=lambda one: one.key))
 
 
 def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMentions:
     """Return what finds the values in tool returns that later messages mention; reads the history when first asked."""
 
     @cache
-    def mentions() -> tuple[Mentions, dict[Key, int]]:
-        happened = events(data, input_format, contents=False)
-        numbers = {one.key: number for number, one in enumerate(happened) if isinstance(one.event, Returned)}
-        return Mentions([(n, one.event) for n, one in enumerate(happened) if isinstance(one.event, Response)]), numbers
+    def mentions() -> Mentions:
+        said = _read(data, input_format, _said)
+        return Mentions([(one.key, one.event) for one in said if isinstance(one.event, Response)])
 
     def find(key: Key, content: Any) -> frozenset[str]:
-        found, numbers = mentions()
-        return found.after(numbers[key], content)
+        return mentions().after(key, content)
 
     return lambda key, content: partial(find, key, content)
 
@@ -239,14 +232,21 @@ def _locate(applies: Callable[[str], bool] | None, source: Source, messages: lis
     return located
 
 
-def _events(contents: bool, source: Source, messages: list[Message]) -> list[Placed]:
-    happened = []
-    for key, found, spans in _locate(None, source, messages):
-        content = decode(source.data[slice(*spans[0])])[0] if contents and spans else None
-        happened.append(Placed(Returned(content, _text(found.call_id)), key))
-    for number, (form, message) in enumerate(messages):
-        happened += [Placed(event, Key(number, part, -1)) for part, event in form.said(message, source)]
-    return sorted(happened, key=lambda one: one.key)
+def _returned(source: Source, messages: list[Message]) -> list[Placed]:
+    """Return the tool returns of a history as events."""
+    return [
+        Placed(Returned(decode(source.data[slice(*spans[0])])[0] if spans else None, _text(found.call_id)), key)
+        for key, found, spans in _locate(None, source, messages)
+    ]
+
+
+def _said(source: Source, messages: list[Message]) -> list[Placed]:
+    """Return the prompts and responses of a history."""
+    return [
+        Placed(event, Key(number, part, -1))
+        for number, (form, message) in enumerate(messages)
+        for part, event in form.said(message, source)
+    ]
 
 
 def _text(value: Any) -> str:
