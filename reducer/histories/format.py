@@ -15,8 +15,7 @@ Scalar = str | int | float | bool | None
 """What a field may hold besides the structure that is read: a field that holds anything else is read as well."""
 
 
-@dataclass(slots=True, eq=False)
-class ToolReturn:
+class ToolReturn(Struct):
     """One tool return of a message: `part` counts from 0, `contents` are all the places that hold its content.
 
     `untouched` is the reason why rules never apply to it, empty if they do.

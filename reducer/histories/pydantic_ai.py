@@ -41,8 +41,9 @@ def _recognises(message: Message, strict: bool) -> bool:
 
 
 def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
-    for number, part in _parts(message) if message.kind == "request" else ():
-        if part.part_kind == "tool-return":
+    parts: Any = message.parts if message.kind == "request" else ()
+    for number, part in enumerate(parts):
+        if type(part) is Part and part.part_kind == "tool-return":
             why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
             if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
                 why = "its content is bytes, a date or the like, stored as a text"
@@ -52,16 +53,12 @@ def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
             )
 
 
-def _parts(message: Message) -> list[tuple[int, Part]]:
-    """Return the parts of a message with their numbers."""
-    parts: Any = message.parts
-    return [(number, part) for number, part in enumerate(parts) if type(part) is Part]
-
-
 def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
+    listed: Any = message.parts
     parts = [
         (number, part, None if part.part_kind == "tool-return" else source.value(part.content))
-        for number, part in _parts(message)
+        for number, part in enumerate(listed)
+        if type(part) is Part
     ]
     if message.kind == "response":
         texts = (text for _, part, text in parts if part.part_kind == "text" and isinstance(text, str))

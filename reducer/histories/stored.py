@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
@@ -104,20 +103,23 @@ def returns(
 
     With `applies`, only those that rules for such a tool may change. Raises `HistoryError`.
     """
-    times: Counter[str] = Counter()
+    times: dict[str, int] = {}
     for key, found, spans in _read(data, input_format, partial(_locate, applies)):
         call_id = _text(found.call_id)
-        times[call_id] += 1
-        pieces = [data[start:end] for start, end in spans]
-        decoded = {piece: decode(piece) for piece in dict.fromkeys(pieces)}  # most copies are the same bytes
-        why = next((why for _, why in decoded.values() if why), "") if spans else NO_CONTENT
-        places = tuple(Content(decoded[piece][0], *span) for piece, span in zip(pieces, spans, strict=True))
+        times[call_id] = nth = times.get(call_id, 0) + 1
+        places, why, piece = [], "" if spans else NO_CONTENT, b""
+        for start, end in spans:
+            if data[start:end] != piece:  # most copies are the same bytes
+                piece = data[start:end]
+                content, reason = decode(piece)
+                why = why or reason
+            places.append(Content(content, start, end))
         yield Return(
             tool=_text(found.tool),
             call_id=call_id,
-            nth=times[call_id],
+            nth=nth,
             key=key,
-            places=places or (Content(None, 0, 0),),
+            places=tuple(places) or (Content(None, 0, 0),),
             untouched=found.untouched or why,
             timestamp=_text(found.timestamp),
         )
@@ -218,10 +220,10 @@ def _locate(applies: Callable[[str], bool] | None, source: Source, messages: lis
     located: list[_Located] = []
     data = source.data
     for number, (form, message) in enumerate(messages):
-        times: Counter[int] = Counter()
+        times: dict[int, int] = {}
         for found in form.returns(message, source):
-            nth = times[found.part]
-            times[found.part] += 1
+            nth = times.get(found.part, 0)
+            times[found.part] = nth + 1
             if applies is None or (not found.untouched and applies(found.tool)):
                 spans = [*map(source.place, found.contents)]
                 if len(spans) > 1:
