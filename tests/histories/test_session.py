@@ -167,17 +167,13 @@ def test_copies_of_which_one_has_no_id_are_one_return() -> None:
 @pytest.mark.parametrize(
     ("results", "details", "expected"),
     [
-        ("", "tt", [("t", ["raw t0"]), ("t", ["raw t1"])]),
-        ("u", "tt", [("u", ["text u"]), ("t", ["raw t0"]), ("t", ["raw t1"])]),
-        (
-            "abc",
-            "acd",
-            [("a", ["text a", "raw a0"]), ("b", ["text b"]), ("c", ["text c", "raw c1"]), ("d", ["raw d2"])],
-        ),
+        ("", "tt", [("t", ["t0"]), ("t", ["t1"])]),
+        ("u", "tt", [("u", ["text u"]), ("t", ["t0"]), ("t", ["t1"])]),
+        ("abc", "acd", [("a", ["text a", "a0"]), ("b", ["text b"]), ("c", ["text c", "c1"]), ("d", ["d2"])]),
     ],
 )
 def test_technical_details_pair_by_position_then_by_name(results: str, details: str, expected: Any) -> None:
-    raw = [{"function_name": name, "raw_result": f"raw {name}{number}"} for number, name in enumerate(details)]
+    raw = [{"function_name": name, "raw_result": f"{name}{number}"} for number, name in enumerate(details)]
     texts = [{"name": name, "content": f"text {name}", "call_id": name} for name in results]
     assert contents(history(texts, raw)) == expected
 
