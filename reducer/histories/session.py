@@ -6,7 +6,8 @@ to them, `technical_details` may hold the same results without an id. All of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -131,38 +132,36 @@ def _add(one: ToolReturn, copies: Iterable[Raw | UnsetType], untouched: str) -> 
 def _gathered(newer: list[ToolReturn], older: list[ToolReturn], source: Source) -> list[ToolReturn]:
     """Return the returns of both lists, in which those of the older list are copies of those of the newer list.
 
-    An id may come back within a message: the second return with it is the second in both lists. Where one of the two
-    has no id, the tool and the text must be the same.
+    Where one of the two has no id, the tool and the text must be the same.
     """
-    returns = list(newer)
-    by_id: dict[Any, list[ToolReturn]] = {}
-    by_text: dict[Any, list[ToolReturn]] = {}
-    for one in newer:
-        by_id.setdefault(_id_of(one), []).append(one)
+    text_of = partial(_text_of, source)
+    rest = _join(older, newer, _id_of)
+    rest = _join(rest, [one for one in newer if one.call_id is None], text_of)
+    others = [copy for copy in rest if copy.call_id is not None]
+    rest = [copy for copy in rest if copy.call_id is None]
+    return [*newer, *others, *_join(rest, [one for one in newer if one.call_id is not None], text_of)]
+
+
+def _join(copies: list[ToolReturn], returns: list[ToolReturn], key: Callable[[ToolReturn], Any]) -> list[ToolReturn]:
+    """Add copies to the returns with the same key, the second one to the second return with it; return the others."""
+    known: dict[Any, list[ToolReturn]] = {}
+    for one in returns if copies else ():
+        known.setdefault(key(one), []).append(one)
+    known.pop(None, None)
     others = []
-    for copy in older:
-        if (id := _id_of(copy)) and (same := by_id.get(id)):
+    for copy in copies:
+        if same := known.get(key(copy)):
             _add(same.pop(0), copy.contents, copy.untouched)
         else:
             others.append(copy)
-    for one in newer if others else ():
-        by_text.setdefault((_text_of(one, source), one.call_id is None), []).append(one)
-    for copy in others:
-        text = _text_of(copy, source)
-        keys = [(text, True), (text, False)] if copy.call_id is None else [(text, True)]
-        same = next(filter(None, map(by_text.get, keys)), None)
-        if text and same:
-            _add(same.pop(0), copy.contents, copy.untouched)
-        else:
-            returns.append(copy)
-    return returns
+    return others
 
 
 def _id_of(one: ToolReturn) -> tuple[str, str] | None:
     return (one.tool, one.call_id) if type(one.tool) is str and type(one.call_id) is str else None
 
 
-def _text_of(one: ToolReturn, source: Source) -> tuple[str, bytes] | None:
+def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
     """Return the tool and the content of a return as it is written; None unless the content is a text."""
     if type(one.tool) is not str or not one.contents or source.mark(one.contents[0]) != '"':
         return None

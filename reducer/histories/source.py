@@ -44,26 +44,14 @@ _skip = json.JSONDecoder(parse_int=len).raw_decode
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
-class _Buffer(ctypes.Structure):
-    """The beginning of CPython's `Py_buffer`, and room for its other fields."""
-
-    _fields_ = (
-        ("buf", ctypes.c_void_p),
-        ("obj", ctypes.py_object),
-        ("len", ctypes.c_ssize_t),
-        ("others", ctypes.c_void_p * 8),
-    )
-
-
 def _buffer(value: Any) -> tuple[int, int]:
     """Return the address and the length of the bytes of a value."""
-    buffer = _Buffer()
-    reference = ctypes.byref(buffer)
-    _get_buffer(value, reference, 0)
+    fields = (ctypes.c_void_p * 11)()  # CPython's `Py_buffer`: the address, the object, the length, and others
+    _get_buffer(value, fields, 0)
     try:
-        return buffer.buf or 0, buffer.len
+        return fields[0] or 0, fields[2] or 0
     finally:
-        _release_buffer(reference)
+        _release_buffer(fields)
 
 
 class Source:
