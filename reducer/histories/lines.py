@@ -16,9 +16,8 @@ _PIECE = 2 * 1024 * 1024
 """Least bytes of a piece: small enough for several in memory, large enough to be compressed on its own."""
 _STEP = 1 << 18
 _LINE = re.compile(rb"(?!\Z)([^\n]*+)\n?")
-_LINES = (".jsonl", ".ndjson")
-_COMPRESSED = ("", ".gz", ".zst")
-ENDINGS = tuple(ending + compressed for ending in (".json", *_LINES) for compressed in _COMPRESSED)
+_LINES_ENDINGS = tuple(ending + compressed for ending in (".jsonl", ".ndjson") for compressed in ("", ".gz", ".zst"))
+ENDINGS = (".json", ".json.gz", ".json.zst", *_LINES_ENDINGS)
 """How the names of files end that may hold histories."""
 
 _LIGHT = 4 * 1024 * 1024
@@ -85,7 +84,7 @@ class Piece(NamedTuple):
 
 def is_lines_name(name: str) -> bool:
     """Tell whether a file of this name holds JSON lines, whatever it begins with."""
-    return name.lower().endswith(tuple(ending + compressed for ending in _LINES for compressed in _COMPRESSED))
+    return name.lower().endswith(_LINES_ENDINGS)
 
 
 def are_lines(stream: Stream) -> bool:

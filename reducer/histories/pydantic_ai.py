@@ -55,21 +55,21 @@ def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
 
 def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
     listed: Any = message.parts
-    parts = [
-        (number, part, None if part.part_kind == "tool-return" else source.value(part.content))
-        for number, part in enumerate(listed)
-        if type(part) is Part
-    ]
     if message.kind == "response":
-        texts = (text for _, part, text in parts if part.part_kind == "text" and isinstance(text, str))
-        called_parts = (part for _, part, _ in parts if part.part_kind == "tool-call")
-        calls = (called(part.tool_name, part.args, part.tool_call_id, source) for part in called_parts)
-        yield 0, Response(tuple(texts), tuple(calls))
+        parts = [part for part in listed if type(part) is Part]
+        texts = [source.value(part.content) for part in parts if part.part_kind == "text"]
+        calls = [
+            called(part.tool_name, part.args, part.tool_call_id, source)
+            for part in parts
+            if part.part_kind == "tool-call"
+        ]
+        yield 0, Response(tuple(text for text in texts if isinstance(text, str)), tuple(calls))
         return
     if isinstance(message.instructions, str):
         yield 0, Prompt(message.instructions)
-    for number, part, content in parts:
-        if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
+    for number, part in enumerate(listed):
+        if type(part) is Part and part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
+            content = source.value(part.content)
             yield number, Prompt(content if isinstance(content, str) else searched(content))
 
 
