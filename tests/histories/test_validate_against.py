@@ -20,7 +20,7 @@ from reducer.histories.validate import read_document
 from reducer.paths.written import path_text
 from reducer.rules import compile_rules
 from tests.helpers import RULES
-from tests.histories.messages import answer, call, prompt, request, response
+from tests.histories.messages import answer, call, edited, prompt, request, response
 from tests.laws.strategies import cases
 
 DATA = Path(__file__).parent / "data"
@@ -49,17 +49,9 @@ def stored(history: Any) -> bytes:
     return json.dumps(history).encode()
 
 
-def changed(path: str, value: Any = ...) -> list[dict[str, Any]]:
+def changed(path: str, *new: Any) -> Any:
     """Return the reduced history with the value at a path set, or removed."""
-    holder: Any = (changed := json.loads(stored(history(REDUCED))))
-    *steps, last = (int(step) if step.isdigit() else step for step in path.split())
-    for step in steps:
-        holder = holder[step]
-    if value is ...:
-        del holder[last]
-    else:
-        holder[last] = value
-    return changed
+    return edited(history(REDUCED), [int(step) if step.isdigit() else step for step in path.split()], *new)
 
 
 CHANGES = json.loads((DATA / "changes.json").read_text())
