@@ -15,7 +15,6 @@ MAX_LINE = 16 * 1024 * 1024
 _PIECE = 2 * 1024 * 1024
 """Least bytes of a piece: small enough for several in memory, large enough to be compressed on its own."""
 _STEP = 1 << 18
-_LINE = re.compile(rb"(?!\Z)([^\n]*+)\n?")
 _LINES_ENDINGS = tuple(ending + compressed for ending in (".jsonl", ".ndjson") for compressed in ("", ".gz", ".zst"))
 ENDINGS = (".json", ".json.gz", ".json.zst", *_LINES_ENDINGS)
 """How the names of files end that may hold histories."""
@@ -136,7 +135,12 @@ def pieces(stream: Stream) -> Iterator[Piece]:
 
 def lines_of(piece: bytes) -> Iterator[tuple[int, int]]:
     """Yield where each line of a piece starts, and where it ends without its line feed."""
-    return (line.span(1) for line in _LINE.finditer(piece))
+    start = 0
+    while start < len(piece):
+        end = piece.find(b"\n", start)
+        end = len(piece) if end < 0 else end
+        yield start, end
+        start = end + 1
 
 
 def is_heavy(line: bytes) -> bool:
