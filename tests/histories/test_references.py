@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -130,12 +130,9 @@ def test_a_processor_leaves_what_it_has_reduced(one: Reducer) -> None:
 
 
 def test_a_processor_cannot_tell_others_what_to_protect() -> None:
-    class Rules:
-        def reduce_content(self, tool: str, content: Any, /) -> Any:
-            return content
-
+    rules: Any = SimpleNamespace(reduce_content=lambda tool, content: content)
     with pytest.raises(UserError, match="references=True needs rule files or a Reducer"):
-        history_processor(Rules(), references=True)
+        history_processor(rules, references=True)
 
 
 @pytest.mark.parametrize("raw", [ROWS, json.dumps(ROWS)], ids=["list", "text"])
