@@ -169,7 +169,8 @@ def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
 
 
 def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
-    text = _text(message, source)
+    written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
+    text = str(source.value(next(written, UNSET)) or "")
     if message.role != "assistant":
         yield 0, Prompt(text)
         return
@@ -192,11 +193,6 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
     texts = texts or ([text] if text else [])
     if texts or calls:
         yield number + 1, Response(tuple(texts), tuple(calls))
-
-
-def _text(message: Message, source: Source) -> str:
-    texts = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
-    return str(source.value(next(texts, UNSET)) or "")
 
 
 FORMAT = Format(

@@ -185,14 +185,9 @@ def _changed_copy(found: Return, new: Any, copy: Any, reduce: Callable[[str, Any
     if type(content) is not str or type(new) is not str or type(copy) is str or (own is copy and new is content):
         return own
     # The two agree nearly always; the original text, which is long, is decoded only if they do not.
-    value = copy if new is content else _structure(new)
+    value = copy if new is content else read_json(new)
     agrees = type(value) is not type(copy) or _is_same(value, own)
-    return value if not agrees and _is_same(copy, _structure(content)) else own
-
-
-def _structure(text: str) -> Any:
-    value = read_json(text)
-    return text if value is None else value
+    return value if not agrees and _is_same(copy, read_json(content)) else own
 
 
 def _is_same(one: Any, other: Any) -> bool:
