@@ -107,13 +107,14 @@ def returns(
     for key, found, spans in _read(data, input_format, partial(_locate, applies)):
         call_id = _text(found.call_id)
         times[call_id] = nth = times.get(call_id, 0) + 1
-        places, why, piece = [], "" if spans else NO_CONTENT, b""
+        decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
+        places = []
         for start, end in spans:
-            if data[start:end] != piece:  # most copies are the same bytes
-                piece = data[start:end]
-                content, reason = decode(piece)
-                why = why or reason
-            places.append(Content(content, start, end))
+            piece = data[start:end]
+            if piece not in decoded:
+                decoded[piece] = decode(piece)
+            places.append(Content(decoded[piece][0], start, end))
+        why = next((why for _, why in decoded.values() if why), "") if places else NO_CONTENT
         yield Return(
             tool=_text(found.tool),
             call_id=call_id,
