@@ -20,6 +20,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from reducer.errors import HistoryError
 from reducer.formats.json_text import DuplicateKey, distinct
 from reducer.strict_json import as_python_3_11, is_deep
+from reducer.values import escaped
 
 BOM = b"\xef\xbb\xbf"
 NO_CONTENT = "its content is no text, list or object"
@@ -31,7 +32,6 @@ _LONE_SURROGATE = re.compile(
     rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
     re.DOTALL,
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
 _get_buffer = ctypes.pythonapi.PyObject_GetBuffer
@@ -203,4 +203,4 @@ def encode(value: Any) -> bytes:
     try:
         return to_json(value, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError):
-        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", _encode(value)).encode()
+        return escaped(_encode(value)).encode()
