@@ -11,7 +11,7 @@ from reducer.operations.truncate import Truncate
 from reducer.paths import Expression, Path, PathError, compile_expression, compile_path
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
-from reducer.rules.texts import text_paths
+from reducer.rules.steps import text_paths
 from reducer.values import Unreducible
 
 

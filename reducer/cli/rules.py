@@ -71,8 +71,7 @@ def load(chosen: Chosen, done: str = "run") -> Ruleset:
 
 def names_under(file: Path, key: str) -> Iterator[str]:
     """Yield the keys of a mapping at the top of a rule file, whatever else is wrong with it. Raises OSError."""
-    from reducer.rules.parser import parse
-    from reducer.rules.tree import plain
+    from reducer.rules.parser import parse, plain
 
     tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
     content = None if tree is None else plain(tree)

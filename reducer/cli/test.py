@@ -24,8 +24,8 @@ from reducer.cli.views.plain import fields_of, plain, print_json
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
+from reducer.rules.parser import Tree, locate
 from reducer.rules.parser import parse as parse_rule
-from reducer.rules.tree import Tree, locate
 from reducer.screen import print_problem, visible
 
 _ABOUT = """\

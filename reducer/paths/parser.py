@@ -38,7 +38,7 @@ _TOO_DEEP = f"the expression is nested deeper than {MAX_NESTING} levels"
 def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
     """Parse a JMESPath expression into jmespath's tree and its tokens without the final `eof`.
 
-    Chains of `||` and `&&` are balanced. Checks functions too (name, number of arguments, `&`), which jmespath does when
+    Chains of `||` and `&&` are balanced. Checks functions too (name, arguments, `&`), which jmespath does only when
     it calls them. Raises `PathError`, and nothing else.
     """
     if len(text) > MAX_CHARS:

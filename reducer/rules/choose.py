@@ -11,8 +11,8 @@ from typing import NamedTuple
 from reducer.errors import Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import Rule
-from reducer.rules.tree import Scalar, Tree, locate
-from reducer.rules.tree import Sequence as SequenceNode
+from reducer.rules.parser import Scalar, Tree, locate
+from reducer.rules.parser import Sequence as SequenceNode
 
 MAX_NAME = 200
 MAX_STARS = 8

@@ -8,20 +8,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pydantic import Field
-
 from reducer.entities.aliases import types_for
 from reducer.entities.entity import GROUPS, TYPES
 from reducer.entities.patterns import Pattern, PatternError, compile_pattern
 from reducer.entities.vocabulary import CustomType, Vocabulary, ignore_key
 from reducer.entities.words import MAX_WORDS, WordsError, finder, read_words, word_error
 from reducer.errors import Location
-from reducer.operations.fields import Names
 from reducer.paths import PathError, compile_expression
 from reducer.rules.diagnostics import Report
-from reducer.rules.model import FileNames, Model
-from reducer.rules.tree import Mapping as MappingNode
-from reducer.rules.tree import Scalar, Tree, locate, plain
+from reducer.rules.model import EntityKeys
+from reducer.rules.parser import Mapping as MappingNode
+from reducer.rules.parser import Scalar, Tree, locate, part, plain
 from reducer.rules.validation import listed, nearest, validated
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
@@ -79,17 +76,7 @@ def _expression(definition: Definition) -> str:
 
 def report_path(report: Report, node: Tree, error: PathError) -> None:
     """Report an error or warning in a JMESPath expression."""
-    report.add(node, error.code, error.message, error.help, offset=error.column - 1, width=error.width)
-
-
-class EntityKeys(Model):
-    """The definition of one entity type in a rule file."""
-
-    pattern: Names | None = Field(None, description="A regex, or several (needs the extra `patterns`).")
-    words: Names | None = Field(None, description="The words that are entities of this type.")
-    words_file: FileNames | None = Field(None, description="A text file beside the rule file with a word on each line.")
-    case_sensitive: bool | None = Field(None, description="`true`: words match only as they are written here.")
-    ignore: Names | None = Field(None, description="Values that look like an entity of this type, but are not.")
+    report.add(part(node, error.column - 1, error.width), error.code, error.message, error.help)
 
 
 def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
@@ -162,8 +149,8 @@ def _custom(definition: Definition, keys: EntityKeys) -> CustomType:
         try:
             patterns.append(compile_pattern(text))
         except PatternError as error:
-            at, offset = locate(node, ("pattern", number)), error.column - 1
-            report.add(at, "E095", error.message, error.help, offset=offset, width=error.width)
+            at = part(locate(node, ("pattern", number)), error.column - 1, error.width)
+            report.add(at, "E095", error.message, error.help)
     words: dict[str, None] = {}
     for number, word in enumerate(keys.words or ()):
         if wrong := word_error(word):

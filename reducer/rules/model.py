@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
@@ -15,7 +15,6 @@ from reducer.errors import Diagnostic, Location
 from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Names, Place, Preserved
 from reducer.operations.op import Op
 from reducer.paths import Path
-from reducer.rules.texts import TextPaths
 
 SNAPSHOTS = (".json", ".txt")
 """How the names of snapshots end: JSON for any result, `.txt` for a text."""
@@ -51,7 +50,6 @@ def _file_name(value: Any) -> Any:
 
 FileName = Annotated[str, BeforeValidator(_file_name)]
 """A file in the folder of the rule file or below."""
-FileNames = Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]
 
 
 class Given(Model):
@@ -143,6 +141,18 @@ class StepKeys(Model):
     preserve: Preserved | None = Field(None, description="Entity types that survive this step, not those of the rule.")
 
 
+class EntityKeys(Model):
+    """The definition of one entity type in a rule file."""
+
+    pattern: Names | None = Field(None, description="A regex, or several (needs the extra `patterns`).")
+    words: Names | None = Field(None, description="The words that are entities of this type.")
+    words_file: (
+        Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)] | None
+    ) = Field(None, description="A text file beside the rule file with a word on each line.")
+    case_sensitive: bool | None = Field(None, description="`true`: words match only as they are written here.")
+    ignore: Names | None = Field(None, description="Values that look like an entity of this type, but are not.")
+
+
 _Definitions = Annotated[dict[str, Any], Field(min_length=1)]
 
 
@@ -183,6 +193,25 @@ class Step:
     def name(self) -> str:
         """The action and the path."""
         return f"{self.op.verb()} {self.path.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class TextPaths:
+    """The way of a rule through a value.
+
+    `names` leads on from an object by its keys, `every` by any key, `items` from a list to its items (None: by the same
+    names). With `here` a text is read as the value that it encodes; with `all` every text below is too.
+    """
+
+    names: Mapping[str, TextPaths]
+    every: TextPaths | None
+    items: TextPaths | None
+    here: bool
+    all: bool
+
+    def of_items(self) -> TextPaths | None:
+        """Return the way from a list to its items."""
+        return self.items or (self if self.names or self.every else None)
 
 
 @dataclass(frozen=True, slots=True)

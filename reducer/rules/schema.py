@@ -16,8 +16,7 @@ from reducer.operations import operations
 from reducer.operations.fields import ENTITY
 from reducer.operations.op import Example, Op
 from reducer.operations.words import enumerated
-from reducer.rules.definitions import EntityKeys
-from reducer.rules.model import SHARED_KEYS, RuleFile, StepKeys, Test
+from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile, StepKeys, Test
 
 Schema = dict[str, Any]
 

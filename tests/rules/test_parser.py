@@ -11,8 +11,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from reducer.errors import Edit
-from reducer.rules.parser import parse
-from reducer.rules.tree import Mapping, Scalar, locate, plain, position, replaced
+from reducer.rules.diagnostics import Span
+from reducer.rules.parser import Mapping, Scalar, locate, parse, part, plain, replaced
 
 RULE = """\
 version: 1
@@ -111,13 +111,12 @@ def right(text: str | bytes) -> Any:
 
 def test_nodes_have_their_places() -> None:
     tree = right(RULE)
-    assert locate(tree, ("steps", 0, "keep", 2)) == Scalar("@timestamp", 7, 33, 12, "double", '"@timestamp"')
+    assert locate(tree, ("steps", 0, "keep", 2)) == Scalar(7, 33, 12, "@timestamp", "double", '"@timestamp"')
     assert locate(tree, ("steps", 1, "truncate")) == Scalar(
-        "first\n  second\n", 10, 15, 1, "literal", "|\n      first\n        second"
+        10, 15, 1, "first\n  second\n", "literal", "|\n      first\n        second"
     )
-    assert locate(tree, ("when",)) == Mapping(
-        ((Scalar("min_chars", 3, 8, 9, "plain", "min_chars"), Scalar(2000, 3, 19, 4, "plain", "2000")),), 3, 7, 17
-    )
+    entry = Scalar(3, 8, 9, "min_chars", "plain", "min_chars"), Scalar(3, 19, 4, 2000, "plain", "2000")
+    assert locate(tree, ("when",)) == Mapping(3, 7, 17, (entry,))
 
 
 @pytest.mark.parametrize(
@@ -151,9 +150,7 @@ def test_locates_a_path_or_its_nearest_ancestor(path: tuple[str | int, ...], key
     ],
 )
 def test_the_position_of_a_character_of_a_value(text: str, offset: int, expected: tuple[int, int]) -> None:
-    node = locate(right(text), ("a",))
-    assert isinstance(node, Scalar)
-    assert position(node, offset) == expected
+    assert part(locate(right(text), ("a",)), offset, 1) == Span(*expected, 1)
 
 
 def test_a_replaced_value_has_the_same_quotes() -> None:

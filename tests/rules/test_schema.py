@@ -15,9 +15,8 @@ from jsonschema import Draft202012Validator
 from reducer.operations import operations
 from reducer.operations.op import Op
 from reducer.rules import compile_rules
-from reducer.rules.parser import parse
+from reducer.rules.parser import parse, plain
 from reducer.rules.schema import rule_schema
-from reducer.rules.tree import plain
 from tests.helpers import RULES
 from tests.laws.strategies import KINDS, rule_files
 from tests.rules.examples import CASES
