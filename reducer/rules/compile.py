@@ -18,7 +18,7 @@ from reducer.paths import Expression, Path, compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary, report_path
 from reducer.rules.diagnostics import Report, catalogue
-from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Ruleset, Step, StepKeys, Test
+from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Ruleset, Step, StepKeys
 from reducer.rules.parser import Mapping, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
 from reducer.rules.validation import listed, nearest, report_unknown, validated, without_empty_keys
@@ -97,7 +97,7 @@ def _compile_rule(file: _File) -> Rule | None:
         return None
     data = plain(tree)
     checked = _checked_keys(file, data)
-    steps_data, tests_data = (data[key] if type(data.get(key)) is list else [] for key in ("steps", "tests"))
+    steps_data = data["steps"] if type(data.get("steps")) is list else []
     if len(steps_data) > MAX_STEPS:
         message = f"this rule has {len(steps_data):,} steps; at most {MAX_STEPS} are allowed"
         help = "split the rule, or join steps on the same path"
@@ -105,12 +105,8 @@ def _compile_rule(file: _File) -> Rule | None:
         return None
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
     found = [_compile_step(file, general, index, step) for index, step in enumerate(steps_data)]
-    tests = [
-        validated(Test, test, locate(tree, ("tests", number)), report, context=vocabulary)
-        for number, test in enumerate(tests_data)
-    ]
     steps = tuple(step for step in found if step is not None)
-    if checked is None or len(steps) < len(found) or None in tests:
+    if checked is None or len(steps) < len(found):
         return None
     if not steps and checked.max_chars is None:
         if not tree.incomplete:
@@ -137,7 +133,7 @@ def _compile_rule(file: _File) -> Rule | None:
         vocabulary=vocabulary,
         statically_idempotent=checked.max_chars is None and is_statically_idempotent(steps),
         text_paths=text_paths(steps, checked.when),
-        tests=tuple(tests),
+        tests=tuple(checked.tests),
         digest=blake2b("\n".join(report.lines).encode(), digest_size=6).hexdigest(),
     )
 

@@ -32,7 +32,6 @@ class Definition(NamedTuple):
     key: Scalar
     node: Tree
     report: Report
-    is_valid: bool = True
 
 
 def definitions(files: Iterable[tuple[Tree, Report]], section: str) -> Iterator[Definition]:
@@ -41,15 +40,14 @@ def definitions(files: Iterable[tuple[Tree, Report]], section: str) -> Iterator[
     for tree, report in files:
         node = locate(tree, (section,))
         for key, value in node.entries if isinstance(node, MappingNode) and node is not tree else ():
-            definition = Definition(str(key.value), key, value, report)
-            if definition.name in first:
-                report.add(key, "E092", f"`{definition.name}` is already defined at {first[definition.name]}")
+            name = str(key.value)
+            if name in first:
+                report.add(key, "E092", f"`{name}` is already defined at {first[name]}")
                 continue
-            first[definition.name] = Location(report.file, key.line, key.column)
-            if not _NAME.fullmatch(definition.name):
-                report.add(key, "E091", f"`{definition.name}` is not a valid name")
-                definition = definition._replace(is_valid=False)
-            yield definition
+            first[name] = Location(report.file, key.line, key.column)
+            if not _NAME.fullmatch(name):
+                report.add(key, "E091", f"`{name}` is not a valid name")
+            yield Definition(name, key, value, report)
 
 
 def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
@@ -111,7 +109,7 @@ def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]
 
 def _keys(definition: Definition) -> EntityKeys | None:
     """Return the keys of a definition, or None after reporting what is wrong with them."""
-    name, key, node, report, is_valid = definition
+    name, key, node, report = definition
     if name in GROUPS:
         report.add(key, "E094", f"`{name}` is a group of types", f"name one of its types: {listed(GROUPS[name])}")
         return None
@@ -120,7 +118,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
         report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
         return None
     keys: EntityKeys | None = validated(EntityKeys, plain(node), node, report)
-    if keys is None or not is_valid:
+    if keys is None:
         return None
     given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]
     wrong = next((field for field in given if field != "ignore"), None) if name in TYPES else None

@@ -157,7 +157,7 @@ _Definitions = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RuleFile(Model):
-    """The keys of a rule file; operations read the steps, entities and conditions are read for all files."""
+    """The keys of a rule file; operations check the steps, entities and conditions are checked for all files."""
 
     version: Literal[1] = Field(description="The version of the rule language.")
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
@@ -171,7 +171,7 @@ class RuleFile(Model):
     max_chars: int | None = Field(None, ge=1, description="Target size in characters after the steps.")
     entities: _Definitions | None = Field(None, description="Custom entity types and ignored values of the folder.")
     conditions: _Definitions | None = Field(None, description="Conditions by name, for all rule files of the folder.")
-    tests: list[Any] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
+    tests: list[Test] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
 
 
 SHARED_KEYS = ("version", "description", "entities", "conditions")

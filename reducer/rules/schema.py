@@ -16,7 +16,7 @@ from reducer.operations import operations
 from reducer.operations.fields import ENTITY
 from reducer.operations.op import Example, Op
 from reducer.operations.words import enumerated
-from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile, StepKeys, Test
+from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile, StepKeys
 
 Schema = dict[str, Any]
 
@@ -38,7 +38,7 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     built-in types, only these are valid.
     """
     actions = operations()
-    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, Test, EntityKeys, *actions.values())
+    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, EntityKeys, *actions.values())
     refs, whole = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
     definitions: dict[str, Schema] = whole["$defs"]
 
@@ -49,7 +49,6 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     step = _step(common, {action: taken(op) for action, op in actions.items()}, actions)
     keys = rule["properties"]
     keys["steps"]["items"] = {"$ref": "#/$defs/Step"}
-    keys["tests"]["items"] = {"$ref": refs[Test, "validation"]["$ref"]}
     keys["entities"]["additionalProperties"] = {"$ref": refs[EntityKeys, "validation"]["$ref"]}
     keys["conditions"]["additionalProperties"] = {"type": "string", "minLength": 1}
     for described, names in ((keys["tool"], tools), (step["properties"]["always_keep"], conditions)):

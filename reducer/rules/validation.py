@@ -32,16 +32,11 @@ _EXPECTED = {
 }
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
 _DASHES = "put `- ` before the first key of each item"
-_NESTED: Mapping[str, type[BaseModel]] = {
-    "when": When,
-    "given": Given,
-    "expect": Expect,
-    "limit": Amount,
-    "truncate": Amount,
+_NESTED: Mapping[str | int, type[BaseModel]] = {
+    "when": When, "tests": Test, "given": Given, "expect": Expect,
+    **dict.fromkeys(("limit", "truncate"), Amount),
 }
 """The models of mappings in mappings, by their keys."""
-
-
 _DATA = frozenset({"json", "equals", "values"})
 """Keys of tests whose values are data, where null is a value."""
 
@@ -64,14 +59,7 @@ def without_empty_keys(tree: Tree, report: Report) -> Tree:
 @cache
 def _language() -> frozenset[str]:
     """Return every key of the rule language whose value may not be null."""
-    models: tuple[type[BaseModel], ...] = (
-        RuleFile,
-        StepKeys,
-        EntityKeys,
-        Test,
-        *_NESTED.values(),
-        *operations().values(),
-    )
+    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, EntityKeys, *_NESTED.values(), *operations().values())
     fields = (item for model in models for item in model.model_fields.items())
     return frozenset(field.alias or name for name, field in fields) - _DATA
 
@@ -86,7 +74,7 @@ def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any
         incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
         for details, keys in errors:
             if details["type"] == "extra_forbidden":
-                nested = _NESTED.get(str(keys[-2]), model) if len(keys) > 1 else model
+                nested = next((_NESTED[key] for key in reversed(keys[:-1]) if key in _NESTED), model)
                 _report_key(report, locate(node, keys[:-1]), str(keys[-1]), nested)
             elif keys not in seen and not (details["type"] == "missing" and keys[:-1] in incomplete):
                 seen.add(keys)
