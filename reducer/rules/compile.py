@@ -96,7 +96,10 @@ def _compile_rule(file: _File) -> Rule | None:
         report.add(tree, "E005", "expected a mapping with the keys of a rule")
         return None
     data = plain(tree)
-    checked = _checked_keys(file, data)
+    if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
+        validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
+        return None
+    checked: RuleFile | None = validated(RuleFile, data, tree, report, context=vocabulary)
     steps_data = data["steps"] if type(data.get("steps")) is list else []
     if len(steps_data) > MAX_STEPS:
         message = f"this rule has {len(steps_data):,} steps; at most {MAX_STEPS} are allowed"
@@ -138,26 +141,13 @@ def _compile_rule(file: _File) -> Rule | None:
     )
 
 
-def _checked_keys(file: _File, data: dict[str, Any]) -> RuleFile | None:
-    """Check the keys of a rule file; None if they are wrong, or if the file only defines entities and conditions."""
-    version = data.get("version", 1)
-    if type(version) is int and version != 1:
-        message = f"expected version 1 of the rule language, not {version}"
-        file.report.add(locate(file.tree, ("version",)), "E017", message)
-        data["version"] = 1
-    defines = not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS)
-    keys = {**data, "tool": "-"} if defines else data
-    checked: RuleFile | None = validated(RuleFile, keys, file.tree, file.report, context=file.vocabulary)
-    return None if defines else checked
-
-
 def _compile_step(file: _File, general: frozenset[str] | None, index: int, data: Any) -> Step | None:
     """Check and compile a step, by its index from 0; `general` are the types that the rule preserves."""
     tree, report, vocabulary, conditions = file
     node = locate(tree, ("steps", index))
     if type(data) is not dict:
-        help = f"the actions are {listed(operations())}"
-        report.add(node, "E020", "expected a step: a mapping with one action", help)
+        message, help = "expected a step: a mapping with one action", f"the actions are {listed(operations())}"
+        report.add(node, "E020", message, help)
         return None
     common = {key: value for key, value in data.items() if key in StepKeys.model_fields}
     keys: StepKeys | None = validated(StepKeys, common, node, report, context=vocabulary)

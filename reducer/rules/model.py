@@ -153,13 +153,19 @@ class EntityKeys(Model):
     ignore: Names | None = Field(None, description="Values that look like an entity of this type, but are not.")
 
 
+def _version(value: Any) -> Any:
+    if type(value) is int and value != 1:
+        raise PydanticCustomError("E017", "expected version 1 of the rule language, not {version}", {"version": value})
+    return value
+
+
 _Definitions = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RuleFile(Model):
     """The keys of a rule file; operations check the steps, entities and conditions are checked for all files."""
 
-    version: Literal[1] = Field(description="The version of the rule language.")
+    version: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the rule language.")
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
     description: str = Field("", description="What is kept and why, in a sentence for colleagues.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")

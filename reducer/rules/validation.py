@@ -33,7 +33,10 @@ _EXPECTED = {
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
 _DASHES = "put `- ` before the first key of each item"
 _NESTED: Mapping[str | int, type[BaseModel]] = {
-    "when": When, "tests": Test, "given": Given, "expect": Expect,
+    "when": When,
+    "tests": Test,
+    "given": Given,
+    "expect": Expect,
     **dict.fromkeys(("limit", "truncate"), Amount),
 }
 """The models of mappings in mappings, by their keys."""
