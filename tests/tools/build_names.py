@@ -20,7 +20,7 @@ SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@$!+-]*[A-Za-z0-9+$!]")
 JUNK = re.compile(
     r"(?i).*\.exe|(?:group|unit|reputation\.?|threat actor|team|actor)[ -]?\d+"
     r"|(?:un(?:named|known)|new|fake|generic)\b.*|[\d.]+|.*\brelated to\b.*|.*\b(?:campaign|v\d.*)"
-    r"|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*"
+    r"|.*, .*|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*"
 )
 RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
 ORDINARY = (HERE / "ordinary.txt").read_text(encoding="utf-8").split()
@@ -91,9 +91,7 @@ def content(names_path: Path, words_path: Path) -> str:
         short = stem if len(stem) > 5 and re.search(r"[a-z][A-Z]|[A-Za-z]\d", stem) else name
         for form in {name, short}:
             key = form.lower()
-            wrong = (
-                len(form) < 3 or not SHAPE.fullmatch(form) or JUNK.fullmatch(form) or key in commands or ", " in form
-            )
+            wrong = len(form) < 3 or not SHAPE.fullmatch(form) or JUNK.fullmatch(form) or key in commands
             if not wrong and (how := case(form, entry, common)) is not None:
                 kinds[key] = min(kinds.get(key, "z"), kind(entry))
                 chosen[form] = (key, how)
