@@ -7,8 +7,7 @@
 from __future__ import annotations
 
 from reducer.paths.expressions import Chain, Expression, compile_expression
-from reducer.paths.parser import split_filter
-from reducer.paths.places import Path, Place, Shape, ValuePlace, compile_path, names_of, walk
+from reducer.paths.places import Path, Place, Shape, ValuePlace, compile_path, names_of, split_filter, walk
 from reducer.paths.syntax import PathError
 
 __all__ = [

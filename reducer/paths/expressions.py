@@ -126,17 +126,13 @@ def _field(name: str) -> Evaluate:
 def _comparison(tree: Node) -> Evaluate:
     name, literal = tree["children"][0]["value"], tree["children"][1]["value"]
     found, compare, orders = _field(name), COMPARATORS[tree["value"]], tree["value"] not in ("eq", "ne")
+    types = (int, float, str) if type(literal) in (int, float, str) else ()
 
     def evaluate(value: Any) -> Any:
         left = plain(found(value))
-        if orders and not (type(left) in _ORDERED and type(literal) in _ORDERED):
-            return None
-        return compare(left, literal)
+        return None if orders and type(left) not in types else compare(left, literal)
 
     return evaluate
-
-
-_ORDERED = (int, float, str)
 
 
 def _reads(tree: Node) -> tuple[Chain, ...]:

@@ -11,18 +11,7 @@ from typing import Any, TypeAlias, cast
 from jmespath.functions import Functions
 from jmespath.parser import Parser
 
-from reducer.paths.syntax import (
-    CLOSING,
-    OPENING,
-    PathError,
-    Token,
-    filters,
-    is_call,
-    shortened,
-    still_open,
-    syntax_error,
-    tokenize,
-)
+from reducer.paths.syntax import CLOSING, OPENING, PathError, Token, is_call, shortened, syntax_error, tokenize
 
 Node: TypeAlias = dict[str, Any]
 """A node of jmespath's tree: `type`, `children`, and for some `value`."""
@@ -32,7 +21,6 @@ MAX_CHARS = 10_000
 
 MAX_NESTING = 100
 """The deepest syntax tree: evaluation takes two or three stack frames a level."""
-_TOO_DEEP = f"the expression is nested deeper than {MAX_NESTING} levels"
 
 
 def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
@@ -51,12 +39,12 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
             if _brackets(tokens) > MAX_NESTING:  # the parser recurses, and its limit depends on the caller's stack
                 raise RecursionError
             tree = _balanced(cast(Node, Parser().parse(text).parsed))
+            if _nesting(tree) > MAX_NESTING:
+                raise RecursionError
         except RecursionError:
-            raise PathError("E063", _TOO_DEEP) from None
+            raise PathError("E063", f"the expression is nested deeper than {MAX_NESTING} levels") from None
         except Exception as error:  # also ValueError of int()
             raise syntax_error(text, error) from None
-    if _nesting(tree) > MAX_NESTING:
-        raise PathError("E063", _TOO_DEEP)
     _check_calls(tree, tokens)
     if any(node["type"] == "slice" and node["children"][2] == 0 for node in walk_nodes(tree)):
         steps = [token for before, token in pairwise(tokens) if before.type == "colon" and token.value == 0]
@@ -85,11 +73,9 @@ def _children(node: Node) -> Sequence[Node]:
 
 def walk_nodes(tree: Node) -> Iterator[Node]:
     """Yield every node in the order of the text, a node before those below it."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(_children(node)))
+    yield tree
+    for child in _children(tree):
+        yield from walk_nodes(child)
 
 
 def _balanced(node: Node) -> Node:
@@ -108,10 +94,7 @@ def _balanced(node: Node) -> Node:
 
 
 def _nesting(tree: Node) -> int:
-    depth, level = 0, [tree]
-    while level:
-        depth, level = depth + 1, [child for node in level for child in _children(node)]
-    return depth
+    return 1 + max(map(_nesting, _children(tree)), default=0)
 
 
 def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
@@ -153,18 +136,3 @@ def _check_call(call: Node, token: Token) -> None:
             example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
             raise token.problem("E060", f"{which} must be an expression with `&`", f"write `{example}`")
         raise token.problem("E060", f"{which} is a value, without `&`", "remove the `&`")
-
-
-def split_filter(text: str) -> tuple[str, str, str] | None:
-    """Split `lists[?condition].rest` at its last filter: the path of the list (`@` for none), the condition, the rest.
-
-    None if there is no filter. Raises `PathError`.
-    """
-    if "[?" not in text:
-        return None
-    _, tokens = parse(text)
-    outermost = [(start, end) for start, end in filters(tokens) if not still_open(tokens[:start])]
-    if not outermost:
-        return None
-    start, end = (tokens[position].start for position in outermost[-1])
-    return text[:start].strip() or "@", text[start + 2 : end], text[end + 1 :].strip().removeprefix(".")

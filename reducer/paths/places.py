@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from reducer.paths.expressions import COMPARATORS, Chain, Expression, compared_keys, expression_of
 from reducer.paths.parser import MAX_NESTING, Node, parse
-from reducer.paths.syntax import PathError, Token, filters, is_call, shortened
+from reducer.paths.syntax import PathError, Token, filters, is_call, shortened, still_open
 from reducer.values import PLAIN, is_media, shown
 
 Step: TypeAlias = tuple[Any, ...]
@@ -261,3 +261,18 @@ class _Compiler:
     def _list_of_lists(self) -> PathError:
         message = "the path selects from a list of lists that is not in the data"
         return PathError("E065", message, width=self.width, help="flatten it first with `[]`")
+
+
+def split_filter(text: str) -> tuple[str, str, str] | None:
+    """Split `lists[?condition].rest` at its last filter: the path of the list (`@` for none), the condition, the rest.
+
+    None if there is no filter. Raises `PathError`.
+    """
+    if "[?" not in text:
+        return None
+    _, tokens = parse(text)
+    outermost = [(start, end) for start, end in filters(tokens) if not still_open(tokens[:start])]
+    if not outermost:
+        return None
+    start, end = (tokens[position].start for position in outermost[-1])
+    return text[:start].strip() or "@", text[start + 2 : end], text[end + 1 :].strip().removeprefix(".")

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from reducer.errors import Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import Rule
-from reducer.rules.parser import Scalar, Tree, locate
-from reducer.rules.parser import Sequence as SequenceNode
+from reducer.rules.parser import ScalarNode, SequenceNode, Tree, locate
 
 MAX_NAME = 200
 MAX_STARS = 8
@@ -86,7 +85,7 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
     for tree, report in files:
         node = locate(tree, ("tool",))
         for item in node.items if isinstance(node, SequenceNode) else (node,):
-            if not isinstance(item, Scalar) or item is tree or type(item.value) is not str:
+            if not isinstance(item, ScalarNode) or item is tree or type(item.value) is not str:
                 continue
             name = item.value
             if len(name) > MAX_NAME or name.count("*") > MAX_STARS:
@@ -100,7 +99,7 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
                 first[name] = Location(report.file, item.line, item.column)
 
 
-def _check_glob(node: Scalar, glob: str, first: dict[str, Location], report: Report) -> None:
+def _check_glob(node: ScalarNode, glob: str, first: dict[str, Location], report: Report) -> None:
     """Report a glob that is dead, or that shadows one of those in `first` or is shadowed by it."""
     if "[" in _CLASS.sub("", glob):
         report.add(node, "E081", f"the glob `{glob}` cannot match any name")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from collections.abc import Mapping as Names
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary, report_path
 from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Ruleset, Step, StepKeys
-from reducer.rules.parser import Mapping, Tree, locate, parse, plain
+from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
 from reducer.rules.validation import listed, nearest, report_unknown, validated, without_empty_keys
 
@@ -86,13 +85,13 @@ class _File(NamedTuple):
     tree: Tree
     report: Report
     vocabulary: Vocabulary
-    conditions: Names[str, str]
+    conditions: Mapping[str, str]
 
 
 def _compile_rule(file: _File) -> Rule | None:
     """Compile a rule file and report what is wrong; None for wrong keys and for a file without a rule."""
     tree, report, vocabulary, _ = file
-    if not isinstance(tree, Mapping):
+    if not isinstance(tree, MappingNode):
         report.add(tree, "E005", "expected a mapping with the keys of a rule")
         return None
     data = plain(tree)

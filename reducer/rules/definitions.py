@@ -17,8 +17,7 @@ from reducer.errors import Location
 from reducer.paths import PathError, compile_expression
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import EntityKeys
-from reducer.rules.parser import Mapping as MappingNode
-from reducer.rules.parser import Scalar, Tree, locate, part, plain
+from reducer.rules.parser import MappingNode, ScalarNode, Tree, locate, part, plain
 from reducer.rules.validation import listed, nearest, validated
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
@@ -29,7 +28,7 @@ class Definition(NamedTuple):
     """A name that a rule file defines: its key and value, and the report of the file."""
 
     name: str
-    key: Scalar
+    key: ScalarNode
     node: Tree
     report: Report
 
@@ -60,7 +59,7 @@ def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
 
 def _expression(definition: Definition) -> str:
     node, report = definition.node, definition.report
-    if not isinstance(node, Scalar) or type(node.value) is not str:
+    if not isinstance(node, ScalarNode) or type(node.value) is not str:
         report.add(node, "E020", "expected a JMESPath expression", "for example `severity == 'critical'`")
         return "@"
     try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence as Items
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -29,7 +29,7 @@ MAX_DIGITS = 640
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar(Span):
+class ScalarNode(Span):
     """A single value: `raw` is its source text with quotes; its span is on the first line."""
 
     value: str | int | float | bool | None
@@ -38,38 +38,38 @@ class Scalar(Span):
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping(Span):
+class MappingNode(Span):
     """An object: `entries` are its keys, each a distinct text, with their values, in the order of the file.
 
     `incomplete`: a wrong entry was left out, so that a missing key is no further problem.
     """
 
-    entries: tuple[tuple[Scalar, Tree], ...]
+    entries: tuple[tuple[ScalarNode, Tree], ...]
     incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence(Span):
+class SequenceNode(Span):
     """A list with its `items` in the order of the file."""
 
     items: tuple[Tree, ...]
 
 
-Tree: TypeAlias = Scalar | Mapping | Sequence
+Tree: TypeAlias = ScalarNode | MappingNode | SequenceNode
 Place: TypeAlias = tuple[str | int, ...]
 """Keys and list indexes from the root of a tree."""
 
 
 def plain(tree: Tree) -> Any:
     """Return `tree` as dicts, lists and scalars."""
-    if isinstance(tree, Mapping):
+    if isinstance(tree, MappingNode):
         return {str(key.value): plain(value) for key, value in tree.entries}
-    if isinstance(tree, Sequence):
+    if isinstance(tree, SequenceNode):
         return [plain(item) for item in tree.items]
     return tree.value
 
 
-def locate(tree: Tree, place: Items[str | int], *, key: bool = False) -> Tree:
+def locate(tree: Tree, place: Sequence[str | int], *, key: bool = False) -> Tree:
     """Return the node at `place`, or its nearest ancestor that exists.
 
     With `key=True` the node is the last key of `place` instead of its value.
@@ -77,12 +77,12 @@ def locate(tree: Tree, place: Items[str | int], *, key: bool = False) -> Tree:
     node = tree
     for number, step in enumerate(place):
         last = key and number == len(place) - 1
-        if isinstance(node, Mapping):
+        if isinstance(node, MappingNode):
             entry = next((entry for entry in node.entries if entry[0].value == step), None)
             if entry is None:
                 break
             node = entry[0] if last else entry[1]
-        elif isinstance(node, Sequence) and isinstance(step, int) and -len(node.items) <= step < len(node.items):
+        elif isinstance(node, SequenceNode) and isinstance(step, int) and -len(node.items) <= step < len(node.items):
             node = node.items[step]
         else:
             break
@@ -96,7 +96,7 @@ _DOUBLED = re.compile("''|.", re.DOTALL)
 def part(node: Tree, offset: int, width: int) -> Span:
     """Return characters of the value of a text, from `offset` (from 0); the start of one with several lines."""
     column = node.column
-    if isinstance(node, Scalar) and "\n" not in node.raw and node.style not in ("literal", "folded"):
+    if isinstance(node, ScalarNode) and "\n" not in node.raw and node.style not in ("literal", "folded"):
         if node.style == "plain":
             column += min(offset, len(str(node.value)))
         else:
@@ -107,7 +107,7 @@ def part(node: Tree, offset: int, width: int) -> Span:
 
 def replaced(node: Tree, value: str) -> tuple[Edit, ...]:
     """Return the edit that replaces the value of a scalar and keeps its quotes; none if that is not one word."""
-    if not isinstance(node, Scalar) or str(node.value) not in node.raw or "\n" in node.raw:
+    if not isinstance(node, ScalarNode) or str(node.value) not in node.raw or "\n" in node.raw:
         return ()
     return node.edit(node.raw.replace(str(node.value), value))
 
@@ -200,7 +200,7 @@ def _read(text: str, report: Report, loader_type: Any) -> Tree:
             raise _Unreadable(Span(mark.line + 1, mark.column + 1, 3), "E008", "a rule file is one YAML document")
     finally:
         loader.dispose()
-    if isinstance(root, Scalar) and not root.raw:
+    if isinstance(root, ScalarNode) and not root.raw:
         raise _Unreadable(_START, "E004", "the file is empty")
     return root
 
@@ -226,7 +226,7 @@ class _Reader:
         if isinstance(event, e.AliasEvent):
             self._refuse(event, is_text=event.anchor not in self.anchors)
             raw = self._raw(event, event)
-            return Scalar(*_at(event), len(raw), value=raw, style="plain", raw=raw)
+            return ScalarNode(*_at(event), len(raw), value=raw, style="plain", raw=raw)
         if not depth:
             raise _Unreadable(Span(*_at(event), 1), "E003", f"nested deeper than {MAX_DEPTH} levels")
         if event.anchor or event.tag:
@@ -242,7 +242,7 @@ class _Reader:
             value = self.node(depth - 1)
             entries += [(key, value)] if key is not None else []
             incomplete = incomplete or key is None
-        return Mapping(*self._span(event, self.loader.get_event()), entries=tuple(entries), incomplete=incomplete)
+        return MappingNode(*self._span(event, self.loader.get_event()), entries=tuple(entries), incomplete=incomplete)
 
     def _raw(self, start: Any, end: Any) -> str:
         return self.text[start.start_mark.index : end.end_mark.index]
@@ -259,13 +259,13 @@ class _Reader:
         fault = unquoted(self.report.lines, event.start_mark.line, event.start_mark.column)
         self.report.add(*(fault if is_text else fault._replace(fix=())))
 
-    def _scalar(self, event: Any) -> Scalar:
+    def _scalar(self, event: Any) -> ScalarNode:
         raw, style = self._raw(event, event), _STYLES.get(event.style, "plain")
         if style not in ("single", "double"):
             raw = raw.rstrip(" \t\n")
         if style == "plain":
             raw = raw.replace("\t", " ")  # the two parsers differ on tabs
-        node = Scalar(*_at(event), max(1, len(raw.split("\n")[0])), value=event.value, style=style, raw=raw)
+        node = ScalarNode(*_at(event), max(1, len(raw.split("\n")[0])), value=event.value, style=style, raw=raw)
         if event.anchor or event.tag:
             self._refuse(event)
             return replace(node, value=raw)
@@ -277,7 +277,7 @@ class _Reader:
             return replace(node, value=value)
         return self._with_comment(node) or replace(node, value=self._plain_value(node, event.value.replace("\t", " ")))
 
-    def _plain_value(self, node: Scalar, text: str) -> str | int | float | bool | None:
+    def _plain_value(self, node: ScalarNode, text: str) -> str | int | float | bool | None:
         """Return the value of a scalar without quotes; report one that YAML 1.1 and 1.2 read differently."""
         if text in _WORDS:
             return _WORDS[text]
@@ -299,7 +299,7 @@ class _Reader:
                 self.report.add(node, code, message, f"write {quoted(shown)} for the text{more}", fix=fix)
         return text
 
-    def _with_comment(self, node: Scalar) -> Scalar | None:
+    def _with_comment(self, node: ScalarNode) -> ScalarNode | None:
         """Return and report an expression that ` #` cut: a bracket is closed in the comment only."""
         raw = node.raw
         missing = sum(map(raw.count, "([{")) - sum(map(raw.count, ")]}"))
@@ -319,16 +319,16 @@ class _Reader:
         """Return a list, or the text that a filter such as `[?a == 'b']` is."""
         span, raw = self._span(start, end), self._raw(start, end)
         if not (start.flow_style and raw.startswith("[?")):
-            return Sequence(*span, items)
-        text = Scalar(*span, value=raw, style="plain", raw=raw)
+            return SequenceNode(*span, items)
+        text = ScalarNode(*span, value=raw, style="plain", raw=raw)
         fault = unquoted(self.report.lines, text.line - 1, text.column - 1)
         self.report.found[:] = [one for one in self.report.found if one.location.line != text.line]
         self.report.add(text, fault.code, fault.message, fault.help, fix=() if "\n" in raw else fault.fix)
         return text
 
-    def _key(self, node: Tree, keys: dict[str, int]) -> Scalar | None:
+    def _key(self, node: Tree, keys: dict[str, int]) -> ScalarNode | None:
         """Return a key as a text, or None for a wrong one; `keys` has the lines of the keys before it."""
-        if not isinstance(node, Scalar):
+        if not isinstance(node, ScalarNode):
             self.report.add(node, "E016", "a key must be text, not a list or an object")
             return None
         if not isinstance(node.value, str):

@@ -18,9 +18,7 @@ from reducer.operations.fields import Amount
 from reducer.operations.op import Op
 from reducer.rules.diagnostics import Report, catalogue
 from reducer.rules.model import EntityKeys, Expect, Given, RuleFile, StepKeys, Test, When
-from reducer.rules.parser import Mapping as MappingNode
-from reducer.rules.parser import Place, Scalar, Tree, locate, part, replaced
-from reducer.rules.parser import Sequence as SequenceNode
+from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, replaced
 
 _EXPECTED = {
     "string_type": "a text",
@@ -52,7 +50,7 @@ def without_empty_keys(tree: Tree, report: Report) -> Tree:
         return tree
     entries = []
     for key, value in tree.entries:
-        if isinstance(value, Scalar) and value.value is None and key.value in _language():
+        if isinstance(value, ScalarNode) and value.value is None and key.value in _language():
             report.add(key, "E023", f"`{key.value}` has no value", "write a value after the colon, or remove the key")
         else:
             entries.append((key, value if key.value in _DATA else without_empty_keys(value, report)))

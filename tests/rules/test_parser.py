@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reducer.errors import Edit
 from reducer.rules.diagnostics import Span
-from reducer.rules.parser import Mapping, Scalar, locate, parse, part, plain, replaced
+from reducer.rules.parser import MappingNode, ScalarNode, locate, parse, part, plain, replaced
 from tests.rules.examples import CASES
 
 RULE = """\
@@ -87,12 +87,12 @@ def right(text: str | bytes) -> Any:
 
 def test_nodes_have_their_places() -> None:
     tree = right(RULE)
-    assert locate(tree, ("steps", 0, "keep", 2)) == Scalar(7, 33, 12, "@timestamp", "double", '"@timestamp"')
-    assert locate(tree, ("steps", 1, "truncate")) == Scalar(
+    assert locate(tree, ("steps", 0, "keep", 2)) == ScalarNode(7, 33, 12, "@timestamp", "double", '"@timestamp"')
+    assert locate(tree, ("steps", 1, "truncate")) == ScalarNode(
         10, 15, 1, "first\n  second\n", "literal", "|\n      first\n        second"
     )
-    entry = Scalar(3, 8, 9, "min_chars", "plain", "min_chars"), Scalar(3, 19, 4, 2000, "plain", "2000")
-    assert locate(tree, ("when",)) == Mapping(3, 7, 17, (entry,))
+    entry = ScalarNode(3, 8, 9, "min_chars", "plain", "min_chars"), ScalarNode(3, 19, 4, 2000, "plain", "2000")
+    assert locate(tree, ("when",)) == MappingNode(3, 7, 17, (entry,))
 
 
 @pytest.mark.parametrize(("path", "key", "place"), CASES["places"])
