@@ -4,12 +4,11 @@
 `compile_rules(texts)` does the same for texts and returns the problems as data.
 """
 
-from reducer.rules.compile import KEY_TYPES, check_rules, compile_rules, read_rules
+from reducer.rules.compile import check_rules, compile_rules, read_rules
 from reducer.rules.instructions import descriptions, instructions
 from reducer.rules.model import Expect, Given, Rule, Ruleset, Step, Test, When
 
 __all__ = [
-    "KEY_TYPES",
     "Expect",
     "Given",
     "Rule",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
@@ -67,8 +67,8 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
     """Compile rule texts, each with the name of its file, as `check_rules` does."""
     parsed = [parse(text, file) for file, text in texts]
     files = [(without_empty_keys(tree, report), report) for tree, report in parsed if tree is not None]
-    vocabulary, conditions = read_vocabulary(files), read_conditions(files)
-    compiled = [_compile_rule(_File(tree, report, vocabulary, conditions)) for tree, report in files]
+    language = _Language(operations(), read_vocabulary(files), read_conditions(files))
+    compiled = [_compile_rule(tree, report, language) for tree, report in files]
     check_tool_names(files)
     rules = tuple(rule for rule in compiled if rule is not None)
     if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.found):
@@ -76,25 +76,23 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
     problems = tuple(problem for _, report in parsed for problem in report.in_order())
     if any(problem.severity == "error" for problem in problems):
         return None, problems
-    return Ruleset(rules, rule_chooser(rules), problems, vocabulary), problems
+    return Ruleset(rules, rule_chooser(rules), problems, language.vocabulary), problems
 
 
-class _File(NamedTuple):
-    """A rule file, and what all files define: entity types and conditions by name."""
+class _Language(NamedTuple):
+    """What all files of a ruleset share: operations by action, entity types, named conditions."""
 
-    tree: Tree
-    report: Report
+    operations: Mapping[str, type[Op]]
     vocabulary: Vocabulary
     conditions: Mapping[str, str]
 
 
-def _compile_rule(file: _File) -> Rule | None:
+def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | None:
     """Compile a rule file and report what is wrong; None for wrong keys and for a file without a rule."""
-    tree, report, vocabulary, _ = file
     if not isinstance(tree, MappingNode):
         report.add(tree, "E005", "expected a mapping with the keys of a rule")
         return None
-    data = plain(tree)
+    data, vocabulary = plain(tree), language.vocabulary
     if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
         validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
         return None
@@ -106,7 +104,10 @@ def _compile_rule(file: _File) -> Rule | None:
         report.add(locate(tree, ("steps",), key=True), "E003", message, help)
         return None
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
-    found = [_compile_step(file, general, index, step) for index, step in enumerate(steps_data)]
+    nodes = [locate(tree, ("steps", index)) for index in range(len(steps_data))]
+    found = [
+        _compile_step(node, report, language, number=number, general=general) for number, node in enumerate(nodes, 1)
+    ]
     steps = tuple(step for step in found if step is not None)
     if checked is None or len(steps) < len(found):
         return None
@@ -140,19 +141,20 @@ def _compile_rule(file: _File) -> Rule | None:
     )
 
 
-def _compile_step(file: _File, general: frozenset[str] | None, index: int, data: Any) -> Step | None:
-    """Check and compile a step, by its index from 0; `general` are the types that the rule preserves."""
-    tree, report, vocabulary, conditions = file
-    node = locate(tree, ("steps", index))
+def _compile_step(
+    node: Tree, report: Report, language: _Language, *, number: int, general: frozenset[str] | None
+) -> Step | None:
+    """Check and compile a step, by its number; `general` are the types that the rule preserves."""
+    (operations, vocabulary, conditions), data = language, plain(node)
     if type(data) is not dict:
-        message, help = "expected a step: a mapping with one action", f"the actions are {listed(operations())}"
+        message, help = "expected a step: a mapping with one action", f"the actions are {listed(operations)}"
         report.add(node, "E020", message, help)
         return None
     common = {key: value for key, value in data.items() if key in StepKeys.model_fields}
     keys: StepKeys | None = validated(StepKeys, common, node, report, context=vocabulary)
-    actions = [key for key in data if key in operations()]
+    actions = [key for key in data if key in operations]
     if len(actions) != 1:
-        _report_actions(report, node, actions)
+        _report_actions(report, node, actions, operations)
         return None
     own = {key: value for key, value in data.items() if key not in StepKeys.model_fields}
     word = data.get("always_keep")
@@ -161,7 +163,7 @@ def _compile_step(file: _File, general: frozenset[str] | None, index: int, data:
     elif type(word) is str and word.isidentifier() and (near := nearest(word, conditions, 0.75)):
         message = f"`{word}` is not a condition, so it is read as a key"
         report.add(locate(node, ("always_keep",)), "W032", message, f"did you mean `{near}`?")
-    op: Op | None = validated(operations()[actions[0]], own, node, report, context=vocabulary)
+    op: Op | None = validated(operations[actions[0]], own, node, report, context=vocabulary)
     for name, value in (*(keys or ()), *(op or ())):
         for warning in value.warnings if isinstance(value, Path | Expression) else ():
             report_path(report, locate(node, (name,)), warning)
@@ -172,18 +174,18 @@ def _compile_step(file: _File, general: frozenset[str] | None, index: int, data:
     if keys.preserve is not None:
         preserves = vocabulary.expand(keys.preserve)
     location = Location(report.file, node.line, node.column)
-    return Step(index + 1, keys.path or compile_path("@"), op, when=keys.when, preserves=preserves, location=location)
+    return Step(number, keys.path or compile_path("@"), op, when=keys.when, preserves=preserves, location=location)
 
 
-def _report_actions(report: Report, node: Tree, actions: list[str]) -> None:
+def _report_actions(report: Report, node: Tree, actions: list[str], operations: Mapping[str, type[Op]]) -> None:
     """Report that a step has several actions or none, which may be misspelt."""
     if actions:
         report.add(locate(node, (actions[1],), key=True), "E014", f"this step already has the action `{actions[0]}`")
         return
     # The keys of a misspelt action are no problem of their own.
-    known = {*StepKeys.model_fields, *(key for op in operations().values() for key in op.model_fields)}
+    known = {*StepKeys.model_fields, *(key for op in operations.values() for key in op.model_fields)}
     unknown = [key for key in plain(node) if key not in known]
     for key in unknown:
-        report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
+        report_unknown(report, node, key, [*operations, *StepKeys.model_fields])
     if not unknown and not getattr(node, "incomplete", False):
-        report.add(node, "E013", "this step has no action", f"expected one of {listed(operations())}")
+        report.add(node, "E013", "this step has no action", f"expected one of {listed(operations)}")

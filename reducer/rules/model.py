@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -26,19 +26,26 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
 
 
-class When(Model):
-    """A gate, evaluated on the return as it arrived: it has at least `min_chars` characters, and `where` holds."""
+class NonEmpty(Model):
+    """A mapping of a rule file with at least one key; `expected` says which."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    expected: ClassVar[str]
+
+    @model_validator(mode="after")
+    def _has_keys(self) -> Self:
+        if not self.model_fields_set:
+            raise PydanticCustomError("E023", "expected {keys}", {"keys": self.expected})
+        return self
+
+
+class When(NonEmpty):
+    """A gate, evaluated on the return as it arrived: it has at least `min_chars` characters, and `where` holds."""
+
+    expected = "`min_chars` or `where`"
 
     min_chars: int | None = Field(None, ge=1, description="The return has at least this many characters.")
     where: Condition | None = Field(None, description="This JMESPath condition holds for the return.")
-
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> When:
-        if self.min_chars is None and self.where is None:
-            raise PydanticCustomError("E023", "expected `min_chars` or `where`")
-        return self
 
 
 def _file_name(value: Any) -> Any:
@@ -99,10 +106,10 @@ def _snapshot(name: str) -> str:
     return name
 
 
-class Expect(Model):
+class Expect(NonEmpty):
     """What an inline test expects of the result."""
 
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    expected = "at least one expectation"
 
     unchanged: bool | None = Field(None, description="`true`: the rule changes nothing; `false`: it changes something.")
     equals: Any = Field(None, description="The whole result.")
@@ -115,12 +122,6 @@ class Expect(Model):
     snapshot: Annotated[FileName, AfterValidator(_snapshot)] | None = Field(
         None, description="A file beside the rule file with the whole result."
     )
-
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> Expect:
-        if not self.model_fields_set:
-            raise PydanticCustomError("E023", "expected at least one expectation")
-        return self
 
 
 class Test(Model):

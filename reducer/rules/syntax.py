@@ -91,7 +91,7 @@ def _needs_quotes(code: str, what: str, lines: Sequence[str], at: tuple[int, int
         found, shown = parts.key, "{}:"
     text = quoted(text or found)
     help, fix = f"write {shortened(shown.replace('{}', text))}", Span(row + 1, column + 1, len(found)).edit(text)
-    return Fault(_span(row, column, len(found)), code, f"{what} needs quotes", help, fix)
+    return Fault(_span(row, column, len(found)), code, f"{what} needs quotes", help, fix=fix)
 
 
 def _span(row: int, column: int, width: int = 1) -> Span:
