@@ -76,13 +76,12 @@ def locate(tree: Tree, place: Sequence[str | int], *, key: bool = False) -> Tree
     """
     node = tree
     for number, step in enumerate(place):
-        last = key and number == len(place) - 1
         if isinstance(node, MappingNode):
             entry = next((entry for entry in node.entries if entry[0].value == step), None)
             if entry is None:
                 break
-            node = entry[0] if last else entry[1]
-        elif isinstance(node, SequenceNode) and isinstance(step, int) and -len(node.items) <= step < len(node.items):
+            node = entry[0 if key and number == len(place) - 1 else 1]
+        elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.items):
             node = node.items[step]
         else:
             break
@@ -118,7 +117,6 @@ _YAML_ERRORS = (MarkedYAMLError, ValueError, OverflowError)
 _STYLES: dict[str | None, Any] = {"'": "single", '"': "double", "|": "literal", ">": "folded"}
 _ANCHOR = re.compile(r"&([\w-]+)")
 _COMMENT = re.compile(r"[ \t]+#.*")
-
 _WORDS: dict[str, str | int | float | bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -134,8 +132,6 @@ _AMBIGUOUS = {
 """Code, kind and more help by what YAML 1.1 reads where YAML 1.2 reads a text or something else."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
 _RESOLVER: Any = Resolver()
-
-
 _START = Span(1, 1, 1)
 
 
@@ -196,8 +192,8 @@ def _read(text: str, report: Report, loader_type: Any) -> Tree:
         loader.get_event()
         second: Any = loader.get_event()
         if start.version or start.tags or type(second) is not e.StreamEndEvent:
-            mark = (start if start.version or start.tags else second).start_mark
-            raise _Unreadable(Span(mark.line + 1, mark.column + 1, 3), "E008", "a rule file is one YAML document")
+            extra = start if start.version or start.tags else second
+            raise _Unreadable(Span(*_at(extra), 3), "E008", "a rule file is one YAML document")
     finally:
         loader.dispose()
     if isinstance(root, ScalarNode) and not root.raw:
