@@ -54,21 +54,19 @@ def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
 
     A wrong expression is replaced with `@`, so that using it is no second problem.
     """
-    return MappingProxyType({one.name: _expression(one) for one in definitions(files, "conditions")})
-
-
-def _expression(definition: Definition) -> str:
-    node, report = definition.node, definition.report
-    if not isinstance(node, ScalarNode) or type(node.value) is not str:
-        report.add(node, "E020", "expected a JMESPath expression", "for example `severity == 'critical'`")
-        return "@"
-    try:
-        for warning in compile_expression(node.value).warnings:
-            report_path(report, node, warning)
-    except PathError as error:
-        report_path(report, node, error)
-        return "@"
-    return node.value
+    conditions: dict[str, str] = {}
+    for name, _, node, report in definitions(files, "conditions"):
+        conditions[name] = "@"
+        if not isinstance(node, ScalarNode) or type(node.value) is not str:
+            report.add(node, "E020", "expected a JMESPath expression", "for example `severity == 'critical'`")
+            continue
+        try:
+            for warning in compile_expression(node.value).warnings:
+                report_path(report, node, warning)
+            conditions[name] = node.value
+        except PathError as error:
+            report_path(report, node, error)
+    return MappingProxyType(conditions)
 
 
 def report_path(report: Report, node: Tree, error: PathError) -> None:
@@ -99,11 +97,9 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
 
 def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]) -> None:
     """Warn about custom entity types that no rule uses."""
-    for definition in definitions(files, "entities"):
-        if definition.name not in {*used, *TYPES}:
-            definition.report.add(
-                definition.key, "W030", f"no rule preserves or extracts the entity type `{definition.name}`"
-            )
+    for name, key, _, report in definitions(files, "entities"):
+        if name not in {*used, *TYPES}:
+            report.add(key, "W030", f"no rule preserves or extracts the entity type `{name}`")
 
 
 def _keys(definition: Definition) -> EntityKeys | None:

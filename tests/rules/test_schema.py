@@ -162,12 +162,10 @@ def test_each_line_about_quotes_is_true(instead: str, written: str) -> None:
     assert ruleset is not None
 
 
-def test_all_lines_about_quotes_are_tried() -> None:
+def test_the_reference_is_as_the_code_has_it() -> None:
     section = TEXT.partition("## Quotes")[2].partition("\n## ")[0]
     assert len(QUOTES) == len([line for line in section.splitlines() if line.startswith("| ``")]) > 20
     assert errors(rule_with("keep: [last-seen, source.ip]")) == []
 
-
-def test_the_actions_and_the_line_for_editors_are_as_their_code_has_them() -> None:
     assert f"{BEGIN}{actions()}{END}" in TEXT
     assert f"```yaml part\n{MODELINE}```\n" in TEXT
