@@ -14,7 +14,7 @@ from reducer.engine.protected import References, Scans
 from reducer.engine.restore import Restored, restore
 from reducer.formats import parse, parse_nested
 from reducer.rules import Rule, Step, When
-from reducer.rules.texts import TextPaths
+from reducer.rules.model import TextPaths
 from reducer.values import MAX_DEPTH, chars, dump, is_media, plain
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
