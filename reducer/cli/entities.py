@@ -14,8 +14,7 @@ from reducer.cli.inputs import Source, find_sources
 from reducer.cli.messages import CommandError, suggestion
 from reducer.cli.rules import choose_rules, load
 from reducer.entities import Entity
-from reducer.entities.aliases import types_for
-from reducer.entities.entity import Scan
+from reducer.entities.entity import Scan, types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.formats import decode
 from reducer.paths.written import Token, path_text
