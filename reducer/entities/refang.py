@@ -80,6 +80,10 @@ class Positions(NamedTuple):
         return out
 
 
+Unfolded = tuple[int, int, str, str]
+"""Start and end in a text, type, and canonical value, empty if as written."""
+
+
 def fold(text: str) -> bytes:
     """Return a text as folded bytes, one per character."""
     if not text.isascii():
@@ -175,14 +179,21 @@ def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
     return pieces
 
 
-def with_letters(text: str, folded: bytes, found: list[Match]) -> list[tuple[int, int, str, str]]:
-    """Return matches in the folded bytes of a text in order, with canonical values as text, empty if as written.
+def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]) -> list[Unfolded]:
+    """Return matches in the folded bytes of a text that have one of `types`, in order.
 
     Drops parts of words, and puts the letters of the text into names such as `münchen.de`.
     """
-    kept: list[tuple[int, int, str, str]] = []
-    for start, end, kind, canonical in sorted(found):
-        if (start and folded[start - 1] == 0x81) or folded[end : end + 1] == b"\x81":
+    found.sort()
+    if text.isascii():
+        return [
+            (start, end, kind, canonical.replace(b"\x01", b".").decode() if canonical else "")
+            for start, end, kind, canonical in found
+            if kind in types
+        ]
+    kept: list[Unfolded] = []
+    for start, end, kind, canonical in found:
+        if kind not in types or (start and folded[start - 1] == 0x81) or folded[end : end + 1] == b"\x81":
             continue
         name = ""
         if canonical or not text[start:end].isascii():
