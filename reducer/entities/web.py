@@ -34,11 +34,11 @@ _STOP = re.compile(
     re.VERBOSE,
 )
 # The common form of a URL: in lower case up to its path, without characters that may end it, before one that ends it.
-# It takes 1.2 us; `url_at` takes 5 us for any other `://`.
+# It takes 1.2 us; `url_at` takes 5 us.
 _COMMON = re.compile(
-    rb"""://(?: (?: (?<=https://)(?<![A-Za-z0-9+_]https://) | (?<=http://)(?<![A-Za-z0-9+_]http://) )
+    rb"""://(?: (?<=https://)(?<![A-Za-z0-9+_]https://) | (?<=http://)(?<![A-Za-z0-9+_]http://) )
     (?: (?:[a-z0-9-]{1,63}+\.){1,3}+ [a-z]{2,24}+ | (?:[0-9]{1,3}+\.){3} [0-9]{1,3}+ ) (?: :[0-9]{1,5}+ )?
-    (?: [/?\#] [!\#-&+./0-9:=?@A-Z_a-z~-]*+ (?<![.:!?~]) )? (?= [\s"<>)\]] | ,\s | \Z ) )?""",
+    (?: [/?\#] [!\#-&+./0-9:=?@A-Z_a-z~-]*+ (?<![.:!?~]) )? (?= [\s"<>)\]] | ,\s | \Z )""",
     re.VERBOSE,
 )
 # Bytes of a path that are read at a time. URLs in a row (`http://a.co/1,http://a.co/2`) look like one long path.
@@ -61,25 +61,18 @@ _MAIL_HOST = re.compile(
 def urls(data: bytes) -> list[Match]:
     """Return the URLs of `data` in order, without overlaps."""
     found: list[Match] = []
-    done = at = 0
+    done = 0
+    at = data.find(b"://")
     while at >= 0:
-        first, at = at, -1
-        for m in _COMMON.finditer(data, first):
-            start, end = m.span()
-            if end > start + 3:
-                first = start - 5 if data[start - 1] == 115 else start - 4
-                if first >= done:
-                    found.append((first, end, "url", b"" if data[end - 1] != 47 else data[first:end].rstrip(b"/")))
-                    done = end
-                    continue
-            hit = url_at(data, start, done)
-            if hit:
-                found.append(hit)
-                done = hit[1]
-            # Continue behind this `://`: the match may have consumed the start of the next URL.
-            if done > end or end > start + 3:
-                at = max(done, start + 3)
-                break
+        common = _COMMON.match(data, at)
+        start = at - 5 if data[at - 1] == 115 else at - 4  # s
+        if common and start >= done:
+            done = common.end()
+            found.append((start, done, "url", b"" if data[done - 1] != 47 else data[start:done].rstrip(b"/")))
+        elif hit := url_at(data, at, done):
+            found.append(hit)
+            done = hit[1]
+        at = data.find(b"://", max(done, at + 3))
     return found
 
 
