@@ -15,10 +15,24 @@ from typing import NamedTuple
 from reducer.entities.domains import TLDS
 from reducer.entities.entity import LAST_SPACED, Match
 
-_EQUIVALENTS = dict(zip("‐‑－﹣：﹕／＠", "----::/@", strict=True))  # CVE numbers are often set with U+2011
+_ACCENTS = range(0x300, 0x370)
+# The letters that are not ASCII of scripts that separate words with spaces, and accents.
+_SPACED = "".join(c for c in map(chr, range(128, ord(LAST_SPACED) + 1)) if c.isalpha() or ord(c) in _ACCENTS)
 _WIDE_DOTS = "．。｡․﹒"
-_WIDE_DOT = re.compile(f"(?<=[A-Za-z0-9À-֏])[{_WIDE_DOTS}](?=[A-Za-z0-9À-֏])")
-_HIDDEN_IN_TEXT = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
+_FOLDED = {
+    **dict.fromkeys("‐‑－﹣", b"-"),  # CVE numbers are often set with U+2011
+    **dict.fromkeys("：﹕", b":"),
+    **{"／": b"/", "＠": b"@"},
+    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", b"\x03"),
+    **dict.fromkeys(_WIDE_DOTS, b"\x01"),
+    **dict.fromkeys("\x01\x02\x03", b" "),
+}
+# Letters in a row, a wide dot in a name, or one of the other characters. It starts with a set, because the search for a
+# set takes a third of the time.
+_FOLDS = re.compile(
+    f"[{''.join(_FOLDED)}{_SPACED}]"
+    f"(?:(?<=[{_SPACED}])[{_SPACED}]*|(?<![{_WIDE_DOTS}])|(?<=[A-Za-z0-9À-֏].)(?=[A-Za-z0-9À-֏]))"
+)
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
 _BLANKED = bytes.maketrans(b"\x01\x03", b"  ")
 # Top-level domains in other scripts: `рф` is delegated as `xn--p1ai`.
@@ -50,10 +64,6 @@ _ESCAPE = re.compile(
     re.VERBOSE,
 )
 _HIDDEN = re.compile(rb"\x03\x03*")  # starts with a literal: `\x03+` is tried at every byte, 70 MB/s
-_ACCENTS = range(0x300, 0x370)
-# The letters that are not ASCII of scripts that separate words with spaces, and accents.
-_SPACED_LETTERS = [c for c in map(chr, range(128, ord(LAST_SPACED) + 1)) if c.isalpha() or ord(c) in _ACCENTS]
-_SPACED = re.compile(f"[{''.join(_SPACED_LETTERS)}]+")
 
 
 class Positions(NamedTuple):
@@ -86,10 +96,15 @@ Unfolded = tuple[int, int, str, str]
 
 def fold(text: str) -> bytes:
     """Return a text as folded bytes, one per character."""
-    if not text.isascii():
-        return _fold_other(text)
-    data = text.encode()
-    return data.translate(_BLANKED) if 1 in data or 3 in data else data
+    if text.isascii():
+        data = text.encode()
+        return data.translate(_BLANKED) if 1 in data or 3 in data else data
+    # The codec writes `?` for any other character, so the real question marks become 0x02 first.
+    changed = bytearray(text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII))
+    for match in _FOLDS.finditer(text):
+        start, end = match.span()
+        changed[start:end] = _FOLDED.get(text[start], b"\x81") * (end - start)
+    return bytes(changed)
 
 
 def refang(data: bytes) -> tuple[bytes, Positions | None]:
@@ -114,27 +129,6 @@ def refang(data: bytes) -> tuple[bytes, Positions | None]:
         done = end
     out.append(data[done:])
     return b"".join(out), positions
-
-
-def _fold_other(text: str) -> bytes:
-    for old, new in _EQUIVALENTS.items():
-        if old in text:
-            text = text.replace(old, new)
-    for control in "\x01\x02\x03":
-        if control in text:
-            text = text.replace(control, " ")
-    # The codec writes `?` for any other character, so the real question marks become 0x02 first.
-    data = text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII)
-    changed = bytearray(data)
-    for word in _SPACED.finditer(text):
-        start, end = word.span()
-        changed[start:end] = b"\x81" * (end - start)
-    if any(dot in text for dot in _WIDE_DOTS):
-        for match in _WIDE_DOT.finditer(text):
-            changed[match.start()] = 1
-    for match in _HIDDEN_IN_TEXT.finditer(text):
-        changed[match.start()] = 3
-    return bytes(changed)
 
 
 def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
@@ -199,7 +193,7 @@ def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]
         if canonical or not text[start:end].isascii():
             name = (canonical or folded[start:end]).replace(b"\x01", b".").decode("latin-1")
         if "\x81" in name:
-            name = _spelled(name, filter(_SPACED.match, text[start:end]), kind)
+            name = _spelled(name, filter(_SPACED.__contains__, text[start:end]), kind)
             if not name:
                 continue
         kept.append((start, end, kind, name))
