@@ -7,7 +7,6 @@ and `-`, `_` and space are equal. Ambiguous or short names match only as they ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -100,56 +99,35 @@ def _anchors(shape: bytes) -> list[bytes]:
     return [b" " + shape, _ESCAPED + shape[1:]] if shape[:1] in (b"n", b"r", b"t") else [b" " + shape]
 
 
-def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Match]] | None:
-    """Return a function that finds the names of `types`, None for no types.
-
-    It takes the bytes of a text, not refanged, and their translation by SHAPE.
-    """
-    if not types:
-        return None
+def names(data: bytes, shape: bytes) -> list[Match]:
+    """Return the names in the bytes of a text, not refanged. `shape` is their translation by SHAPE."""
     automaton, codes, table = _names()
     families = len(_FAMILIES)
     prefixes = families + codes
-
-    def find(data: bytes, shape: bytes) -> list[Match]:
-        if 92 in shape:
-            shape = _unescaped(shape)
-        # With the leading space, an anchor starts where its name starts.
-        hits = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
-        if not hits:
-            return []
-        found: list[tuple[int, int, str, bytes]] = []
-        size = len(data)
-        for index, start, past in hits:
-            end = past - 1
-            ends = end == size or data[end] not in _WORD
-            if index < families and ends and start:
-                first = _first(data, start - 1, end)
-                if first >= 0:
-                    found.append((first, -end, "threat_actor", b""))
-            if start and data[start - 1] in _WORD and not _is_escaped(data, start):
-                continue
-            if families <= index < prefixes:
-                m = _NUMBERED.match(data, start)
-                if m:
-                    found.append((start, -m.end(), "threat_actor", b""))
-            if not ends:
-                continue
-            name = table.get(data[start:end].translate(_LOW))
-            if name is not None and (name.spellings is None or data[start:end] in name.spellings):
-                found.append((start, -end, name.type, name.canonical))
-        if not found:
-            return []
-        return _longest(data, found, types, table)
-
-    return find
-
-
-def _unescaped(shape: bytes) -> bytes:
-    """Return a translation by SHAPE with `N ` for every escape and a space for every other backslash."""
-    for escape in (b"\\n", b"\\r", b"\\t"):
-        shape = shape.replace(escape, _ESCAPED)
-    return shape.replace(b"\\", b" ")
+    if 92 in shape:
+        for escape in (b"\\n", b"\\r", b"\\t"):
+            shape = shape.replace(escape, _ESCAPED)
+        shape = shape.replace(b"\\", b" ")
+    found: list[Match] = []  # with negative ends: sorted, the longest of those with one start comes first
+    size = len(data)
+    # With the leading space, an anchor starts where its name starts.
+    for index, start, past in automaton.find_matches_as_indexes(b" " + shape, overlapping=True):
+        end = past - 1
+        ends = end == size or data[end] not in _WORD
+        if index < families and ends and start:
+            first = _first(data, start - 1, end)
+            if first >= 0:
+                found.append((first, -end, "threat_actor", b""))
+        if start and data[start - 1] in _WORD and not _is_escaped(data, start):
+            continue
+        if families <= index < prefixes:
+            m = _NUMBERED.match(data, start)
+            if m:
+                found.append((start, -m.end(), "threat_actor", b""))
+        name = table.get(data[start:end].translate(_LOW)) if ends else None
+        if name is not None and (name.spellings is None or data[start:end] in name.spellings):
+            found.append((start, -end, name.type, name.canonical))
+    return _longest(data, found, table) if found else []
 
 
 def _is_escaped(data: bytes, start: int) -> bool:
@@ -168,9 +146,7 @@ def _first(data: bytes, start: int, end: int) -> int:
     return start - len(word)
 
 
-def _longest(
-    data: bytes, hits: list[tuple[int, int, str, bytes]], types: frozenset[str], table: dict[bytes, Name]
-) -> list[Match]:
+def _longest(data: bytes, hits: list[Match], table: dict[bytes, Name]) -> list[Match]:
     """Return the first and longest of overlapping names, without those in addresses and paths."""
     hits.sort()
     found: list[Match] = []
@@ -183,12 +159,11 @@ def _longest(
         if (written.islower() and _is_in_address(data, start, end)) or _PRODUCT.match(data, end):
             continue
         done = end
-        if kind in types:
-            if not canonical:
-                code = _PLAIN_CODE.sub(lambda m: m[1].upper() + m[2], written)
-                known = table.get(code.translate(_LOW))
-                canonical = known.canonical if known else code if code[-1:].isdigit() else code.title()
-            found.append((start, end, kind, canonical))
+        if not canonical:
+            code = _PLAIN_CODE.sub(lambda m: m[1].upper() + m[2], written)
+            known = table.get(code.translate(_LOW))
+            canonical = known.canonical if known else code if code[-1:].isdigit() else code.title()
+        found.append((start, end, kind, canonical))
     return found
 
 

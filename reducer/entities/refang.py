@@ -12,8 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from reducer.entities.domains import TLDS
 from reducer.entities.entity import LAST_SPACED, Match
+from reducer.entities.hosts import TLDS
 
 _ACCENTS = range(0x300, 0x370)
 # The letters that are not ASCII of scripts that separate words with spaces, and accents.
@@ -22,7 +22,8 @@ _WIDE_DOTS = "．。｡․﹒"
 _FOLDED = {
     **dict.fromkeys("‐‑－﹣", b"-"),  # CVE numbers are often set with U+2011
     **dict.fromkeys("：﹕", b":"),
-    **{"／": b"/", "＠": b"@"},
+    "／": b"/",
+    "＠": b"@",
     **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", b"\x03"),
     **dict.fromkeys(_WIDE_DOTS, b"\x01"),
     **dict.fromkeys("\x01\x02\x03", b" "),

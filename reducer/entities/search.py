@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, with_cache
 from reducer.entities.hosts import MASK, dotted
-from reducer.entities.names import finder as name_finder
+from reducer.entities.names import names
 from reducer.entities.refang import Unfolded, fold, refang, unfolded
 from reducer.entities.tokens import HEX, SHAPE, hashes, ipv6s, numbered
 from reducer.entities.web import emails, urls
@@ -19,7 +19,6 @@ _Find = Callable[[str], Sequence[Unfolded]]
 _JOINED_CHARS = 1 << 16  # characters of texts that are scanned together: 5% faster than 1 MB, because of the CPU cache
 # Bytes that no anchor of an address needs.
 _NO_ANCHORS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ,;-_'\"\n\r\t/=+*!?&%$#|~^`\x80\x81"
-_NOT_DEFANGED = b".:@<>"  # anchors, and bytes that no way of defanging uses
 _new = tuple.__new__  # the constructor of a named tuple is a Python function: 0.3 us more for each entity
 
 
@@ -95,61 +94,41 @@ def _finder(types: frozenset[str]) -> _Find:
     """Return a function that finds `types` in a text, in order."""
     want_hosts = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url"))
     want_hashes = not types.isdisjoint(GROUPS["hash"])
-    want_cve, want_attack = "cve" in types, "mitre_attack" in types
-    find_names = name_finder(types & {"threat_actor", "malware"})
+    want_numbers = not types.isdisjoint(("cve", "mitre_attack"))
+    want_names = not types.isdisjoint(("threat_actor", "malware"))
 
     def find(text: str) -> Sequence[Unfolded]:
         folded = fold(text)
-        found: list[Match] = []
-        hexed = folded.translate(HEX) if want_hashes and len(folded) > 31 else None
-        if want_hosts:
-            found = _refanged_hosts(folded, hexed, types)
-        if hexed is not None:
-            found += hashes(folded, hexed)
+        found = _hosts(folded, types) if want_hosts else []
+        if want_hashes and len(folded) > 31:
+            found += hashes(folded, folded.translate(HEX))
         shape = folded.translate(SHAPE)
-        if (want_cve or want_attack) and b"0000" in shape:
-            found += numbered(folded, shape, want_cve, want_attack)
-        if find_names is not None:
-            found += find_names(folded, shape)
+        if want_numbers and b"0000" in shape:
+            found += numbered(folded, shape)
+        if want_names:
+            found += names(folded, shape)
         return unfolded(text, folded, found, types) if found else ()
 
     return find
 
 
-def _refanged_hosts(folded: bytes, hexed: bytes | None, types: frozenset[str]) -> list[Match]:
-    """Return the entities with a host, at their positions in the folded bytes. `hexed` is their translation by HEX."""
-    anchors = folded if len(folded) > SHORT else folded.translate(None, _NO_ANCHORS)
-    if not anchors:
+def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
+    """Return the entities with a host, at their positions in the folded bytes."""
+    if len(folded) <= SHORT and not folded.translate(None, _NO_ANCHORS):
         return []
-    if len(folded) > SHORT or anchors.translate(None, _NOT_DEFANGED):
-        data, positions = refang(folded)
-        if positions is not None:
-            return positions.restore(_hosts(data, data, None, types), data)
-    return _hosts(folded, anchors, hexed, types)
-
-
-def _hosts(data: bytes, anchors: bytes, hexed: bytes | None, types: frozenset[str]) -> list[Match]:
-    """Return the entities with a host. `anchors` has its anchors at least, `hexed` its translation by HEX."""
-    web: list[Match] = []
-    colons = 58 in anchors
-    if colons:
-        web = urls(data)
-    if 64 in anchors:
-        mails = emails(data, web)
-        if mails:
-            web += mails
-            web.sort()
+    data, positions = refang(folded)
+    web = urls(data) if 58 in data else []
+    if 64 in data:
+        web = sorted(web + emails(data, web))
     found = web
-    want_domain = "domain" in types
-    want_ipv4 = "ipv4" in types and (len(anchors) > SHORT or anchors.count(46) + anchors.count(1) > 2)
-    if (want_domain or want_ipv4) and (46 in anchors or 1 in anchors):
+    if not types.isdisjoint(("ipv4", "domain")) and (46 in data or 1 in data):
         mask = data.translate(MASK)
         if web:
             masked = bytearray(mask)
             for start, end, _, _ in web:
                 masked[start:end] = b" " * (end - start)
             mask = bytes(masked)
-        found = found + dotted(data, mask, want_ipv4, want_domain)
-    if "ipv6" in types and colons and (len(anchors) > SHORT or b"::" in data or anchors.count(58) > 5):
-        found = found + ipv6s(data, data.translate(HEX) if hexed is None else hexed, web)
-    return found
+        found = found + dotted(data, mask)
+    if "ipv6" in types and 58 in data:
+        found = found + ipv6s(data, data.translate(HEX), web)
+    return found if positions is None else positions.restore(found, data)

@@ -50,19 +50,19 @@ def hashes(data: bytes, mask: bytes) -> list[Match]:
     return found
 
 
-def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Match]:
+def numbered(data: bytes, shape: bytes) -> list[Match]:
     """Return the CVE numbers and the ATT&CK tactics (TA0043), techniques (T1059) and sub-techniques (T1059.001).
 
     `shape` is the translation of `data` by SHAPE.
     """
     found: list[Match] = []
-    for number in _NUMBER.finditer(shape) if cve else ():
+    for number in _NUMBER.finditer(shape):
         at, end = number.span()
         year = at + 4 if shape[at + 3] == 32 else at + 3
         is_year = data[year] in b"12" and data[year + 4] in b"-_" and (year == at + 3 or data[at + 3] in b"-_ ")
         if is_year and may_start(data, at):
             found.append((at, end, "cve", b"CVE-" + data[year:end].replace(b"_", b"-")))
-    for literal, size in ((b"t0000", 5), (b"ta0000", 6)) if attack else ():
+    for literal, size in ((b"t0000", 5), (b"ta0000", 6)):
         at = shape.find(literal)
         while at >= 0:
             m = _ATTACK.match(data, at)
