@@ -16,7 +16,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from reducer.entities.entity import Match
 from reducer.entities.tokens import SHAPE
 
-_KINDS = {"a": "threat_actor", "m": "malware"}
+_KINDS = {b"a": "threat_actor", b"m": "malware"}
 _LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
 _ESCAPED = b"N "  # the automaton reads this for an escape; a name starts behind it or with its letter
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -61,37 +61,23 @@ class Name(NamedTuple):
     spellings: frozenset[bytes] | None
 
 
-class _Names(NamedTuple):
-    automaton: BytesAhoCorasick
-    codes: int  # how many anchors, after those of the families, are of code names
-    table: dict[bytes, Name]
-
-
 @lru_cache(maxsize=1)
-def _names() -> _Names:
-    kinds: dict[bytes, str] = {}
-    spellings: dict[bytes, set[bytes]] = {}
-    free: set[bytes] = set()
-    canonical: dict[bytes, bytes] = {}
+def _listed() -> tuple[BytesAhoCorasick, int, dict[bytes, Name]]:
+    """Return the automaton, how many of its anchors are of families and then of code names, and the names."""
+    table: dict[bytes, Name] = {}
     for line in files("reducer.entities").joinpath("names.txt").read_bytes().splitlines():
-        name, _, other = line[2:].partition(b"|")
-        key = name.translate(_LOW)
-        kinds[key] = chr(line[0])
-        canonical.setdefault(key, other or name)
-        if line[1:2] == b"~":
-            free.add(key)
-        else:
-            spellings.setdefault(key, set()).add(name)
-    table = {
-        key: Name(_KINDS[kind], canonical[key], None if key in free else frozenset(spellings[key]))
-        for key, kind in kinds.items()
-    }
+        written, _, other = line[2:].partition(b"|")
+        key = written.translate(_LOW)
+        known = table.get(key, Name("", other or written, frozenset()))
+        spellings = None if known.spellings is None or line[1:2] == b"~" else known.spellings | {written}
+        table[key] = Name(_KINDS[line[:1]], known.canonical, spellings)
     # Patterns start with a space, so that the automaton stays in its start state within words: 200 instead of 90 MB/s.
     codes = [anchor for prefix in _PREFIXES for anchor in _anchors(prefix)]
     anchors = dict.fromkeys(
         (*_FAMILIES, *codes, *(anchor for key in sorted(table) for anchor in _anchors(key.translate(SHAPE))))
     )
-    return _Names(BytesAhoCorasick(list(anchors), implementation=Implementation.ContiguousNFA), len(codes), table)
+    automaton = BytesAhoCorasick(list(anchors), implementation=Implementation.ContiguousNFA)
+    return automaton, len(_FAMILIES) + len(codes), table
 
 
 def _anchors(shape: bytes) -> list[bytes]:
@@ -101,17 +87,18 @@ def _anchors(shape: bytes) -> list[bytes]:
 
 def names(data: bytes, shape: bytes) -> list[Match]:
     """Return the names in the bytes of a text, not refanged. `shape` is their translation by SHAPE."""
-    automaton, codes, table = _names()
-    families = len(_FAMILIES)
-    prefixes = families + codes
+    automaton, prefixes, table = _listed()
     if 92 in shape:
         for escape in (b"\\n", b"\\r", b"\\t"):
             shape = shape.replace(escape, _ESCAPED)
         shape = shape.replace(b"\\", b" ")
-    found: list[Match] = []  # with negative ends: sorted, the longest of those with one start comes first
-    size = len(data)
     # With the leading space, an anchor starts where its name starts.
-    for index, start, past in automaton.find_matches_as_indexes(b" " + shape, overlapping=True):
+    hits = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
+    if not hits:
+        return []
+    found: list[Match] = []  # with negative ends: sorted, the longest of those with one start comes first
+    size, families = len(data), len(_FAMILIES)
+    for index, start, past in hits:
         end = past - 1
         ends = end == size or data[end] not in _WORD
         if index < families and ends and start:
@@ -127,7 +114,7 @@ def names(data: bytes, shape: bytes) -> list[Match]:
         name = table.get(data[start:end].translate(_LOW)) if ends else None
         if name is not None and (name.spellings is None or data[start:end] in name.spellings):
             found.append((start, -end, name.type, name.canonical))
-    return _longest(data, found, table) if found else []
+    return _longest(data, found, table)
 
 
 def _is_escaped(data: bytes, start: int) -> bool:

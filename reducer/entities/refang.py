@@ -8,9 +8,8 @@ not ASCII, 0x03 is an invisible character.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from reducer.entities.entity import LAST_SPACED, Match
 from reducer.entities.hosts import TLDS
@@ -66,33 +65,13 @@ _ESCAPE = re.compile(
 )
 _HIDDEN = re.compile(rb"\x03\x03*")  # starts with a literal: `\x03+` is tried at every byte, 70 MB/s
 
-
-class Positions(NamedTuple):
-    """Positions of the replaced pieces in refanged and in folded bytes, in order, after an empty piece at the start."""
-
-    new_start: list[int]
-    new_end: list[int]
-    old_start: list[int]
-    old_end: list[int]
-
-    def restore(self, found: list[Match], data: bytes) -> list[Match]:
-        """Return matches in the refanged `data` with their positions in the text, without those that split a piece."""
-        new_start, new_end, old_start, old_end = self
-        out: list[Match] = []
-        for start, end, kind, canonical in found:
-            before, inside = bisect_right(new_start, start) - 1, bisect_left(new_start, end) - 1
-            first = start + old_end[before] - new_end[before]
-            if start < new_end[before]:
-                first = old_start[before]
-                if start != new_start[before]:
-                    continue
-            if end >= new_end[inside]:
-                out.append((first, end + old_end[inside] - new_end[inside], kind, canonical or data[start:end]))
-        return out
-
-
 Unfolded = tuple[int, int, str, str]
 """Start and end in a text, type, and canonical value, empty if as written."""
+Pieces = list[tuple[int, int, int, int]]
+"""Pieces that were replaced, in order: start and end in refanged bytes, start and end in folded bytes.
+
+The first is empty, at the start, if there are any.
+"""
 
 
 def fold(text: str) -> bytes:
@@ -108,31 +87,37 @@ def fold(text: str) -> bytes:
     return bytes(changed)
 
 
-def refang(data: bytes) -> tuple[bytes, Positions | None]:
-    """Return folded bytes without defanging, and `Positions` if the positions differ from those in the text."""
-    pieces = _pieces(data)
-    if not pieces:
-        return data, None
+def refang(data: bytes) -> tuple[bytes, Pieces]:
+    """Return folded bytes without defanging, and the pieces that were replaced."""
+    defanged = _defanged(data)
+    if not defanged:
+        return data, []
     out: list[bytes] = []
-    positions = Positions([0], [0], [0], [0])
+    pieces: Pieces = [(0, 0, 0, 0)]
     done = at = 0
-    for start, end, new in pieces:
-        if start < done:
-            continue
-        out.append(data[done:start])
-        out.append(new)
-        at += start - done
-        positions.old_start.append(start)
-        positions.old_end.append(end)
-        positions.new_start.append(at)
-        at += len(new)
-        positions.new_end.append(at)
-        done = end
-    out.append(data[done:])
-    return b"".join(out), positions
+    for start, end, new in defanged:
+        if start >= done:
+            out += (data[done:start], new)
+            at += start - done
+            pieces.append((at, at + len(new), start, end))
+            at += len(new)
+            done = end
+    return b"".join((*out, data[done:])), pieces
 
 
-def _pieces(data: bytes) -> list[tuple[int, int, bytes]]:
+def restored(found: list[Match], data: bytes, pieces: Pieces) -> list[Match]:
+    """Return matches in the refanged `data` with their positions in the text, without those that split a piece."""
+    out: list[Match] = []
+    for start, end, kind, canonical in found:
+        new_start, new_end, old_start, old_end = pieces[bisect_left(pieces, (start + 1,)) - 1]
+        first = old_start if start == new_start < new_end else start - new_end + old_end
+        _, last_end, _, past = pieces[bisect_left(pieces, (end,)) - 1]
+        if (start >= new_end or start == new_start) and end >= last_end:
+            out.append((first, end - last_end + past, kind, canonical or data[start:end]))
+    return out
+
+
+def _defanged(data: bytes) -> list[tuple[int, int, bytes]]:
     """Return the pieces to replace: start, end, replacement."""
     pieces: list[tuple[int, int, bytes]] = []
     square = None

@@ -10,7 +10,7 @@ from itertools import accumulate
 from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, with_cache
 from reducer.entities.hosts import MASK, dotted
 from reducer.entities.names import names
-from reducer.entities.refang import Unfolded, fold, refang, unfolded
+from reducer.entities.refang import Unfolded, fold, refang, restored, unfolded
 from reducer.entities.tokens import HEX, SHAPE, hashes, ipv6s, numbered
 from reducer.entities.web import emails, urls
 
@@ -116,7 +116,7 @@ def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
     """Return the entities with a host, at their positions in the folded bytes."""
     if len(folded) <= SHORT and not folded.translate(None, _NO_ANCHORS):
         return []
-    data, positions = refang(folded)
+    data, pieces = refang(folded)
     web = urls(data) if 58 in data else []
     if 64 in data:
         web = sorted(web + emails(data, web))
@@ -131,4 +131,4 @@ def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
         found = found + dotted(data, mask)
     if "ipv6" in types and 58 in data:
         found = found + ipv6s(data, data.translate(HEX), web)
-    return found if positions is None else positions.restore(found, data)
+    return restored(found, data, pieces) if pieces else found

@@ -7,6 +7,7 @@ searches 1,500 MB/s, a regex that may start with any of 22 characters 100 MB/s.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from ipaddress import IPv6Address
 
 from reducer.entities.entity import Match, may_start
@@ -75,12 +76,9 @@ def numbered(data: bytes, shape: bytes) -> list[Match]:
 
 def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
     """Return the IPv6 addresses of `data` outside the spans of `taken`, in order. `mask` is its translation by HEX."""
-    anchors = [m.start() for m in _FULL.finditer(mask)] + [m.start() for m in _GAP.finditer(mask)]
-    anchors.sort()
     found: list[Match] = []
     done = 0
-    k = 0
-    for at in anchors:
+    for at in sorted([m.start() for m in _FULL.finditer(mask)] + [m.start() for m in _GAP.finditer(mask)]):
         if at < done:
             continue
         start = at
@@ -93,19 +91,12 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
         end = start + len(m[0].rstrip(b"."))
         if data[end - 1 : end] == b":" and data[end - 2 : end] != b"::":
             end -= 1
-        value = data[start:end]
-        if data[end : end + 2] == b"//":  # `001:[]://` is a broken scheme
+        value, after = data[start:end], data[end : end + 1]
+        if after.isalnum() or after == b"_" or data[end : end + 2] == b"//":  # `001:[]://` is a broken scheme
             continue
-        if (
-            data[end : end + 1].isalnum()
-            or data[end : end + 1] == b"_"
-            or not may_start(data, start)
-            or not _is_ipv6(value)
-        ):
-            continue
-        while k < len(taken) and taken[k][1] <= start:
-            k += 1
-        if k == len(taken) or taken[k][0] >= end:
+        before = bisect_left(taken, (end,))
+        is_taken = before > 0 and taken[before - 1][1] > start
+        if not is_taken and may_start(data, start) and _is_ipv6(value):
             found.append((start, end, "ipv6", value.lower()))
     return found
 
