@@ -1,8 +1,4 @@
-"""Stored histories against `json.loads` of the same bytes; the target is twice its speed where no rule matches.
-
-`python -m pytest tests/benchmarks/test_stored.py -o addopts= --benchmark-only -s` prints a line for each, measured in
-turn.
-"""
+"""Stored histories against `json.loads` of the same bytes; the target is twice its speed where no rule matches."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import json
 from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import pytest
@@ -84,58 +79,36 @@ def sessions(megabytes: int, records: int, raw: bool) -> bytes:
     return json.dumps(messages, ensure_ascii=False).encode()
 
 
-def reduce(data: bytes) -> bytes:
-    return reduce_json(data, shorter)
+def check(compare: Callable[..., dict[str, float]], name: str, files: list[bytes], applies: bool = True) -> None:
+    def reduce(files: list[bytes]) -> None:
+        for data in files:
+            reduce_json(data, shorter, applies=lambda tool: applies)
 
-
-def reduce_nothing(data: bytes) -> bytes:
-    return reduce_json(data, shorter, applies=lambda tool: False)
-
-
-def best(files: list[bytes], rounds: int, run: Callable[[bytes], bytes]) -> tuple[float, float]:
-    """Time `json.loads` and `reduce_json` in turn, file by file; the sums of each file's best seconds."""
-    sums = [0.0, 0.0]
-    for data in files:
-        times: list[list[float]] = [[], []]
-        for _ in range(rounds):
-            for index, read in enumerate((json.loads, run)):
-                start = perf_counter()
-                read(data)
-                times[index].append(perf_counter() - start)
-        sums[0] += min(times[0])
-        sums[1] += min(times[1])
-    return sums[0], sums[1]
-
-
-def report(benchmark: Any, name: str, files: list[bytes], rounds: int, run: Callable[[bytes], bytes] = reduce) -> None:
-    loads, reduced = best(files, rounds, run)
+    contenders = {
+        "json.loads": (lambda files: [json.loads(data) and None for data in files], lambda: files),
+        "reduce_json": (reduce, lambda: files),
+    }
     megabytes = sum(map(len, files)) / 1e6
-    benchmark.extra_info["speed of json.loads"] = ratio = round(loads / reduced, 2)
-    print(f"\n{name}: {megabytes:.1f} MB, {megabytes / reduced:.0f} MB/s, {ratio:.2f} of json.loads", end="")
-    benchmark.pedantic(lambda: [run(data) for data in files] and None, rounds=3)
+    compare(f"{name}, {megabytes:.1f} MB", contenders, rounds=3 if megabytes > 40 else 12)
 
 
 @pytest.mark.parametrize("what", ["records", "articles", "both"])
 @pytest.mark.parametrize("megabytes", [5, 50])
-def test_synthetic(benchmark: Any, megabytes: int, what: str) -> None:
-    report(benchmark, f"{megabytes} MB of {what}", [synthetic(megabytes, what)], 12 if megabytes == 5 else 3)
+def test_synthetic(compare: Callable[..., Any], megabytes: int, what: str) -> None:
+    check(compare, what, [synthetic(megabytes, what)])
 
 
+@pytest.mark.parametrize("applies", [True, False], ids=["matching rules", "no matching rule"])
 @pytest.mark.parametrize(
     "source", ["agentdojo", "livemcp", "secrl", "secrl_large", "sweagent", "tau_airline", "toolbench", "*"]
 )
-def test_real(benchmark: Any, data: Path, source: str) -> None:
+def test_real(compare: Callable[..., Any], data: Path, source: str, applies: bool) -> None:
     files = [file.read_bytes() for file in sorted((data / "histories").glob(f"{source}/*.json"))]
-    report(benchmark, "all of them" if source == "*" else source, files, 12 if source == "*" else 40)
-
-
-def test_real_without_a_matching_rule(benchmark: Any, data: Path) -> None:
-    files = [file.read_bytes() for file in sorted((data / "histories").glob("*/*.json"))]
-    report(benchmark, "all of them without a matching rule", files, 12, reduce_nothing)
+    check(compare, f"{source}{'' if applies else ' without a matching rule'}", files, applies)
 
 
 @pytest.mark.parametrize("raw", [False, True], ids=["endpoint", "stored"])
 @pytest.mark.parametrize(("megabytes", "records"), [(1, 2), (5, 150), (50, 150)])
-def test_sessions(benchmark: Any, megabytes: int, records: int, raw: bool) -> None:
-    name = f"{megabytes} MB of a session history, answers of {records} records{', raw results' if raw else ''}"
-    report(benchmark, name, [sessions(megabytes, records, raw)], 3 if megabytes == 50 else 12)
+def test_sessions(compare: Callable[..., Any], megabytes: int, records: int, raw: bool) -> None:
+    name = f"a session history, answers of {records} records{', raw results' if raw else ''}"
+    check(compare, name, [sessions(megabytes, records, raw)])
