@@ -5,15 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
 from reducer.histories.stored import reduce_json
-from tests.benchmarks.test_engine import record
 
-RECORDS = [record(Random(1), number) for number in range(150)]
+RECORDS = [
+    {
+        "id": number,
+        "hostname": f"host-{number}.example.com",
+        "address": f"10.{number % 250}.{number % 13}.{number % 200}",
+        "last_seen": "2026-01-01T00:00:00Z",
+        "score": number * 0.37,
+        "tags": ["botnet", "tor", "scanner"],
+        "active": True,
+        "owner": None,
+        "asn": 64512 + number,
+        "note": "Seen in a scan of the whole network, one of many. " * 2,
+    }
+    for number in range(150)
+]
 CONTENTS = {"records": RECORDS, "articles": ["Ein längerer Artikel über nichts. " * 300] * 10}
 
 
