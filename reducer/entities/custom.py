@@ -35,7 +35,6 @@ Name of the file, size in bytes, owner, and the time it was last written: see th
 _MAX_SHARE = 0.9
 """The share of the letters of ordinary prose from which a pattern is refused."""
 _OPTIONAL = "`(?:^|before)(value)(?:after|$)`"
-_LOOKS = {"(?<=": "look-behind", "(?<!": "look-behind", "(?=": "look-ahead", "(?!": "look-ahead"}
 
 # The library moves the states in which words end to the front, in quadratic time if nearly all are such (`host1`,
 # `host10`): 80 s for 200,000 words, but 0.2 s after one long word.
@@ -171,9 +170,9 @@ def _explained(text: str, refusal: bytes | str) -> CustomTypeError:
         part = "(?P="
     at = text.find(part) if part and part != text else -1
     column, width = (1, len(text)) if at < 0 else (at + 1, len(part))
-    if part in _LOOKS:
+    if part in ("(?<=", "(?<!", "(?=", "(?!"):
         help = f"match what is around the value, and put the value in a group: {_OPTIONAL}"
-        return CustomTypeError(f"RE2 has no {_LOOKS[part]}: `{part}`", help, column, width)
+        return CustomTypeError(f"RE2 has no look-{'behind' if '<' in part else 'ahead'}: `{part}`", help, column, width)
     if part == "(?P=" or re.fullmatch(r"\\[1-9k]", part):
         return CustomTypeError("RE2 has no back-references", "write out what the group matches", column, width)
     return CustomTypeError(f"RE2 refuses this pattern: {reason}", "", column, width)

@@ -12,27 +12,17 @@ from importlib.resources import files
 
 from reducer.entities.entity import Match
 
-
-def _read_lists() -> dict[str, frozenset[bytes]]:
-    lists: dict[str, list[bytes]] = {}
-    words: list[bytes] = []
-    for line in files("reducer.entities").joinpath("domains.txt").read_bytes().splitlines():
-        if line.startswith(b"["):
-            words = lists.setdefault(line[1:-1].decode(), [])
-        elif not line.startswith(b"#"):
-            words += line.split()
-    return {name: frozenset(words) for name, words in lists.items()}
-
-
-_LISTS = _read_lists()
-TLDS = _LISTS["tlds"]
-_AMBIGUOUS_COUNTRIES, _OPEN, _PLAIN = _LISTS["ambiguous_countries"], _LISTS["open"], _LISTS["plain"]
-_FILES, _SERVICES, _SHORT = _LISTS["files"], _LISTS["services"], _LISTS["short"]
-_SECOND_LEVEL, _NUMERIC, _VENDORS = _LISTS["second_level"], _LISTS["numeric"], _LISTS["vendors"]
-_PACKAGE_ROOTS, _TOPS = _LISTS["package_roots"], _PLAIN | {b"ru", b"cn"}
-_DETECTIONS, _ENGINES, _PRODUCTS = _LISTS["detections"], _LISTS["engines"], _LISTS["products"]
-_CODE, _SELF_NAMES, _ATTRIBUTES = _LISTS["code"], _LISTS["self_names"], _LISTS["attributes"]
-_HOSTED, _MEMBERS, _SERVICE_LABELS = _LISTS["hosted"], _LISTS["members"], _LISTS["service_labels"]
+# The word lists by name: a line `[name]` starts a list, `#` starts a comment.
+_DATA = re.sub(rb"(?m)^#.*", b"", files("reducer.entities").joinpath("domains.txt").read_bytes())
+_LISTS = {name: frozenset(words.split()) for name, words in re.findall(rb"\[(\w+)\]([^\[]*)", _DATA)}
+TLDS = _LISTS[b"tlds"]
+_AMBIGUOUS_COUNTRIES, _OPEN, _PLAIN = _LISTS[b"ambiguous_countries"], _LISTS[b"open"], _LISTS[b"plain"]
+_FILES, _SERVICES, _SHORT = _LISTS[b"files"], _LISTS[b"services"], _LISTS[b"short"]
+_SECOND_LEVEL, _NUMERIC, _VENDORS = _LISTS[b"second_level"], _LISTS[b"numeric"], _LISTS[b"vendors"]
+_PACKAGE_ROOTS, _TOPS = _LISTS[b"package_roots"], _PLAIN | {b"ru", b"cn"}
+_DETECTIONS, _ENGINES, _PRODUCTS = _LISTS[b"detections"], _LISTS[b"engines"], _LISTS[b"products"]
+_CODE, _SELF_NAMES, _ATTRIBUTES = _LISTS[b"code"], _LISTS[b"self_names"], _LISTS[b"attributes"]
+_HOSTED, _MEMBERS, _SERVICE_LABELS = _LISTS[b"hosted"], _LISTS[b"members"], _LISTS[b"service_labels"]
 
 _NAME = re.compile(rb"[a-z0-9_\x81][a-z0-9._\x81-]*")
 # How code continues after an attribute or a module.

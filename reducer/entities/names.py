@@ -156,11 +156,8 @@ def _longest(data: bytes, hits: list[Match], table: dict[bytes, Name]) -> list[M
 
 def _is_in_address(data: bytes, start: int, end: int) -> bool:
     """Return whether a name in lower case is part of a path, a host or an address."""
-    if (
-        data[start - 1 : start] in (b"/", b".", b"-", b"@", b"=", b"%", b"\\")
-        and start
-        and not _is_escaped(data, start)
-    ):
+    before = data[start - 1 : start] if start else b""
+    if before in (b"/", b".", b"-", b"@", b"=", b"%", b"\\"):
         return True
     return data[end : end + 1] in (b"/", b"-", b"@", b"=", b"%") or (
         data[end : end + 1] == b"." and data[end + 1 : end + 2].isalnum()

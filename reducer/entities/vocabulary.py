@@ -96,17 +96,11 @@ def _without_overlaps(found: list[Entity]) -> list[Entity]:
 
 
 def _is_ignored(entity: Entity, ignored: Mapping[str, frozenset[str]]) -> bool:
-    values = ignored.get(entity.type)
-    if values is None:
-        return False
-    if entity.type != "domain":
+    values = ignored.get(entity.type, frozenset())
+    if entity.type != "domain" or not values:
         return ignore_key(entity) in values
-    name = entity.canonical
-    while name:
-        if name in values:
-            return True
-        name = name.partition(".")[2]
-    return False
+    labels = entity.canonical.split(".")
+    return any(".".join(labels[first:]) in values for first in range(len(labels)))
 
 
 def ignore_key(entity: Entity) -> str:

@@ -111,11 +111,8 @@ def url_at(data: bytes, at: int, done: int) -> Match | None:
         end = _rest_end(data, end, data[start - 1 : start])
     while data[end - 1] in _TRAIL:
         end -= 1
-    if end < host_end:
-        end = host_end
-    before = data[first : host_end - len(named)].lower()
-    if before[:1] == b"/":
-        before = before[1:]
+    end = max(end, host_end)
+    before = data[first : host_end - len(named)].lower().removeprefix(b"/")
     return start, end, "url", (scheme + b"://" + before + named + data[host_end:end]).rstrip(b"/")
 
 
@@ -156,12 +153,10 @@ def _host(host: bytes) -> bytes | None:
 def _cut(rest: bytes, before: bytes) -> int:
     """Return how many bytes after the host belong to the URL. `before` is the byte before the URL."""
     end = len(rest)
-    if before in (b"+", b"_"):
+    if before in _AROUND:
         end = len(rest.rstrip(before))
-    if before in (b",", b"'", b"*"):
-        stop = rest.find(before)
-        if stop >= 0:
-            end = stop
+    if before in (b",", b"'", b"*") and before in rest:
+        end = rest.find(before)
     quotes = counted = 0
     for m in _STOP.finditer(rest, 0, end):
         at = m.start()
@@ -189,22 +184,15 @@ def emails(data: bytes, taken: list[Match]) -> list[Match]:
     for m in _MAIL_HOST.finditer(data):
         at = m.start()
         before = bisect_right(taken, (at + 1,))
-        if before:
-            end = taken[before - 1][1]
-            if end > at:
-                continue
-            if end > done:
-                done = end
-        hit = _email(data, m, done)
-        if hit:
+        end = taken[before - 1][1] if before else 0
+        if end <= at and (hit := _email(data, m, max(done, end))):
             found.append(hit)
             done = hit[1]
     return found
 
 
 def _email(data: bytes, m: re.Match[bytes], done: int) -> Match | None:
-    at = m.start()
-    end = m.end()
+    at, end = m.span()
     after = data[end] if end < len(data) else 32
     if (m[1].lower() not in TLDS and m[1][0] != 0x81) or after == 64:
         return None
@@ -222,9 +210,7 @@ def _email(data: bytes, m: re.Match[bytes], done: int) -> Match | None:
         name = name.lstrip(b"_")
     name = name.lstrip(b".'%+-")
     start = at - len(name)
-    if not name or name.endswith(b"."):
-        return None
-    if not may_start(data, start):
+    if not name or name.endswith(b".") or not may_start(data, start):
         return None
     written = data[start:end]
     canonical = written.lower()
