@@ -120,10 +120,8 @@ def restored(found: list[Match], data: bytes, pieces: Pieces) -> list[Match]:
 def _defanged(data: bytes) -> list[tuple[int, int, bytes]]:
     """Return the pieces to replace: start, end, replacement."""
     pieces: list[tuple[int, int, bytes]] = []
-    square = None
     if 91 in data or 40 in data or 123 in data:
-        square = data.translate(_BRACKETS)
-        for m in _OPEN.finditer(square):
+        for m in _OPEN.finditer(data.translate(_BRACKETS)):
             start, end = m.span()
             kind = m.lastgroup
             if kind is None or kind == "dot":

@@ -129,6 +129,7 @@ def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
                 masked[start:end] = b" " * (end - start)
             mask = bytes(masked)
         found = found + dotted(data, mask)
-    if "ipv6" in types and 58 in data:
+    # The check of a short text comes first, because most colons are in times.
+    if "ipv6" in types and 58 in data and (len(data) > SHORT or b"::" in data or data.count(58) > 5):
         found = found + ipv6s(data, data.translate(HEX), web)
     return restored(found, data, pieces) if pieces else found
