@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from reducer.entities.aliases import types_for
+from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, split_filter
 

@@ -8,11 +8,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from reducer.entities.aliases import types_for
-from reducer.entities.entity import GROUPS, TYPES
-from reducer.entities.patterns import Pattern, PatternError, compile_pattern
-from reducer.entities.vocabulary import CustomType, Vocabulary, ignore_key
-from reducer.entities.words import MAX_WORDS, WordsError, finder, read_words, word_error
+from reducer.entities.custom import (
+    MAX_WORDS,
+    CustomTypeError,
+    Find,
+    compile_pattern,
+    read_words,
+    word_error,
+    word_finder,
+)
+from reducer.entities.entity import GROUPS, TYPES, types_for
+from reducer.entities.vocabulary import Vocabulary, ignore_key
 from reducer.errors import Location
 from reducer.paths import PathError, compile_expression
 from reducer.rules.diagnostics import Report
@@ -79,12 +85,12 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
 
     A type whose definition is wrong is known nevertheless, so that using it is no second problem.
     """
-    custom: dict[str, CustomType] = {}
+    custom: dict[str, tuple[Find, ...]] = {}
     ignoring: list[tuple[Definition, tuple[str, ...]]] = []
     for definition in definitions(files, "entities"):
         keys = _keys(definition)
         if definition.name not in TYPES:
-            custom[definition.name] = CustomType() if keys is None else _custom(definition, keys)
+            custom[definition.name] = () if keys is None else _finders(definition, keys)
         if keys is not None and keys.ignore:
             ignoring.append((definition, keys.ignore))
     known = Vocabulary(MappingProxyType(custom))
@@ -134,16 +140,10 @@ def _keys(definition: Definition) -> EntityKeys | None:
     return None
 
 
-def _custom(definition: Definition, keys: EntityKeys) -> CustomType:
-    """Compile the patterns and word lists of a custom type."""
+def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
+    """Compile the word lists and patterns of a custom type."""
     node, report = definition.node, definition.report
-    patterns: list[Pattern] = []
-    for number, text in enumerate(keys.pattern or ()):
-        try:
-            patterns.append(compile_pattern(text))
-        except PatternError as error:
-            at = part(locate(node, ("pattern", number)), error.column - 1, error.width)
-            report.add(at, "E095", error.message, error.help)
+    found: list[Find] = []
     words: dict[str, None] = {}
     for number, word in enumerate(keys.words or ()):
         if wrong := word_error(word):
@@ -153,14 +153,20 @@ def _custom(definition: Definition, keys: EntityKeys) -> CustomType:
     for number, file in enumerate(keys.words_file or ()):
         try:
             words.update(dict.fromkeys(read_words(Path(report.file).parent / file)))
-        except WordsError as error:
+        except CustomTypeError as error:
             report.add(locate(node, ("words_file", number)), "E096", error.message, error.help)
     if len(words) > MAX_WORDS:
         message = f"`{definition.name}` has {len(words):,} words; at most {MAX_WORDS:,} are allowed"
         report.add(definition.key, "E096", message)
-        words.clear()
-    found = finder(definition.name, tuple(words), bool(keys.case_sensitive)) if words else None
-    return CustomType(tuple(patterns), found)
+    elif words:
+        found.append(word_finder(definition.name, tuple(words), bool(keys.case_sensitive)))
+    for number, text in enumerate(keys.pattern or ()):
+        try:
+            found.append(compile_pattern(definition.name, text))
+        except CustomTypeError as error:
+            at = part(locate(node, ("pattern", number)), error.column - 1, error.width)
+            report.add(at, "E095", error.message, error.help)
+    return tuple(found)
 
 
 def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:
@@ -174,7 +180,7 @@ def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value:
     if name == "domain" and _HOST.fullmatch(host):
         return host
     # The definition of a custom type without any source is wrong and already reported.
-    if vocabulary.custom.get(name) != CustomType():
+    if vocabulary.custom.get(name) != ():
         message = f"`{value}` is not an entity of the type `{name}`"
         definition.report.add(locate(definition.node, ("ignore", number)), "E097", message)
     return value
