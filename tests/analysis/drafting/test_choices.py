@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducer.analysis.drafting.choices import COMPACT, UNWRAP, Choice, Options, find_options
 from reducer.analysis.drafting.evidence import recorded
+from reducer.analysis.drafting.from_histories import COMPACT, UNWRAP, Choice, Options, find_options
 from reducer.analysis.drafting.rule_text import DraftRule, Step, compiled
 from reducer.engine import attempt
 from tests.analysis.drafting.recordings import recording
@@ -108,15 +108,15 @@ def test_values_that_were_used_and_are_shown_in_several_tasks_are_reused() -> No
 )
 def test_reused_values_survive_a_rule_that_keeps_them(tool: str, values: list[str]) -> None:
     options = Options(tool, (), ((),), tuple(values))
-    rule = options.rule(Choice(action="max_chars", size=200, reused=True))
+    rule = options.rule(Choice(action="max_chars", size=2000, reused=True))
     assert rule is not None
-    content = f"{'begin ' * 90}{' and '.join(values)}{' end' * 90}"
+    content = f"{'begin ' * 900}{' and '.join(values)}{' end' * 90}"
     after = attempt(compiled(replace(rule, tool="ask")), "ask", content).content
     assert len(after) < len(content)
     assert all(value in after for value in values)
     used = {value: {("made-up", "other task")} for value in values}
     (one,) = recorded("made-up", recording("q", ("ask", content, values[0]))).returns
-    kept, cut = (options.effect(Choice(0, "max_chars", 200, reused), one, used) for reused in (True, False))
+    kept, cut = (options.effect(Choice(0, "max_chars", 2000, reused), one, used) for reused in (True, False))
     assert kept.absent == frozenset()
     assert values[0] in cut.absent
     assert cut.chars < kept.chars <= len(content)

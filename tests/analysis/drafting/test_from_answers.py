@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reducer.analysis.drafting import ENOUGH, Proposal, draft_rule
 from reducer.analysis.expectations import unmet
 from reducer.engine import attempt, reduce_content
-from reducer.rules import compile_rules
+from reducer.rules import Ruleset, compile_rules
 from reducer.values import chars, dump
 from tests.laws.strategies import sentences, values
 
@@ -33,14 +33,19 @@ def sample_of(proposal: Proposal) -> Any:
     return json.loads(proposal.draft.sample)
 
 
-def steps(proposal: Proposal) -> list[str]:
-    return [step.name for step in proposal.ruleset.rules[0].steps]
-
-
-def is_sound(proposal: Proposal, tool: str) -> None:
+def loaded(proposal: Proposal) -> Ruleset:
     ruleset, problems = compile_rules([("draft.yaml", proposal.draft.text)])
     assert problems == ()
     assert ruleset is not None
+    return ruleset
+
+
+def steps(proposal: Proposal) -> list[str]:
+    return [step.name for step in loaded(proposal).rules[0].steps]
+
+
+def is_sound(proposal: Proposal, tool: str) -> None:
+    ruleset = loaded(proposal)
     rule = ruleset.rule_for(tool)
     assert rule is not None
     (test,) = rule.tests
@@ -86,7 +91,7 @@ def test_scores_rank_before_dates_and_severe_items_always_stay() -> None:
     alerts = [{"risk_score": score, "severity": severity, "created": date} for score, severity, date in ranks]
     proposal = drafted({"alerts": alerts})
     assert "    sort_by: risk_score\n    always_keep: " in proposal.draft.text
-    result = reduce_content(proposal.ruleset, "search", sample_of(proposal))
+    result = reduce_content(loaded(proposal), "search", sample_of(proposal))
     assert sum(alert["severity"] == "high" for alert in result["alerts"]) == 13
 
 
@@ -138,8 +143,8 @@ def test_keys_of_any_kind(key: str) -> None:
 @pytest.mark.parametrize("tool", ["a*b", "a[b]", "no", "1", "a: b", "mcp/tool", "é", "'", '"', "a\tb"])
 def test_tools_of_any_name(tool: str) -> None:
     proposal = drafted({"hosts": HOSTS}, tool=tool)
-    assert proposal.ruleset.rule_for(tool) is not None
-    assert proposal.ruleset.rule_for("axb") is None
+    assert loaded(proposal).rule_for(tool) is not None
+    assert loaded(proposal).rule_for("axb") is None
 
 
 def test_short_answers_are_left_alone_where_there_are_long_ones() -> None:
