@@ -133,7 +133,8 @@ def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
         numbers = range(1, len(rule.steps) + 1 + (rule.max_chars is not None))
         steps += len(numbers)
         exercised += len(acted)
-        gaps += untested((rule,)) or [_gap(rule, number, number in reached) for number in numbers if number not in acted]
+        silent = [_gap(rule, number, number in reached) for number in numbers if number not in acted]
+        gaps += silent if rule.tests else untested((rule,))
     tested = sum(bool(rule.tests) for rule in rules)
     return Coverage(len(rules), tested, steps, exercised, tuple(gaps))
 

@@ -33,9 +33,8 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     Raises `CommandError`, `ArchiveError` and OSError.
     """
     if options.output is not None and options.output.endswith(".html"):
-        raise CommandError(
-            f"--output {options.output}: writes the reduced history; write the page with `--format html > {options.output}`"
-        )
+        page = f"`--format html > {options.output}`"
+        raise CommandError(f"--output {options.output}: writes the reduced history; write the page with {page}")
     chosen = choose_rules(options.rules, here=bool(options.histories))
     ruleset = load(chosen)
     sources = find_sources(options.histories)
