@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -237,7 +238,10 @@ def is_subset(old: Any, new: Any, read: Read | None = None, unwraps: bool = Fals
     if type(old) is not type(new):
         return False
     if isinstance(old, str):
-        return new in ("", old) or is_cut(old, new) or _is_subset_within(old, new, read or _reader(old))
+        read = read or _reader(old)
+        with suppress(ValueError, SyntaxError):
+            return new in ("", old) or is_cut(old, new) or (read is not None and is_subset(read(old), read(new)))
+        return False
     if isinstance(old, dict):
         is_same = [key for key in old if key in new] == list(new)
         return is_same and all(is_subset(old[key], new[key], unwraps=unwraps) for key in new)
@@ -296,15 +300,6 @@ def _ends(text: str, marker: re.Match[str]) -> Iterator[int]:
             yield bracket + 1
             if text.startswith("…", bracket + 1):
                 yield bracket + 2
-
-
-def _is_subset_within(old: str, new: str, read: Read | None) -> bool:
-    if read is None:
-        return False
-    try:
-        return is_subset(read(old), read(new))
-    except (ValueError, SyntaxError):
-        return False
 
 
 def _reader(text: str) -> Read | None:

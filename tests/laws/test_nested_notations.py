@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reducer.values import chars
 from tests.helpers import decoded, prose, reduced
 from tests.laws.laws import case_of, expressed, law_tests
-from tests.laws.strategies import laws, rules_of
+from tests.laws.strategies import laws, rules_of, some
 
 _HITS = [{"host": "gw1", "noise": 1}, {"host": "gw2", "noise": 2}]
 _LOG = '{"level": "info"}\n{"level": "error", "payload": "{}"}'
@@ -91,14 +91,14 @@ _ACTIONS: tuple[dict[str, Any], ...] = (
     *({"path": "pair", "limit": 1}, {"path": "pair[*]", "limit": 1}, {"path": "hits", "compact": True}),
     *({"path": "hits[*].note", "truncate": 10}, {"path": "note", "truncate": 20}, {"path": "note", "extract": ["ioc"]}),
 )
-_steps = st.tuples(st.sampled_from(_PREFIXES), st.sampled_from(_ACTIONS)).map(
+_steps = st.tuples(some(*_PREFIXES), some(*_ACTIONS)).map(
     lambda drawn: {**drawn[1], "path": drawn[0] + drawn[1]["path"]}
 )
-_unwrap = st.sampled_from(("@", "body", "log", "content[*].text")).map(lambda path: {"path": path, "unwrap": True})
+_unwrap = some("@", "body", "log", "content[*].text").map(lambda path: {"path": path, "unwrap": True})
 _rules = rules_of(
     st.one_of(_steps, _steps, _steps, _unwrap),
-    preserve=st.sampled_from(([], ["ioc"], ["cve", "ip"])),
-    max_chars=st.sampled_from((300, 2000)),
+    preserve=some([], ["ioc"], ["cve", "ip"]),
+    max_chars=some(300, 2000),
     keys=st.just("all"),
 )
 _contents = st.builds(_content, st.integers(0, 1 << 30), st.integers(0, 3), st.booleans())

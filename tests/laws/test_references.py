@@ -16,7 +16,7 @@ from reducer.histories.against import check_content
 from reducer.references import NUMBER, searched, searcher
 from tests.helpers import rules
 from tests.laws.laws import Case, case_of, law_tests, pieces
-from tests.laws.strategies import ENTITIES, cases, laws
+from tests.laws.strategies import ENTITIES, cases, fields, laws, some
 
 # --- any rule and content
 
@@ -51,55 +51,42 @@ VALUES = ("INC-4711", "case-4", "größe-77", "кадр-5", "日本-99", "№482
 VALUES += ENTITIES[:9]
 WORDS = (
     *("the", "traffic", "was", "seen", "last", "night,", "größer", "🙂", "near", "(again)", '"so"', "x" * 30),
-    *("\\n", "v3.3.14.5"),
-    *ENTITIES,
+    *("\\n", "v3.3.14.5", *ENTITIES),
 )
 
-_sentences = st.builds(
-    lambda words, end: " ".join(words) + end,
-    st.lists(st.sampled_from(WORDS), min_size=1, max_size=30),
-    st.sampled_from((". ", ".\n", "\n", "! ", ", ")),
-)
-_lines = st.builds(
-    lambda value, before, after: f"{before}{value}{after}",
-    st.sampled_from(VALUES),
-    _sentences | st.just(""),
-    _sentences | st.just(" "),
-)
-_dense = st.lists(st.sampled_from((*WORDS, *VALUES)), min_size=1, max_size=80).map("/".join)
+_words = st.lists(some(*WORDS), min_size=1, max_size=30).map(" ".join)
+_sentences = st.tuples(_words, some(". ", ".\n", "\n", "! ", ", ")).map("".join)
+_lines = st.tuples(_sentences | st.just(""), some(*VALUES), _sentences | st.just(" ")).map("".join)
+_dense = st.lists(some(*WORDS, *VALUES), min_size=1, max_size=80).map("/".join)
 _texts = st.lists(st.one_of(_sentences, _sentences.map(lambda text: text * 8), _lines, _dense), min_size=1, max_size=10)
 texts = _texts.map("".join)
-lengths = st.one_of(
-    st.integers(1, 300), st.fixed_dictionaries({"head": st.integers(0, 120), "tail": st.integers(1, 120)})
-)
+lengths = st.one_of(st.integers(1, 300), fields({"head": st.integers(0, 120), "tail": st.integers(1, 120)}))
+_truncations = lengths.map(lambda length: [{"truncate": length}])
 _steps = st.one_of(
-    lengths.map(lambda length: [{"truncate": length}]),
-    lengths.map(lambda length: [{"truncate": length}]),
-    st.tuples(lengths, lengths).map(lambda both: [{"truncate": length} for length in both]),
-    st.sampled_from(("cve", "ioc")).map(lambda name: [{"extract": [name]}]),
+    *(_truncations, _truncations, st.tuples(_truncations, _truncations).map(lambda both: both[0] + both[1])),
+    some([{"extract": ["cve"]}], [{"extract": ["ioc"]}]),
     st.just([{"path": "t", "truncate": 4000}]),
 )
-_OPTIONS: tuple[dict[str, Any], ...] = ({}, {}, {"preserve": ["ioc"]}, {"preserve": []}, {"max_chars": 400})
-_SHAPES = {
-    "text": lambda text: text,
-    "object": lambda text: {"t": text},
-    "texts": lambda text: [text, "and more", text],
-    "rows": lambda text: [{"t": text}, {"n": 1, "t": text}],
-    "json": lambda text: json.dumps({"t": text}),
-}
+_options = some({}, {}, {"preserve": ["ioc"]}, {"preserve": []}, {"max_chars": 400})
+_shapes = some(
+    str,
+    lambda text: {"t": text},
+    lambda text: [text, "and more", text],
+    lambda text: [{"t": text}, {"n": 1, "t": text}],
+    lambda text: json.dumps({"t": text}),
+)
 
 
 def _some_of(text: str) -> st.SearchStrategy[frozenset[str]]:
     """Draw some of the values in a text."""
     found = sorted(searcher(VALUES)(searched(text)))
-    return st.frozensets(st.sampled_from(found), max_size=5) if found else st.just(frozenset())
+    return st.frozensets(some(*found), max_size=5) if found else st.just(frozenset())
 
 
 @st.composite
 def _text_cases(draw: st.DrawFn) -> Case:
     text = draw(texts)
-    rule = {"steps": draw(_steps), **draw(st.sampled_from(_OPTIONS))}
-    return case_of(rule, _SHAPES[draw(st.sampled_from(sorted(_SHAPES)))](text), draw(_some_of(text)))
+    return case_of({"steps": draw(_steps), **draw(_options)}, draw(_shapes)(text), draw(_some_of(text)))
 
 
 test_the_laws_hold_for_texts, test_most_texts_are_reduced = law_tests(_text_cases())

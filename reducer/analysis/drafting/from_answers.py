@@ -148,22 +148,21 @@ def draft_rule(tool: str, contents: Sequence[Any], about: str, file: str) -> Pro
     written = draft(replace(rule, tool=escape(tool), notes=_NOTES), file, header, _test(rule.steps, answers, trial))
     written = replace(written, tool=tool, text=f"{written.text}\n# {_HINT}\n")
     ruleset, problems = compile_rules([("draft.yaml", written.text)])
-    return Proposal(written, _try(ruleset, tool, answers)) if ruleset is not None and not problems else None
+    return None if ruleset is None or problems else Proposal(written, _try(ruleset, tool, answers))
 
 
 def _best(answers: Sequence[Any], gate: Mapping[str, Any]) -> tuple[DraftRule, Trial] | None:
     """Return the rule of the first level that saves enough, else of the one that saves most."""
     root = profile(answers)
     typical = sorted(map(chars, answers))[len(answers) // 2]
-    best: tuple[DraftRule, Trial] | None = None
+    found: list[tuple[DraftRule, Trial]] = []
     for level in LEVELS:
         target = {"max_chars": max(100, int(typical * level.share) // 100 * 100)} if level.share else {}
-        found = _useful(DraftRule("*", tuple(suggested_steps(root, level)), {**gate, **target}), answers)
-        if found is not None and (best is None or found[1].saved > best[1].saved):
-            best = found
-        if best is not None and best[1].saved >= ENOUGH:
+        tried = _useful(DraftRule("*", tuple(suggested_steps(root, level)), {**gate, **target}), answers)
+        found += [tried] if tried is not None else []
+        if found and found[-1][1].saved >= ENOUGH:
             break
-    return best
+    return max(found, key=lambda one: one[1].saved, default=None)
 
 
 def _useful(rule: DraftRule, answers: Sequence[Any]) -> tuple[DraftRule, Trial] | None:
@@ -269,19 +268,19 @@ def _walk(place: Profile, left: float, sketch: _Sketch) -> Iterator[Step]:
     is_single = record is None
     if is_single and sketch.level.part <= _STRICT and len(place.keys) >= _WIDE and place.path:
         record = place
-    if record is not None and record.objects and (chosen := _chosen(record, left, sketch)):
+    kept, others = _chosen(record, left, sketch) if record is not None and record.objects else ([], [])
+    if record is not None and kept:
         # `keep` at a list means each of its items. The values of a map are named by `.*`.
-        yield _keep(record, place.path if record is place.each else record.path, chosen)
-        for below in (below for keys, below in _leaves(record, 3) if chosen.get(keys)):
+        yield _keep(record, place.path if record is place.each else record.path, kept, others)
+        for below in (below for keys, below in _leaves(record, 3) if keys in kept):
             yield from _walk(below, left, sketch)
         return
     large = {key: below for key, below in place.keys.items() if is_single and not sketch.is_little(below.chars * left)}
     dropped = {key: below for key, below in large.items() if worth(key) == 0 and is_writable((key,))}
     if 0 < len(dropped) < len(place.keys):
         share = sketch.share(sum(below.chars for below in dropped.values()) * left)
-        yield Step(
-            at(place.path, {"drop": [*map(key_text, dropped)]}), f"{share}: for screens and programs, by the names"
-        )
+        action = {"drop": [*map(key_text, dropped)]}
+        yield Step(at(place.path, action), f"{share}: for screens and programs, by the names")
     for token, below in sorted(place.below.items(), key=lambda item: -item[1].chars):
         if token not in dropped or len(dropped) == len(place.keys):
             yield from _walk(below, left, sketch)
@@ -290,33 +289,28 @@ def _walk(place: Profile, left: float, sketch: _Sketch) -> Iterator[Step]:
 def _limit(place: Profile, record: Profile, limit: int, sketch: _Sketch) -> Step:
     items, lists = sum(place.lengths), "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
     reason = f"{sketch.share(place.chars)}: {items:,} items{lists} of about {place.chars // items:,} characters"
-    action: dict[str, Any] = {"limit": limit}
     rank, what_stays = sort_key(record)
-    if rank:
-        action["sort_by"] = path_text(rank)
-        reason += f"; {what_stays}"
     _, condition = always_keep(record)
-    if condition:
-        action["always_keep"] = condition
-    return Step(at(place.path, action), reason)
+    order = {"sort_by": path_text(rank)} if rank else {}
+    severe = {"always_keep": condition} if condition else {}
+    action = {"limit": limit, **order, **severe}
+    return Step(at(place.path, action), f"{reason}; {what_stays}" if rank else reason)
 
 
-def _chosen(record: Profile, left: float, sketch: _Sketch) -> dict[Keys, bool]:
-    """Return for each key of a record whether it stays within the characters of the level; {} if all can stay.
+def _chosen(record: Profile, left: float, sketch: _Sketch) -> tuple[list[Keys], list[Keys]]:
+    """Return the keys of a record that stay within the characters of the level, and the others; none if all can stay.
 
     What conditions read comes first, then by worth, the shorter first.
     """
     level = sketch.level
     leaves = {keys: below for keys, below in _leaves(record, 3) if is_writable(keys)}
-    is_small = sketch.is_little(record.chars * left / 3) or len(leaves) <= _MIN_KEYS
-    if not level.record or None in record.below or is_small:
-        return {}
     costs = {keys: below.chars / record.objects for keys, below in leaves.items()}
     budget = sum(costs.values()) * level.part
     if record.path[-1] in (-1, None):
         budget = min(level.record, budget)
-    if sum(costs.values()) <= budget:
-        return {}
+    is_small = sketch.is_little(record.chars * left / 3) or len(leaves) <= _MIN_KEYS or sum(costs.values()) <= budget
+    if not level.record or None in record.below or is_small:
+        return [], []
     worths = {keys: _worth(keys, below) for keys, below in leaves.items()}
     order = sorted(leaves, key=lambda keys: (-worths[keys], len(keys), costs[keys]))
     # In order, because the sum of the same costs in another order may differ in its last digit.
@@ -325,18 +319,16 @@ def _chosen(record: Profile, left: float, sketch: _Sketch) -> dict[Keys, bool]:
         rest = budget - sum(costs[other] for other in chosen)
         if worths[keys] and (costs[keys] <= rest or len(chosen) < _MIN_KEYS):
             chosen[keys] = None
-    if not 0 < len(chosen) < len(leaves):
-        return {}
-    return {keys: True for keys in leaves if keys in chosen} | {keys: False for keys in order if keys not in chosen}
+    others = [keys for keys in order if keys not in chosen]
+    return ([keys for keys in leaves if keys in chosen], others) if others else ([], [])
 
 
-def _keep(record: Profile, path: Sequence[Token], chosen: dict[Keys, bool]) -> Step:
-    kept, others = ([key_text(*keys) for keys, stays in chosen.items() if stays is which] for which in (True, False))
+def _keep(record: Profile, path: Sequence[Token], kept: Sequence[Keys], others: Sequence[Keys]) -> Step:
     more = f" and {len(others) - _MAX_NAMED:,} more" if len(others) > _MAX_NAMED else ""
-    sizes = f"{len(chosen):,} keys in about {record.chars // record.objects:,} characters"
-    left_out = ", ".join(others[:_MAX_NAMED]) + more
+    sizes = f"{len(kept) + len(others):,} keys in about {record.chars // record.objects:,} characters"
+    left_out = ", ".join(key_text(*keys) for keys in others[:_MAX_NAMED]) + more
     reason = f"An object has {sizes}; these are asked for most, by their names. Left out: {left_out}"
-    return Step(at(path, {"keep": kept}), reason)
+    return Step(at(path, {"keep": [key_text(*keys) for keys in kept]}), reason)
 
 
 def _leaves(record: Profile, depth: int, above: Keys = ()) -> Iterator[tuple[Keys, Profile]]:

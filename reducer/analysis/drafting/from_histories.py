@@ -78,7 +78,6 @@ _MAX_TOOL = 200
 UNWRAP = Step({"unwrap": True}, "JSON in texts is shown as the value that it encodes")
 COMPACT = Step({"compact": True}, "Keys without a value are dropped")
 
-Search = Callable[[str], set[str]]
 Uses = Mapping[str, set[Task]]
 """For each value the tasks in which it was used."""
 
@@ -93,10 +92,6 @@ class Choice(NamedTuple):
     action: str = ""
     size: int = 0
     reused: bool = False
-
-
-Chosen = Mapping[str, tuple[Choice, Uses]]
-"""For each tool what was chosen, and the uses of its returns that it was chosen by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +139,7 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     tools = [
         ToolDraft(tool, why or "left alone: no choice keeps enough")
         if why or price is None
-        else _tool_draft(known[tool], chosen[price][tool][0], default)
+        else _tool_draft(known[tool], chosen[price, tool][0], default)
         for tool, why in thin.items()
     ]
     rules = {one.tool: compiled(one.rule) for one in (*tools, default) if one.rule is not None}
@@ -189,8 +184,7 @@ def _thin(returns: Sequence[RecordedReturn]) -> str:
 
 
 def _tool_draft(options: Options, choice: Choice, default: ToolDraft) -> ToolDraft:
-    rule = options.rule(choice)
-    if rule is not None:
+    if (rule := options.rule(choice)) is not None:
         return ToolDraft(options.tool, rule=rule, sample=_sample(rule, options.returns))
     limit = default.rule.settings["max_chars"] if default.rule is not None else _UNCUT
     is_cut = any(one.chars >= limit for one in options.returns)
@@ -217,10 +211,10 @@ def _default(training: Sequence[Recording], keep: float) -> ToolDraft:
 def _sample(rule: DraftRule, returns: Sequence[RecordedReturn]) -> RecordedReturn | None:
     """Return a return that the rule shortens: best without a loss, by a fifth or more, with used values, and short."""
     ruleset = compiled(rule)
-    effects = [(one, _effect(ruleset, one, one.used)) for one in returns]
+    effects = [(number, one, _effect(ruleset, one, one.used)) for number, one in enumerate(returns)]
     ranks = [
         (bool(left.absent), left.chars > 0.8 * one.chars, not one.used, one.chars, number)
-        for number, (one, left) in enumerate(effects)
+        for number, one, left in effects
         if left.chars < one.chars
     ]
     return returns[min(ranks)[-1]] if ranks else None
@@ -245,15 +239,16 @@ def _effect(ruleset: Ruleset, one: RecordedReturn, values: frozenset[str]) -> Ef
 # --- choices
 
 
-def _choose(histories: Sequence[Recording], known: Mapping[str, Options]) -> dict[int, Chosen]:
-    """Return for each price the best choice for each tool on histories."""
-    used = {tool: uses(histories, tool) for tool in known}
-    worths = {tool: [*_worths(evidence(histories, tool), every, used[tool])] for tool, every in known.items()}
-
-    def best(tool: str, price: int) -> Choice:
-        return max(worths[tool], key=lambda worth: worth[1] - price * worth[2])[0]
-
-    return {price: {tool: (best(tool, price), used[tool]) for tool in known} for price in PRICES}
+def _choose(histories: Sequence[Recording], known: Mapping[str, Options]) -> dict[tuple[int, str], tuple[Choice, Uses]]:
+    """Return for each price and tool the best choice on histories, and the uses that it was chosen by."""
+    chosen: dict[tuple[int, str], tuple[Choice, Uses]] = {}
+    for tool, options in known.items():
+        used = uses(histories, tool)
+        worths = [*_worths(evidence(histories, tool), options, used)]
+        for price in PRICES:
+            net = [saved - price * lost for _, saved, lost in worths]
+            chosen[price, tool] = worths[net.index(max(net))][0], used
+    return chosen
 
 
 def _worths(returns: Sequence[RecordedReturn], options: Options, used: Uses) -> Iterator[tuple[Choice, float, float]]:
@@ -277,7 +272,7 @@ def _cross_validate(histories: Sequence[Recording], known: Mapping[str, Options]
     def effect(price: int, one: RecordedReturn) -> Effect:
         if one.tool not in known:
             return Effect(one.chars)
-        choice, used = made[folds[one.task]][price][one.tool]
+        choice, used = made[folds[one.task]][price, one.tool]
         return known[one.tool].effect(choice, one, used)
 
     return [(price, scored(histories, partial(effect, price))) for price in PRICES]
