@@ -1,4 +1,4 @@
-"""Shrinks the tool returns in PydanticAI message histories by rules written in YAML."""
+"""Shrinks the tool returns in PydanticAI message histories with rules written in YAML."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["Diagnostic", "HistoryError", "Reducer", "RuleError"]
 
 
 def __getattr__(name: str) -> Any:
-    # The engine takes as long to import as yaml and pydantic together, and errors half of what the entities may take:
-    # what only checks rules, scans texts or tells the version does without.
+    # On demand, because the engine takes as long to import as yaml and pydantic together: whoever only checks rules or
+    # scans texts does not need it.
     if name in __all__:
         from importlib import import_module
 

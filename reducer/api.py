@@ -21,7 +21,7 @@ _logger = logging.getLogger("reducer")
 
 @dataclass(slots=True, eq=False)
 class Reducer:
-    """Reduce tool returns by rules; safe to share between threads.
+    """Reduce tool returns with rules; safe to share between threads.
 
     `sources` are the files and folders that the rules were loaded from. Only `reload` replaces `ruleset`.
     """
@@ -36,7 +36,7 @@ class Reducer:
     def load(cls, *sources: Path | str) -> Reducer:
         """Load rule files, and all `.yaml` and `.yml` files of folders.
 
-        Raise `RuleError` with every problem of every file.
+        Raises `RuleError` with every problem of every file.
         """
         return cls(read_rules(*sources), sources)
 
@@ -45,23 +45,21 @@ class Reducer:
 
         With any problem, the current rules stay in use and the problems are also logged. Processors and capabilities
         that use this `Reducer` apply the new rules to returns that they have not reduced yet; the others stay as they
-        are, so the prefix of a conversation does not change. Raise `ValueError` for a `Reducer` without sources.
+        are, so the prefix of a conversation does not change. Raises `ValueError` for a `Reducer` without sources.
         """
         if not self.sources:
             raise ValueError("these rules were not loaded from files: create the Reducer with Reducer.load")
         try:
             ruleset = read_rules(*self.sources)
-            prepare(ruleset)
-            self.ruleset = ruleset
         except RuleError as error:
-            problems = error.problems
-        else:
-            return ()
-        _logger.error("the rules were not reloaded:\n%s", "\n".join(map(str, problems)))
-        return problems
+            _logger.error("the rules were not reloaded:\n%s", error)
+            return error.problems
+        prepare(ruleset)
+        self.ruleset = ruleset
+        return ()
 
     def reduce_content(self, tool: str, content: Any, on_fault: OnFault | None = None) -> Any:
-        """Reduce the content of one return of `tool`; return the same object if nothing changes. Never raise.
+        """Reduce the content of one return of `tool`; return the same object if nothing changes. Never raises.
 
         `on_fault(tool, reason)` is called if there is a rule for the content but it cannot be reduced.
         """
@@ -81,14 +79,15 @@ class Reducer:
     def reduce_json(self, data: bytes, references: bool = True) -> bytes:
         """Reduce the tool returns of a stored history, JSON as UTF-8 bytes; all other bytes stay.
 
-        `references` is as in `reduce`. Raise `HistoryError` if the data is no history.
+        `references` is as in `reduce`. Raises `HistoryError` if the data is not a history.
         """
         from reducer.histories.stored import later_mentions, reduce_json
 
+        ruleset = self.ruleset  # `reload` may replace it meanwhile
         return reduce_json(
             data,
-            partial(reduce_content, self.ruleset),
-            applies=lambda tool: self.ruleset.rule_for(tool) is not None,
+            partial(reduce_content, ruleset),
+            applies=lambda tool: ruleset.rule_for(tool) is not None,
             mentions=later_mentions(data) if references else None,
         )
 

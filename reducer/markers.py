@@ -26,9 +26,7 @@ CONTINUES = "…"
 _INNER_CLOSING = "]" + CONTINUES
 _MAX_COUNT = (1 << 53) - 1
 """The largest count: the largest integer that every JSON parser preserves."""
-_HEADS = {
-    unit: re.compile(rf"…\[([1-9][0-9]{{0,15}}) more {unit}(?:; mentions |\])") for unit in ("characters", "items")
-}
+_HEAD = re.compile(r"…\[([1-9][0-9]{0,15}) more (characters|items)(?:; mentions |\])")
 # Limits against forged markers. No cut leaves more starts of markers, brackets in a mention, or characters in a value.
 _MAX_STARTS = 4
 _MAX_BRACKETS = 16
@@ -37,33 +35,22 @@ _MAX_WITH_MENTIONS = 500
 """Markers with mentions and kept text after them that are tried in one text."""
 
 
-_ANY = re.compile(r"…\[[1-9][0-9]{0,15} more (?:characters|items)(?:; mentions |\])")
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A marker in a text: how many characters or items were cut, and the preserved entities in them as first written.
+
+    It is `text[start:stop]`, with the space before it and the `…` after it.
+    """
+
+    count: int
+    mentions: tuple[str, ...]
+    start: int
+    stop: int
 
 
 def is_marked(text: str) -> bool:
     """Return whether a text contains something that looks like a marker."""
-    return _ANY.search(text) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """A marker: how many characters or items were cut, and the preserved entities in them as first written."""
-
-    count: int
-    unit: Unit
-    mentions: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return written(self.count, self.unit, self.mentions)
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedMarker:
-    """A marker in a text: `text[start:stop]`, with the space before it and the `…` after it."""
-
-    start: int
-    stop: int
-    marker: Marker
+    return _HEAD.search(text) is not None
 
 
 def written(count: int, unit: Unit, mentions: tuple[str, ...] = ()) -> str:
@@ -73,7 +60,7 @@ def written(count: int, unit: Unit, mentions: tuple[str, ...] = ()) -> str:
     return f"{PREFIX}{count} more {unit}{mentioned}]"
 
 
-def read(text: str, head: int, tail: int, reads: Reads) -> PlacedMarker | None:
+def read(text: str, head: int, tail: int, reads: Reads) -> Marker | None:
     """Return the marker of a text that was cut to at most `head` and `tail` characters, None without one."""
     end = text.rfind(PREFIX, 0, head + len(PREFIX) + 1)
     for _ in range(_MAX_STARTS):
@@ -86,21 +73,19 @@ def read(text: str, head: int, tail: int, reads: Reads) -> PlacedMarker | None:
     return None
 
 
-def read_all(text: str, tail: int, reads: Reads) -> tuple[PlacedMarker, ...]:
+def read_all(text: str, tail: int, reads: Reads) -> tuple[Marker, ...]:
     """Return the markers of earlier cuts: those before a `…`, and the one before at most `tail` characters."""
     if PREFIX not in text:
         return ()
-    found: list[PlacedMarker] = []
-    end = 0
-    if _INNER_CLOSING in text:
-        with_mentions = 0
-        for match in _HEADS["characters"].finditer(text):
-            if match.start() >= end and with_mentions < _MAX_WITH_MENTIONS:
-                with_mentions += not match[0].endswith("]")
-                marker = _marker_at(text, match.start(), "characters", reads, closing=_INNER_CLOSING)
-                if marker is not None:
-                    found.append(marker)
-                    end = marker.stop
+    found: list[Marker] = []
+    end = with_mentions = 0
+    for match in _HEAD.finditer(text) if _INNER_CLOSING in text else ():
+        if match[2] == "characters" and match.start() >= end and with_mentions < _MAX_WITH_MENTIONS:
+            with_mentions += not match[0].endswith("]")
+            marker = _marker_at(text, match.start(), "characters", reads, closing=_INNER_CLOSING)
+            if marker is not None:
+                found.append(marker)
+                end = marker.stop
     last = read(text, len(text), tail, reads)
     if last is None or (last.start < end and found[-1].start != last.start):
         return (*found,)
@@ -109,27 +94,23 @@ def read_all(text: str, tail: int, reads: Reads) -> tuple[PlacedMarker, ...]:
 
 def read_item(item: object, reads: Reads) -> Marker | None:
     """Return the marker in the last item of a list, None if the item is not a marker."""
-    if type(item) is not str or not item.startswith(PREFIX):
-        return None
-    found = _marker_at(item, 0, "items", reads, first=len(item))
-    return found.marker if found else None
+    return _whole(item, "items", reads) if type(item) is str else None
 
 
 def read_alone(text: str, reads: Reads) -> Marker | None:
     """Return the marker that is a complete text, None if the text is not a marker."""
-    if not text.startswith(PREFIX):
-        return None
-    found = _marker_at(text, 0, "characters", reads, first=len(text))
-    return found.marker if found else None
+    return _whole(text, "characters", reads)
 
 
-def _marker_at(
-    text: str, start: int, unit: Unit, reads: Reads, *, closing: str = "]", first: int = 0
-) -> PlacedMarker | None:
+def _whole(text: str, unit: Unit, reads: Reads) -> Marker | None:
+    return _marker_at(text, 0, unit, reads, first=len(text)) if text.startswith(PREFIX) else None
+
+
+def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str = "]", first: int = 0) -> Marker | None:
     """Return the marker that starts at `start` and whose `closing` ends at `first` or later, None without one."""
-    match = _HEADS[unit].match(text, start)
+    match = _HEAD.match(text, start)
     own = start - 1 if start and text[start - 1] == " " else start
-    if match is None or (own == start and start > 0):
+    if match is None or match[2] != unit or (own == start and start > 0):
         return None
     count, begin = int(match[1]), match.end()
     if count > _MAX_COUNT:
@@ -137,7 +118,7 @@ def _marker_at(
     if text[begin - 1] == "]":
         stop = begin - 1
         fits = text.startswith(closing, stop) and stop + len(closing) >= first
-        return PlacedMarker(own, stop + len(closing), Marker(count, unit)) if fits else None
+        return Marker(count, (), own, stop + len(closing)) if fits else None
     stop = text.find(closing, max(begin, first - len(closing)))
     for _ in range(_MAX_BRACKETS):
         if stop < 0:
@@ -148,7 +129,7 @@ def _marker_at(
             return None
         if reads(text[last:stop]):
             mentions = _mentions(text, begin, stop, reads)
-            return None if mentions is None else PlacedMarker(own, stop + len(closing), Marker(count, unit, mentions))
+            return None if mentions is None else Marker(count, mentions, own, stop + len(closing))
         stop = text.find(closing, stop + 1)
     return None
 

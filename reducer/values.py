@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from types import NoneType
 from typing import Any
 
 from pydantic_core import CoreConfig, PydanticSerializationError, SchemaSerializer, to_json
 from pydantic_core.core_schema import any_schema
-
-from reducer.media import KINDS, is_stored_media
 
 MAX_DEPTH = 128
 """Levels of nesting that rules see: a fixed bound, so that the call stack has no influence."""
@@ -18,13 +17,23 @@ MAX_DEPTH = 128
 MOST_CHARS = 1 << 26
 """Characters of the longest text that is parsed or scanned for entities, which takes about three seconds."""
 
-PLAIN = frozenset({dict, list, str, int, float, bool, type(None)})
+PLAIN = frozenset({dict, list, str, int, float, bool, NoneType})
 """The types of parsed JSON. For any other type rules see what `shown` returns."""
+_SCALARS = frozenset({str, int, bool, NoneType})
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-_SCALARS = frozenset({str, int, bool, type(None)})
+# The media items of `pydantic_ai.messages`: the texts that each kind requires, and the types of the fields that any
+# item can have. Releases store different ones.
+_MEDIA = {
+    **dict.fromkeys(("image-url", "audio-url", "video-url", "document-url"), ("url",)),
+    "binary": ("data", "media_type"),
+    "uploaded-file": ("file_id", "provider_name"),
+}
+_OPTIONAL_TEXT = frozenset({str, NoneType})
+_MEDIA_FIELDS = {
+    "kind": frozenset({str}),
+    **dict.fromkeys(("media_type", "_media_type", "identifier", "_identifier"), _OPTIONAL_TEXT),
+    "vendor_metadata": frozenset({dict, NoneType}),
+}
 
 
 class Unreducible(Exception):
@@ -38,22 +47,33 @@ def is_media(value: Any) -> bool:
     """
     kind = type(value)
     if kind is dict:
-        return is_stored_media(value)
+        return _is_stored_media(value)
     if kind in PLAIN:
         return False
     name = getattr(value, "kind", None)
-    if not isinstance(name, str) or name not in KINDS:
+    if not isinstance(name, str) or name not in _MEDIA:
         return False
     # The class shows it for PydanticAI's own items: do not encode their bytes.
-    return any(base.__module__ == "pydantic_ai.messages" for base in kind.__mro__) or _is_stored_as_media(value)
-
-
-def _is_stored_as_media(value: Any) -> bool:
+    if any(base.__module__ == "pydantic_ai.messages" for base in kind.__mro__):
+        return True
     try:
-        stored = _jsonable(value, shallow=False)
+        stored = _jsonable(value)
     except Unreducible:
         return False
-    return type(stored) is dict and is_stored_media(stored)
+    return type(stored) is dict and _is_stored_media(stored)
+
+
+def _is_stored_media(item: dict[str, Any]) -> bool:
+    kind = item.get("kind")
+    if type(kind) is not str or kind not in _MEDIA:
+        return False
+    required = _MEDIA[kind]
+    return all(type(item.get(name)) is str for name in required) and all(
+        name in required
+        or type(value) in _MEDIA_FIELDS.get(name, ())
+        or (name == "force_download" and required == ("url",) and (type(value) is bool or value == "allow-local"))
+        for name, value in item.items()
+    )
 
 
 def shown(value: Any) -> Any:
@@ -69,21 +89,19 @@ def shown(value: Any) -> Any:
         try:
             "".join(value)  # the fastest check that all keys are texts: 0.15 µs for twelve keys
         except TypeError:
-            return _jsonable(value, shallow=True)
+            return {_key(key): item for key, item in value.items()}
         return value
     if kind in PLAIN or is_media(value):
         return value
     if hasattr(value, "__plain__"):
         return value.__plain__()
-    return _jsonable(value, shallow=isinstance(value, (list, tuple, dict)))
-
-
-def _jsonable(value: Any, shallow: bool) -> Any:
     # Convert one level of a container of another type, so that its media items keep their identity.
-    if shallow and isinstance(value, dict):
+    if isinstance(value, dict):
         return {_key(key): item for key, item in value.items()}
-    if shallow and type(value) is not str:
-        return list(value)
+    return list(value) if isinstance(value, (list, tuple)) else _jsonable(value)
+
+
+def _jsonable(value: Any) -> Any:
     if hasattr(value, "__next__"):
         raise Unreducible(f"a {type(value).__name__} can be read once only")
     try:
@@ -119,7 +137,7 @@ def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
     value = shown(value)
     kind = type(value)
     if kind is not dict and kind is not list:
-        return value if kind in PLAIN else _jsonable(value, shallow=False)
+        return value if kind in PLAIN else _jsonable(value)
     new = None
     for key, item in value.items() if kind is dict else enumerate(value):
         if type(item) not in _SCALARS:
@@ -135,10 +153,12 @@ def dump(value: Any) -> str:
 
     Raises `ValueError` for NaN and infinity.
     """
-    text = _encode(value)
-    if not text.isascii() and _SURROGATE.search(text):
-        text = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    return text
+    return escaped(_encode(value))
+
+
+def escaped(text: str) -> str:
+    """Return a text with its lone surrogates as JSON escapes, so that it can be encoded."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 _encode: Callable[[Any], str] = json.JSONEncoder(
@@ -146,16 +166,14 @@ _encode: Callable[[Any], str] = json.JSONEncoder(
 ).encode
 
 
-def chars(value: Any, bound: int | None = None, depth: int = MAX_DEPTH) -> int:
+def chars(value: Any, bound: float = float("inf")) -> int:
     """Return the number of characters that the model sees: those of a text, or of anything else as compact JSON.
 
-    Counting stops beyond `bound`, with some number above it. Raises `Unreducible` beyond `depth` levels.
+    Counting stops beyond `bound`, with some number above it. Raises `Unreducible` beyond `MAX_DEPTH` levels.
     """
     if type(value) not in PLAIN:
         value = shown(value)
-    if type(value) is str:
-        return len(value)
-    return _json_chars(value, float("inf") if bound is None else bound, depth)
+    return len(value) if type(value) is str else _json_chars(value, bound, MAX_DEPTH)
 
 
 _ESCAPED = re.compile(r'["\\\x00-\x1f]')
@@ -186,15 +204,12 @@ def _json_chars(value: Any, bound: float, depth: int) -> int:
     if kind is dict or kind is list:
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        items = value
-        if kind is dict:
-            value = shown(value)
-            items = value.values()
+        value = shown(value)
         count = max(2, len(value) + 1)
         if kind is dict:
             for key in value:
                 count += _text_chars(key) + 1
-        for item in items:
+        for item in value.values() if kind is dict else value:
             count += _text_chars(item) if type(item) is str else _json_chars(item, bound - count, depth - 1)
             if count > bound:
                 break
@@ -208,4 +223,4 @@ def _json_chars(value: Any, bound: float, depth: int) -> int:
     stored = shown(value)
     if type(stored) in PLAIN:
         return _json_chars(stored, bound, depth - 1)
-    return len(_encode(_jsonable(stored, shallow=False)))
+    return len(_encode(_jsonable(stored)))

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -32,3 +34,12 @@ def definition(data: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[Any]:
+    """Open a new archive of originals."""
+    from reducer.archive import Archive
+
+    with Archive(tmp_path / "returns.db") as made:
+        yield made

@@ -87,22 +87,7 @@ def is_bounded(value: str, text: str) -> bool:
     return value in text and re.search(before + re.escape(value) + after, text) is not None
 
 
-WORDS = (
-    "the",
-    "traffic",
-    "was",
-    "seen",
-    "again",
-    "last",
-    "night",
-    "near",
-    "größer",
-    "🙂",
-    "it's",
-    '"x"',
-    "a\\b",
-    "end.",
-)
+WORDS = ("the traffic was seen again last night near größer 🙂 it's " + r'"x" a\b end.').split()
 ENTITIES = ("185.220.101.34", "1[.]2[.]3[.]4", "evil-updates.com", "CVE-2024-3400", "APT28", "T1059.001")
 
 

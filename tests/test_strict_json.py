@@ -18,8 +18,8 @@ LEAVES = st.one_of(st.none(), st.integers(), st.text('[{]}"\\a', max_size=4), st
 
 def nested(levels: int, inner: str, kinds: str = "[") -> str:
     marks = [kinds[number % len(kinds)] for number in range(levels)]
-    opening = "".join("[" if mark == "[" else '{"key":' for mark in marks)
-    return opening + inner + "".join("]" if mark == "[" else "}" for mark in reversed(marks))
+    closing = "".join("]" if mark == "[" else "}" for mark in reversed(marks))
+    return "".join(marks).replace("{", '{"key":') + inner + closing
 
 
 @pytest.mark.parametrize("kinds", ["[", "{", "[{", "{[["])
@@ -40,24 +40,25 @@ def test_too_deep_is_too_deep_for_every_python(levels: int) -> None:
 
 
 def levels_of(value: Any) -> int:
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return 0 if items is None else 1 + max(map(levels_of, items), default=0)
+    if not isinstance(value, (dict, list)):
+        return 0
+    return 1 + max(map(levels_of, value.values() if isinstance(value, dict) else value), default=0)
 
 
-@given(
-    value=st.recursive(
-        LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=2), inner, max_size=4)
-    ),
-    more=st.integers(0, 12),
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=2), inner, max_size=4)
 )
+
+
+@given(VALUES, st.integers(0, 12))
 def test_levels_are_counted_as_they_are_nested(value: Any, more: int) -> None:
     for _ in range(DEEPEST - more):
         value = [value]
     assert is_deep(value, 10_000) == (levels_of(value) > DEEPEST)
 
 
-def test_of_a_brief_text_nothing_is_counted() -> None:
-    longest = nested(DEEPEST, "", "[")
+def test_a_short_text_is_not_counted() -> None:
+    longest = nested(DEEPEST, "")
     assert not is_deep(loads(longest), len(longest))
     assert len(longest) == 2 * DEEPEST  # any text with one level more is longer
 

@@ -16,9 +16,9 @@ from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import FunctionToolset
 
 from reducer import Reducer
-from reducer.agent.options import Rules, RulesLike, check_flags, load_rules, open_archive
-from reducer.agent.originals import INSTRUCTION, recall_tools
-from reducer.agent.processor import history_processor
+from reducer.agent.originals import INSTRUCTION, open_archive, recall_tools
+from reducer.agent.parts import Rules
+from reducer.agent.processor import RulesLike, check_flags, history_processor, load_rules
 from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive
 
@@ -60,9 +60,10 @@ class ReduceToolReturns(AbstractCapability[Any]):
             raise UserError(f"ReduceToolReturns(persist=False) needs {versions}")
         self._loaded = load_rules(self.rules)
         self._archive = None if self.archive is None else open_archive(self.archive)
-        self._reduce = history_processor(
+        reduce = history_processor(
             self._loaded, on_reduce=self.on_reduce, telemetry=self.telemetry, archive=self._archive
         )
+        self._reduce = (lambda ctx, messages: reduce(messages)) if self._archive is None else reduce
 
     @classmethod
     def from_spec(
@@ -107,12 +108,12 @@ class ReduceToolReturns(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """Reduce the stored history and the request if `persist` is on."""
         if self.persist:
-            stored = self._reduced(ctx, ctx.messages)
+            stored = self._reduce(ctx, ctx.messages)
             # PydanticAI knows the current request by identity, so a message in both lists must stay one object.
             reduced = {id(old): new for old, new in zip(ctx.messages, stored, strict=True)}
             sent = [reduced.get(id(message), message) for message in request_context.messages]
             ctx.messages[:] = stored
-            request_context.messages = self._reduced(ctx, sent)
+            request_context.messages = self._reduce(ctx, sent)
         return request_context
 
     if _WRAPS:
@@ -126,7 +127,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
         ) -> ModelResponse:
             """Reduce the request alone if `persist` is off; this version has stored the history before."""
             if not self.persist:
-                request_context = replace(request_context, messages=self._reduced(ctx, request_context.messages))
+                request_context = replace(request_context, messages=self._reduce(ctx, request_context.messages))
             return await handler(request_context)
 
     async def prepare_model_request(
@@ -134,8 +135,5 @@ class ReduceToolReturns(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """Reduce the request alone if `persist` is off; PydanticAI does not store this change."""
         if not self.persist:
-            request_context.messages = self._reduced(ctx, request_context.messages)
+            request_context.messages = self._reduce(ctx, request_context.messages)
         return request_context
-
-    def _reduced(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
-        return self._reduce(messages) if self._archive is None else self._reduce(ctx, messages)

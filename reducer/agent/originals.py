@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+import reprlib
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,27 +13,30 @@ from pydantic_ai.messages import ModelMessage, ToolReturnPart
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import FunctionToolset
 
-from reducer.agent.options import open_archive
 from reducer.agent.parts import Reduced
 from reducer.archive import Archive
 from reducer.archive.archive import owner_of
 from reducer.archive.entries import Entry, ReturnId, microseconds
-from reducer.archive.recall import DESCRIPTION, Arguments, HistoryReturn, answer
+from reducer.archive.recall import DESCRIPTION, Arguments, answer
 from reducer.histories.reducible import RECALL
 from reducer.values import stored_json
 
 INSTRUCTION = f"`{RECALL}` reads the original of a shortened tool return: in pages, or only the part that you need."
 
 
-def owner(ctx: RunContext[Any]) -> str:
-    """Return the owner of what a run stores. PydanticAI 1.71 has no conversation ids."""
-    return owner_of(getattr(ctx, "conversation_id", None))
+def open_archive(archive: str | os.PathLike[str] | Archive) -> Archive:
+    """Return an archive; a path is opened. Raises `ArchiveError` for a bad file, `TypeError` for anything else."""
+    if isinstance(archive, (str, os.PathLike)):
+        return Archive(archive)
+    if not isinstance(archive, Archive):
+        raise TypeError(f"archive={reprlib.repr(archive)} cannot be used; give a path ('returns.db') or an Archive")
+    return archive
 
 
-def entries(messages: Sequence[ModelMessage], reduced: Sequence[Reduced], owner: str) -> list[Callable[[], Entry]]:
-    """Return functions that create the archive entries of the returns that a request reduced."""
+def store(archive: Archive, ctx: RunContext[Any], messages: Sequence[ModelMessage], reduced: Sequence[Reduced]) -> None:
+    """Archive the originals of the returns of `messages` that a request reduced, in the background."""
     ids = {id(part): return_id for part, return_id in _return_ids(messages)}
-    return [partial(_entry, one, ids[id(one.old)], owner) for one in reduced]
+    archive.add([partial(_entry, one, ids[id(one.old)], _owner(ctx)) for one in reduced])
 
 
 def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
@@ -42,11 +47,15 @@ def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
     opened = open_archive(archive)
 
     def recall_tool_return(ctx: RunContext[Any], **arguments: Any) -> str:
-        returns = [HistoryReturn(id, part.content) for part, id in _return_ids(ctx.messages) if id.tool != RECALL]
-        return answer(returns, opened, arguments, owner(ctx))
+        returns = [(id, part.content) for part, id in _return_ids(ctx.messages) if id.tool != RECALL]
+        return answer(returns, opened, arguments, _owner(ctx))
 
     tool = Tool[Any].from_schema(recall_tool_return, RECALL, DESCRIPTION, Arguments.model_json_schema(), takes_ctx=True)
     return FunctionToolset([tool], id="reducer-recall")
+
+
+def _owner(ctx: RunContext[Any]) -> str:
+    return owner_of(getattr(ctx, "conversation_id", None))  # PydanticAI 1.71 has no conversation ids
 
 
 def _entry(one: Reduced, id: ReturnId, owner: str) -> Entry:

@@ -6,15 +6,21 @@ import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from weakref import ref
 
 from pydantic_ai.messages import ModelMessage, ToolReturnPart
 
 from reducer import Reducer
-from reducer.agent.options import Rules
 from reducer.engine import Outcome, attempt
 from reducer.histories.live import later_mentions, reduced_part, with_parts
+
+
+class Rules(Protocol):
+    """What reduces one content: a `Reducer`, or any object with its method."""
+
+    def reduce_content(self, tool: str, content: Any, /) -> Any:
+        """Return the reduced content of one return of `tool`; the same object if nothing changes."""
 
 
 class Reduced(NamedTuple):

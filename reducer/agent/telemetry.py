@@ -6,13 +6,13 @@ span and a meter provider nothing is measured. In a Temporal workflow nothing is
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from opentelemetry.metrics import get_meter, get_meter_provider
 from opentelemetry.trace import get_current_span
 
-from reducer.agent.durable import workflow
 from reducer.agent.parts import Reduced, location
 from reducer.values import chars
 
@@ -91,3 +91,17 @@ def _recorder() -> Callable[[Sequence[Reduction]], None]:
                 counter.add(getattr(one, field), labels)
 
     return record
+
+
+def workflow() -> str:
+    """Return the engine in whose workflow this code runs, `Temporal` or `DBOS`; empty outside of a workflow.
+
+    Imports neither package: if none is loaded, no workflow runs.
+    """
+    temporal = sys.modules.get("temporalio.workflow")
+    if temporal is not None and temporal.in_workflow():
+        return "Temporal"
+    dbos = sys.modules.get("dbos")
+    if dbos is not None and dbos.DBOS.workflow_id is not None:
+        return "DBOS"
+    return ""

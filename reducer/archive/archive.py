@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from reducer.archive.database import file_identity, open_to_read, open_to_write
+from pydantic import ByteSize, Field, TypeAdapter, ValidationError
+
+from reducer.archive.database import Limits, delete_oldest, open_to_read, open_to_write
 from reducer.archive.entries import NO_TIME, Entry, Original, ReturnId, find_original, insert
-from reducer.archive.limits import Limits, delete_oldest, parse_age, parse_size
 from reducer.errors import ArchiveError
 
 Pending: TypeAlias = Entry | Callable[[], Entry]
@@ -29,7 +32,9 @@ _DELAY = 0.01
 _MAX_WAITING = 10_000
 """Originals that may wait to be written."""
 
-_logger = logging.getLogger("reducer")
+_SIZE = TypeAdapter(Annotated[ByteSize, Field(gt=0, lt=2**63)])
+_AGE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([mhdw])?")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Archive:
@@ -109,7 +114,7 @@ class Archive:
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._written = 0
-        self._logged: set[str] = set()
+        self._log_once = cache(logging.getLogger("reducer").error)
 
     def _restart_after_fork(self) -> None:
         if self._process != os.getpid():
@@ -162,13 +167,13 @@ class Archive:
 
     def _check_file(self) -> None:
         # SQLite writes into a deleted file without an error.
-        if self._connection is not None and self._identity != file_identity(self.path):
+        if self._connection is not None and self._identity != _identity(self.path):
             self._fail(self._written, f"{self.path}: was deleted or replaced while it was open")
             self._close()
 
     def _opened(self) -> sqlite3.Connection:
         connection = open_to_write(self.path, self._timeout)
-        self._identity, self._written = file_identity(self.path), 0
+        self._identity, self._written = _identity(self.path), 0
         return connection
 
     def _close(self) -> None:
@@ -178,9 +183,29 @@ class Archive:
 
     def _fail(self, count: int, why: str) -> None:
         self.failures += count
-        if why not in self._logged:
-            self._logged.add(why)
-            _logger.error("originals of tool returns are not archived: %s", why)
+        self._log_once("originals of tool returns are not archived: %s", why)
+
+
+def parse_size(size: int | str | None) -> int | None:
+    """Return a size in bytes: 1000000, `500MB`, `1.5 GB`, `2GiB`. Raises `ValueError`."""
+    try:
+        return None if size is None else _SIZE.validate_python(size if type(size) in (int, str) else "")
+    except ValidationError:
+        raise ValueError(f"{size!r} is not a size; write 1000000, 500MB or 2GiB") from None
+
+
+def parse_age(age: timedelta | float | str | None) -> int | None:
+    """Return an age in microseconds: a `timedelta`, days, `30d`, `12h`, `90m`, `2w`. Raises `ValueError`."""
+    if age is None:
+        return None
+    with suppress(OverflowError, ValueError):
+        if isinstance(age, str) and (match := _AGE.fullmatch(age.strip().lower())):
+            age = timedelta(**{_UNITS[match[2] or "d"]: float(match[1])})
+        elif type(age) in (int, float):
+            age = timedelta(days=age)  # type: ignore[arg-type]
+        if isinstance(age, timedelta) and age >= timedelta(0):
+            return age // timedelta(microseconds=1)
+    raise ValueError(f"{age!r} is not an age; write 30d, 12h, 90m or 2w, or give a timedelta or a number of days")
 
 
 def owner_of(conversation_id: str | None) -> str:
@@ -191,6 +216,13 @@ def owner_of(conversation_id: str | None) -> str:
 @cache
 def _process_token(process: int) -> str:
     return token_hex(16)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    with suppress(OSError):
+        status = path.stat()
+        return status.st_dev, status.st_ino
+    return None
 
 
 def _now() -> int:

@@ -1,11 +1,13 @@
-"""The SQLite database of an archive: its tables, and how it is opened."""
+"""The SQLite database of an archive: its tables, how it is opened, its limits and its statistics."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from reducer.errors import ArchiveError
 
@@ -31,6 +33,13 @@ _TABLES = (
 )
 
 
+class Limits(NamedTuple):
+    """The largest size of the file in bytes and the largest age of an entry in microseconds; None for no limit."""
+
+    size: int | None = None
+    age: int | None = None
+
+
 def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
     """Open an archive to write, and create it if it does not exist.
 
@@ -41,9 +50,8 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
         raise ArchiveError(f"{path}: is a folder; name a file")
     if not folder.is_dir():
         raise ArchiveError(f"{path}: the folder {folder} does not exist")
-    connection = None
-    try:
-        connection = _connect(path, "", timeout)
+    with _naming(path), ExitStack() as stack:
+        connection = stack.enter_context(closing(_connect(path, "", timeout)))
         # In a write-ahead log NORMAL loses nothing if a process dies, and no transaction waits for the disk.
         connection.execute("PRAGMA synchronous = NORMAL")
         if _is_empty(connection):
@@ -59,11 +67,8 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
         with suppress(sqlite3.OperationalError):  # another process does the same at this moment
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA journal_size_limit = 16000000")
-    except (sqlite3.Error, ArchiveError) as error:
-        if connection is not None:
-            connection.close()
-        raise error if isinstance(error, ArchiveError) else ArchiveError(f"{path}: {error}") from error
-    return connection
+        stack.pop_all()
+        return connection
 
 
 @contextmanager
@@ -71,33 +76,79 @@ def open_to_read(path: Path, timeout: float = 5.0) -> Iterator[sqlite3.Connectio
     """Open an existing archive read-only. Raises `ArchiveError`, also for errors while it is read."""
     if not path.is_file():
         raise ArchiveError(f"{path}: {'is not a file' if path.exists() else 'does not exist'}")
-    connection = None
-    try:
-        try:
-            connection = _connect(path, "?mode=ro", timeout)
-            _check(path, connection)
-        except sqlite3.OperationalError:
-            # SQLite needs to write next to the file, unless the file is known not to change.
-            if connection is None or path.with_name(f"{path.name}-wal").exists():
-                raise
-            connection.close()
-            connection = _connect(path, "?mode=ro&immutable=1", timeout)
-            _check(path, connection)
+    # SQLite needs to write next to the file, unless the file is known not to change.
+    is_frozen = not (os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists())
+    options = "?mode=ro&immutable=1" if is_frozen else "?mode=ro"
+    with _naming(path), closing(_connect(path, options, timeout)) as connection:
+        _check(path, connection)
         yield connection
+
+
+def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
+    """Delete what is older than the limits allow at `now`, then the oldest until the file is small enough.
+
+    Returns the number of deleted returns, and of originals that no other return needs. Raises `sqlite3.Error`; then
+    nothing is deleted.
+    """
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        before, returns = connection.total_changes, 0
+        if limits.age is not None:
+            returns = connection.execute("DELETE FROM returns WHERE stored_at < ?", (now - limits.age,)).rowcount
+        if limits.size is not None:
+            oldest = "DELETE FROM returns WHERE id = (SELECT id FROM returns ORDER BY stored_at, id LIMIT 1)"
+            while used(connection) > limits.size and connection.execute(oldest).rowcount:
+                returns += 1
+        originals = connection.total_changes - before - returns  # deleted by the trigger
+    if returns:
+        connection.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page only
+    return returns, originals
+
+
+def used(connection: sqlite3.Connection) -> int:
+    """Return the size of the file in bytes, without its free pages."""
+    pages = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
+    return pages * _pragma(connection, "page_size")
+
+
+def statistics(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Return what an archive holds, by tool too, as plain JSON. Raises `sqlite3.Error`.
+
+    Bytes are those of different originals, of these after compression (`stored`), and of the file in use. Those of a
+    tool count each return. `oldest` and `newest` are None in an empty archive.
+    """
+    originals, unique, stored = connection.execute(
+        "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(data)), 0) FROM originals"
+    ).fetchone()
+    returns, oldest, newest = connection.execute(
+        "SELECT count(*), strftime(?1, min(stored_at) / 1000000, 'unixepoch'),"
+        " strftime(?1, max(stored_at) / 1000000, 'unixepoch') FROM returns",
+        ("%Y-%m-%dT%H:%M:%S+00:00",),
+    ).fetchone()
+    tools = connection.execute(
+        "SELECT tool, count(*), sum(size), sum(reduced_size) FROM returns JOIN originals ON originals.id = original"
+        " GROUP BY tool ORDER BY 3 DESC, 1"
+    )
+    return {
+        "returns": returns,
+        "originals": originals,
+        "bytes": {"originals": unique, "stored": stored, "file": used(connection)},
+        "oldest": oldest,
+        "newest": newest,
+        "tools": [
+            {"tool": tool, "returns": count, "bytes": {"original": original, "reduced": reduced}}
+            for tool, count, original, reduced in tools
+        ],
+    }
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Raise errors of SQLite as `ArchiveError` with the name of the file."""
+    try:
+        yield
     except sqlite3.Error as error:
         raise ArchiveError(f"{path}: {error}") from error
-    finally:
-        if connection is not None:
-            connection.close()
-
-
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """Return the device and the inode of a file; None if it does not exist."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _connect(path: Path, options: str, timeout: float) -> sqlite3.Connection:
@@ -107,13 +158,13 @@ def _connect(path: Path, options: str, timeout: float) -> sqlite3.Connection:
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    return tables == 0 and pragma(connection, "application_id") == 0
+    return tables == 0 and _pragma(connection, "application_id") == 0
 
 
 def _check(path: Path, connection: sqlite3.Connection) -> None:
-    if pragma(connection, "application_id") != APPLICATION_ID:
+    if _pragma(connection, "application_id") != APPLICATION_ID:
         raise ArchiveError(f"{path}: is not an archive, but the SQLite file of another application")
-    found = pragma(connection, "user_version")
+    found = _pragma(connection, "user_version")
     if found != FORMAT:
         writer = "a newer" if found > FORMAT else "an older"
         raise ArchiveError(
@@ -122,6 +173,5 @@ def _check(path: Path, connection: sqlite3.Connection) -> None:
     connection.execute("SELECT 1 FROM returns LIMIT 1")
 
 
-def pragma(connection: sqlite3.Connection, name: str) -> int:
-    """Return a setting of a database that is a number."""
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

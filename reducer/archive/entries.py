@@ -8,13 +8,13 @@ import zlib
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from reducer.markers import is_marked
-from reducer.values import dump, stored_json
+from reducer.values import dump, escaped, stored_json
 
 NO_TIME = -(2**63)
-"""The time of a return without one. It is no date, so a client cannot send it."""
+"""The time of a return without one. It is not a date, so a client cannot send it."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PRECISION = 1_000
@@ -53,22 +53,17 @@ class Entry(NamedTuple):
 
 
 class Original(NamedTuple):
-    """What an archive holds for one return: the original as JSON, or None and the problem.
-
-    `ambiguous`: several originals fit. `elsewhere`: the only one belongs to another return. `damaged`: unreadable.
-    """
+    """What an archive holds for one return: the original as JSON, or None and the problem, empty if it has none."""
 
     data: bytes | None
-    problem: Literal["", "ambiguous", "elsewhere", "damaged"] = ""
+    problem: str = ""
 
 
 def microseconds(time: datetime | str | None) -> int:
     """Return a time as microseconds since 1970, UTC by default; `NO_TIME` for anything that is not a time."""
     try:
-        time = datetime.fromisoformat(time) if isinstance(time, str) else time
-        if time is None:
-            return NO_TIME
-        return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1)
+        date: Any = datetime.fromisoformat(time) if isinstance(time, str) else time
+        return int(((date if date.tzinfo else date.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1))
     except (ValueError, OverflowError, TypeError, AttributeError):
         return NO_TIME
 
@@ -96,7 +91,7 @@ def insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
         " DO UPDATE SET stored_at = excluded.stored_at, rule = excluded.rule",
         (
             _key(id, entry.reduced),
-            *map(_encodable, (entry.owner, id.tool, id.call_id)),
+            *map(escaped, (entry.owner, id.tool, id.call_id)),
             *(id.nth, id.time, entry.rule, len(entry.reduced), now),
             row[0],
         ),
@@ -122,9 +117,9 @@ def find_original(
         rows = _rows(connection, id, canonical(reduced), owner, since)
         fitting = _fitting(rows, id, has_marker(reduced)) or (rows if elsewhere else [])
         if not fitting:
-            return Original(None, "elsewhere" if rows else "")
+            return Original(None, "the archive has an original that belongs to another return" if rows else "")
         if len({original for _, _, original in fitting}) > 1 and not newest:
-            return Original(None, "ambiguous")
+            return Original(None, "the archive has several originals that fit")
         return _load(connection, fitting[0][2])
 
     found = search(content, newest)
@@ -151,7 +146,7 @@ def _rows(
         rows = connection.execute(
             "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3"
             " ORDER BY stored_at DESC, id DESC",
-            (_key(id._replace(copy=copy), reduced or b""), None if owner is None else _encodable(owner), since),
+            (_key(id._replace(copy=copy), reduced or b""), None if owner is None else escaped(owner), since),
         ).fetchall()
         if rows:
             return rows
@@ -169,11 +164,11 @@ def _fitting(rows: list[tuple[int, int, int]], id: ReturnId, marked: bool) -> li
 
 def _load(connection: sqlite3.Connection, original: int) -> Original:
     stored = connection.execute("SELECT data, hash FROM originals WHERE id = ?", (original,)).fetchone()
-    try:
+    with suppress(zlib.error, TypeError):
         data = zlib.decompress(stored[0])
-    except (zlib.error, TypeError):
-        return Original(None, "damaged")
-    return Original(data) if _digest(data) == stored[1] else Original(None, "damaged")
+        if _digest(data) == stored[1]:
+            return Original(data)
+    return Original(None, "its original is damaged")
 
 
 def _digest(data: bytes) -> bytes:
@@ -183,7 +178,3 @@ def _digest(data: bytes) -> bytes:
 def _key(id: ReturnId, reduced: bytes) -> bytes:
     head = dump([id.tool, id.call_id, id.copy]).encode()
     return blake2b(b"%d:%b%b" % (len(head), head, reduced), digest_size=20).digest()
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()

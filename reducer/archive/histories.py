@@ -9,13 +9,6 @@ from typing import NamedTuple
 from reducer.archive.entries import Entry, ReturnId, canonical, find_original, has_marker, microseconds
 from reducer.histories.stored import Content, InputFormat, Return, returns, splice
 
-_REASONS = {
-    "ambiguous": "the archive has several originals that fit",
-    "elsewhere": "the archive has an original that belongs to another return",
-    "damaged": "its original is damaged",
-    "": "it contains markers, and the archive does not have its original",
-}
-
 
 class Restored(NamedTuple):
     """A restored history, the number of returns that were restored, and those that may still be reduced, and why."""
@@ -40,13 +33,12 @@ def restore(
             continue
         before = len(changes)
         reasons = []
-        for number, copy in enumerate(found.places, 1):
-            id = _id(found)._replace(copy=number if len(found.places) > 1 else 0)
-            original = find_original(connection, id, copy.content, newest=newest)
+        for number, copy in enumerate(found.places, 1 if len(found.places) > 1 else 0):
+            original = find_original(connection, _id(found, number), copy.content, newest=newest)
             if original.data is not None:
                 changes.append((copy, original.data))
             elif original.problem or has_marker(copy.content):
-                reasons.append(_REASONS[original.problem])
+                reasons.append(original.problem or "it contains markers, and the archive does not have its original")
         unrestored += [(found, reason) for reason in reasons[:1]]
         count += not reasons and len(changes) > before
     return Restored(splice(history, changes) if changes else history, count, tuple(unrestored))
@@ -78,9 +70,8 @@ def entries_between(
                     shared[content] = original
                     yield Entry(_id(found), rule(found.tool), content, original)
             elif shared[content] != original:
-                id = _id(found)._replace(copy=index + 1)
-                yield Entry(id, rule(found.tool), content, original)
+                yield Entry(_id(found, index + 1), rule(found.tool), content, original)
 
 
-def _id(found: Return) -> ReturnId:
-    return ReturnId(found.tool, found.call_id, found.nth, microseconds(found.timestamp))
+def _id(found: Return, copy: int = 0) -> ReturnId:
+    return ReturnId(found.tool, found.call_id, found.nth, microseconds(found.timestamp), copy)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,7 +14,7 @@ from reducer.errors import ArchiveError
 from reducer.formats.json_text import read_json
 from reducer.paths import PathError, compile_path
 from reducer.paths.parser import parse, walk_nodes
-from reducer.values import stored_json
+from reducer.values import dump, escaped, stored_json
 
 MAX_PAGE = 20_000
 """Characters of the longest page: recalled content stays in the history and is never reduced."""
@@ -28,7 +27,9 @@ _LISTED = 20
 _CONTEXT = 120
 _MAX_WORK = 50_000_000
 """The steps of a path, a comparison counting eleven, times the characters of the content: two seconds at worst."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
+
+HistoryReturn: TypeAlias = tuple[ReturnId, Any]
+"""A tool return in the history that the model has: its id and its content."""
 
 
 class Arguments(BaseModel):
@@ -47,14 +48,7 @@ class Arguments(BaseModel):
         "", max_length=1000, description="Text to find, in upper or lower case; shows each place with its context."
     )
     offset: int = Field(0, ge=0, description="Character to start at.")
-    limit: int = Field(4_000, ge=1, description=f"Characters to show, at most {MAX_PAGE}.")  # fmt: skip
-
-
-class HistoryReturn(NamedTuple):
-    """A tool return in the history that the model has."""
-
-    id: ReturnId
-    content: Any
+    limit: int = Field(4_000, ge=1, description=f"Characters to show, at most {MAX_PAGE}.")
 
 
 class _Refusal(Exception):
@@ -72,7 +66,7 @@ def answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappin
         text = f"Wrong arguments: {_short('; '.join(faults), 500)}."
     except Exception as error:  # the run goes on, whatever the arguments or the content are
         text = f"This tool return cannot be read ({type(error).__name__}). Go on without it."
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return escaped(text)
 
 
 def _answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mapping[str, Any], owner: str) -> str:
@@ -80,7 +74,7 @@ def _answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappi
     chosen, title = _choose(returns, asked)
     content, source = _original(chosen, archive, owner)
     if asked.path:
-        content, source = _select(asked.path, content), f"`{_short(asked.path)}` in {source}"
+        content, source = _select(asked.path, content, source), f"`{_short(asked.path)}` in {source}"
     text, title = _text(content), f"{title}, {source}: "
     limit = min(asked.limit, MAX_PAGE)
     if asked.find:
@@ -96,36 +90,36 @@ def _choose(returns: Sequence[HistoryReturn], asked: Arguments) -> tuple[History
     """Return the tool return that is asked for, and its title."""
     if not returns:
         raise _Refusal("There is no tool return in this conversation yet.")
-    same = [one for one in returns if one.id.call_id == asked.tool_call_id]
+    same = [one for one in returns if one[0].call_id == asked.tool_call_id]
     if not same:
-        tools = {one.id.call_id: one.id.tool for one in reversed(returns)}  # the newest first
+        tools = {id.call_id: id.tool for id, _ in reversed(returns)}  # the newest first
         lines = [f"- `{_short(call_id)}`: {_short(tool)}" for call_id, tool in list(tools.items())[:_LISTED]]
         older = [f"- and {len(tools) - _LISTED} older ones"] if len(tools) > _LISTED else []
         wrong = f"No tool return has the id `{_short(asked.tool_call_id)}`. " if asked.tool_call_id else ""
         raise _Refusal("\n".join([f"{wrong}The tool returns of this conversation:", *lines, *older]))
-    chosen = next((one for one in reversed(same) if asked.nth in (None, one.id.nth)), None)
-    if chosen is None:
-        raise _Refusal(f"The id `{_short(asked.tool_call_id)}` occurs {len(same)} times: `nth` is 1 to {len(same)}.")
-    number = f" ({chosen.id.nth} of {len(same)})" if len(same) > 1 else ""
-    return chosen, f"{_short(chosen.id.tool)} `{_short(chosen.id.call_id)}`{number}"
+    for id, content in reversed(same):
+        if asked.nth in (None, id.nth):
+            number = f" ({id.nth} of {len(same)})" if len(same) > 1 else ""
+            return (id, content), f"{_short(id.tool)} `{_short(id.call_id)}`{number}"
+    raise _Refusal(f"The id `{_short(asked.tool_call_id)}` occurs {len(same)} times: `nth` is 1 to {len(same)}.")
 
 
 def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any, str]:
     """Return the original and what to call it; without an original, the content in the history."""
-    content = json.loads(stored_json(chosen.content))
+    id, content = chosen[0], json.loads(stored_json(chosen[1]))
     archive.flush(2.0)
     try:
-        found = archive.find(chosen.id, content, owner)
+        found = archive.find(id, content, owner)
     except ArchiveError:
-        return content, "as in this conversation (the archive cannot be read)"
+        return content, "the return as in this conversation (the archive cannot be read)"
     if found.data is not None:
         return json.loads(found.data), "the original"
     if found.problem or has_marker(content):
-        return content, "as in this conversation (the archive does not have its original)"
-    return content, "not reduced"
+        return content, "the return as in this conversation (the archive does not have its original)"
+    return content, "the return, which was not reduced"
 
 
-def _select(path: str, content: Any) -> Any:
+def _select(path: str, content: Any, source: str) -> Any:
     """Return the value at a path, or the list of the values if it leads to several. Selects and never computes."""
     value = read_json(content) if isinstance(content, str) else content
     value = content if value is None else value
@@ -145,7 +139,7 @@ def _select(path: str, content: Any) -> Any:
     found = places.find(value)
     if not found:
         keys = f"; its keys are {', '.join(map(_short, list(value)[:_LISTED]))}" if isinstance(value, dict) else ""
-        raise _Refusal(f"`{_short(path)}` finds nothing in the content{keys}.")
+        raise _Refusal(f"`{_short(path)}` finds nothing in {source}{keys}.")
     return found[0] if all(step[0] in ("field", "index") for step in places.shape) else found
 
 
@@ -170,7 +164,7 @@ def _find(text: str, wanted: str, offset: int, limit: int) -> str:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value if isinstance(value, str) else dump(value)
 
 
 def _short(text: str, length: int = 80) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from reducer.archive.database import open_to_read, open_to_write
-from reducer.archive.limits import Limits, delete_oldest, parse_age, parse_size, statistics, used
+from reducer.archive.archive import parse_age, parse_size
+from reducer.archive.database import Limits, delete_oldest, open_to_read, open_to_write, statistics, used
 from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.messages import CommandError
 from reducer.screen import console, visible

@@ -36,7 +36,7 @@ class Cut:
 
     text: str
     kept: tuple[Range, ...]
-    earlier: tuple[markers.PlacedMarker, ...] = ()
+    earlier: tuple[markers.Marker, ...] = ()
     tail: int = 0
     step: int = 0
     always: frozenset[str] = frozenset()
@@ -68,7 +68,7 @@ class Cut:
         """Write the marker of a gap, with a blank before it if there is text, and a sign if kept text follows."""
         start, end = gap
         count = end - start
-        count += sum(mark.marker.count + mark.start - mark.stop for mark in self.earlier if start <= mark.start < end)
+        count += sum(mark.count + mark.start - mark.stop for mark in self.earlier if start <= mark.start < end)
         follows = end < len(self.text) and (len(self.text) - end > self.tail or self.kept[-1][0] != end)
         marker = markers.written(count, "characters", mentions)
         return f"{' ' if start else ''}{marker}{markers.CONTINUES if follows else ''}"
@@ -166,7 +166,7 @@ def between(ranges: Iterable[Range], size: int) -> list[Range]:
     return [*left, (at, size)] if at < size else left
 
 
-def own(text: str, earlier: Iterable[markers.PlacedMarker]) -> list[Range]:
+def own(text: str, earlier: Iterable[markers.Marker]) -> list[Range]:
     """Return the ranges of a text outside its markers."""
     return between([(mark.start, mark.stop) for mark in earlier], len(text))
 

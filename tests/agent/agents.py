@@ -28,10 +28,13 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.run import AgentRun
 
+from reducer.agent import ReduceToolReturns, history_processor
+
 VERSION = tuple(int(number) for number in version("pydantic-ai-slim").split(".")[:2])
 V2 = VERSION >= (2, 0)
 REQUEST_ALONE = not (2, 54) <= VERSION < (2, 64)
 """Whether a capability can change the request alone."""
+FORMS = ["capability", "request alone", "processor"] if REQUEST_ALONE else ["capability", "processor"]
 
 PROMPT = "Look into it, please."
 RULE = "version: 1\ntool: deep_research\nsteps:\n  - limit: 2\npreserve: []\n"
@@ -136,6 +139,13 @@ def add_tools(made: Agent[Any, Any]) -> None:
 def history_capability(processor: Any) -> Any:
     """Return a history processor as a capability, whose class had another name before."""
     return (getattr(capabilities, "ProcessHistory", None) or capabilities.HistoryProcessor)(processor)
+
+
+def reducing(form: str, rules: Any, **options: Any) -> Any:
+    """Return what reduces tool returns, in one of the forms below, as a capability."""
+    if form == "processor":
+        return history_capability(history_processor(rules, **options))
+    return ReduceToolReturns(rules, persist=form == "capability", **options)
 
 
 def streamed(made: Agent[Any, Any]) -> AgentRun[Any, Any]:

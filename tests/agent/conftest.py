@@ -1,13 +1,11 @@
-"""A rule file for `deep_research` in a folder, and an archive beside the folder."""
+"""A rule file for `deep_research` in a folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from reducer.agent import Archive
 from tests.agent.agents import RULE
 
 
@@ -17,9 +15,3 @@ def rules(tmp_path: Path) -> Path:
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "deep_research.yaml").write_text(RULE)
     return tmp_path / "rules"
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Archive]:
-    with Archive(tmp_path / "returns.db") as made:
-        yield made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import multiprocessing
 import os
 import re
@@ -23,6 +22,7 @@ from reducer.archive.histories import restore
 from reducer.histories.stored import reduce_json
 from tests.agent.agents import (
     ARTICLES,
+    FORMS,
     PROMPT,
     RULE,
     V2,
@@ -31,6 +31,7 @@ from tests.agent.agents import (
     analyst,
     call,
     context,
+    reducing,
     returns,
     script,
     steady,
@@ -39,12 +40,8 @@ from tests.archive.samples import execute
 from tests.histories.fakes import shorter
 
 TOOL = "recall_tool_return"
-RECALLS = [
-    {"tool_call_id": "tool_0_deep_research"},
-    {"tool_call_id": "tool_0_deep_research", "path": "[3]"},
-    {"tool_call_id": "nothing"},
-    {"offset": "x", "tool_call_id": "tool_0_deep_research", "nth": {}},
-]
+WHOLE = {"tool_call_id": "tool_0_deep_research"}
+PART = {**WHOLE, "path": "[3]"}
 to_json = ModelMessagesTypeAdapter.dump_json
 
 
@@ -120,50 +117,38 @@ def recalling(*recalls: Any, before: tuple[Any, ...] = (call("deep_research"),))
     return Script([*([one] for one in (*before, *calls, TextPart("Done.")))])
 
 
-def run_with_processor(script: Script, archive: Archive) -> Any:
-    processor = history_processor(Rules(shorter), archive=archive)
-    return analyst(script, processors=[processor], toolsets=[recall_tools(archive)]).run_sync(PROMPT)
-
-
-@pytest.mark.parametrize("persist", [True, False] if V2 else [True])
-def test_the_model_recalls_originals(archive: Archive, persist: bool) -> None:
-    script = recalling(*RECALLS)
+@pytest.mark.parametrize("form", FORMS)
+def test_the_model_recalls_originals(archive: Archive, form: str) -> None:
+    wrong = {**WHOLE, "offset": "x", "nth": {}}
+    script = recalling(WHOLE, PART, {"tool_call_id": "nothing"}, wrong, None, "", {})
     rules = Rules(lambda tool, content: shorter(tool, content) if tool == "deep_research" else f"{content[:9]}")
-    result = analyst(script, ReduceToolReturns(rules, archive=archive, persist=persist)).run_sync(PROMPT)
-    whole = json.dumps(ARTICLES, separators=(",", ":"))
-    # Without `persist` the stored history is whole. Recalled content is never reduced.
-    source = "the original" if persist else "not reduced"
+    toolsets = [recall_tools(archive)] if form == "processor" else []
+    result = analyst(script, reducing(form, rules, archive=archive), toolsets=toolsets).run_sync(PROMPT)
+    text = json.dumps(ARTICLES, separators=(",", ":"))
+    # If the request alone is reduced, the stored history is whole. Recalled content is never reduced.
+    source = "the return, which was not reduced" if form == "request alone" else "the original"
+    tools = "The tool returns of this conversation:\n- `tool_0_deep_research`: deep_research"
     assert script.contents(-1, TOOL) == [
-        f"deep_research `tool_0_deep_research`, {source}: characters 0-{len(whole)} of {len(whole)}\n{whole}",
+        f"deep_research `tool_0_deep_research`, {source}: characters 0-{len(text)} of {len(text)}\n{text}",
         f"deep_research `tool_0_deep_research`, `[3]` in {source}: characters 0-13 of 13\nA fourth one.",
-        "No tool return has the id `nothing`. The tool returns of this conversation:\n"
-        "- `tool_0_deep_research`: deep_research",
+        f"No tool return has the id `nothing`. {tools}",
         "Wrong arguments: `nth`: Input should be a valid integer; `offset`: Input should be a valid integer, "
         "unable to parse string as an integer.",
+        *[tools] * 3,
     ]
     assert script.contents(1) == [ARTICLES[:2]]
     stored = result.all_messages_json()
     assert reduce_json(stored, lambda tool, content: content if tool == "deep_research" else "") == stored
 
 
-def test_recall_tools_work_with_a_history_processor(archive: Archive) -> None:
-    script = recalling(RECALLS[1], None, "", {})
-    run_with_processor(script, archive)
-    first, *others = script.contents(-1, TOOL)
-    assert first.endswith("`[3]` in the original: characters 0-13 of 13\nA fourth one.")
-    assert others == ["The tool returns of this conversation:\n- `tool_0_deep_research`: deep_research"] * 3
-
-
 def test_a_failing_archive_harms_no_run(archive: Archive, caplog: pytest.LogCaptureFixture) -> None:
     archive.path.write_bytes(b"no database " * 1000)
-    script = recalling(RECALLS[0])
-    with caplog.at_level(logging.WARNING, "reducer"):
-        assert run_with_processor(script, archive).output == "Done."
-        archive.flush()
+    script = recalling(WHOLE)
+    assert analyst(script, ReduceToolReturns(Rules(shorter), archive=archive)).run_sync(PROMPT).output == "Done."
+    archive.flush()
     assert archive.failures == 1
     assert [message.rpartition(": ")[2] for message in caplog.messages] == ["file is not a database"]
-    expected = "deep_research `tool_0_deep_research`, as in this conversation (the archive cannot be read): "
-    assert script.contents(-1, TOOL)[0].startswith(expected)
+    assert "as in this conversation (the archive cannot be read)" in script.contents(-1, TOOL)[0]
 
 
 # --- A recall returns the originals of its own conversation only.
@@ -243,7 +228,7 @@ def test_an_agent_that_gets_the_history_of_another_conversation_does_not_read_it
     archive: Archive, conversation: str, visible: bool
 ) -> None:
     """The application names the conversation, and a client sends its history."""
-    scripts = script("deep_research"), recalling(RECALLS[1], before=())
+    scripts = script("deep_research"), recalling(PART, before=())
     history: list[ModelMessage] = []
     for one, name in zip(scripts, ("first", conversation), strict=True):
         made = analyst(one, ReduceToolReturns(Rules(shorter), archive=archive))

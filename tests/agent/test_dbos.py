@@ -6,17 +6,16 @@ import asyncio
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo
 
-from reducer.agent import ReduceToolReturns, history_processor
-from reducer.agent.durable import workflow
+from reducer.agent import history_processor
+from reducer.agent.telemetry import workflow
 from reducer.archive import Archive
-from tests.agent.agents import ARTICLES, PROMPT, Script, analyst, context, history_capability, script, steady
+from tests.agent.agents import ARTICLES, FORMS, PROMPT, Script, analyst, context, reducing, script, steady
 
 dbos = pytest.importorskip("dbos")
 durable = pytest.importorskip("pydantic_ai.durable_exec.dbos")
@@ -43,16 +42,12 @@ class Resumable(Script):
         return ModelResponse(self.answers[sum(isinstance(message, ModelResponse) for message in messages)])
 
 
-@pytest.mark.parametrize("form", ["capability", "request alone", "processor"])
+@pytest.mark.parametrize("form", FORMS)
 def test_a_resumed_workflow_sends_the_same_requests(form: str, rules: Path, launched: None) -> None:
     where: list[str] = []
-    options: Any = {"on_reduce": lambda reduction: where.append(workflow())}
-    if form == "processor":
-        reducing = history_capability(history_processor(rules, **options))
-    else:
-        reducing = ReduceToolReturns(rules, **options, persist=form == "capability")
     asked = Resumable(script("deep_research", "deep_research").answers * 2)
-    made = analyst(asked, reducing, durable.DBOSDurability(), name="analyst")
+    capability = reducing(form, rules, on_reduce=lambda reduction: where.append(workflow()))
+    made = analyst(asked, capability, durable.DBOSDurability(), name="analyst")
 
     @dbos.DBOS.workflow(name=f"investigate_{form}")
     async def investigate(question: str) -> bytes:

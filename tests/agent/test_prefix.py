@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from reducer.agent import ReduceToolReturns, history_processor
-from tests.agent.agents import ARTICLES, PROMPT, REQUEST_ALONE, analyst, history_capability, script
+from reducer.agent import history_processor
+from tests.agent.agents import ARTICLES, FORMS, PROMPT, analyst, history_capability, reducing, script
 
 openai = pytest.importorskip("openai")
 # The client's own HTTP library: it changed in the course of PydanticAI 2.
@@ -70,14 +70,9 @@ def changed_prefixes(bodies: list[dict[str, Any]]) -> int:
     return sum(not after.startswith(before) for before, after in pairwise(rendered))
 
 
-@pytest.mark.parametrize("form", ["capability", "request alone", "processor"])
+@pytest.mark.parametrize("form", FORMS)
 def test_no_prefix_of_fifty_requests_changes(form: str, both: Path) -> None:
-    if form == "request alone" and not REQUEST_ALONE:
-        pytest.skip("this version cannot change the request alone")
-    reducing: Any = history_capability(history_processor(both))
-    if form != "processor":
-        reducing = ReduceToolReturns(both, persist=form == "capability")
-    bodies = run(reducing)
+    bodies = run(reducing(form, both))
     assert changed_prefixes(bodies) == 0
     assert ("shortened by fixed rules" in json.dumps(bodies[0]["messages"])) == (form != "processor")
     assert ARTICLES[0] in str(bodies[-1])

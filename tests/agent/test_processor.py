@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import gc
 import inspect
-import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -128,12 +127,12 @@ def test_an_error_leaves_the_return_unchanged_and_is_logged_once(caplog: pytest.
         raise KeyError("something secret") if tool == "explore" else RecursionError
 
     reduce = history_processor(Rules(broken))
-    with caplog.at_level(logging.DEBUG, "reducer"):
-        for _ in range(3):
-            messages = [*returns([1, 2, 3], [1, 2, 3], tool="explore"), *returns([1, 2, 3], tool="deep")]
-            assert same(reduce(messages), messages)
-            assert contents(reduce(returns([1, 2, 3], tool="fine"))) == [[1, 2]]
-    assert [record.getMessage().rpartition(":")[0] for record in caplog.records] == [
+    fine = returns([1, 2, 3], tool="fine")
+    for _ in range(3):
+        messages = [*returns([1, 2, 3], [1, 2, 3], tool="explore"), *returns([1, 2, 3], tool="deep")]
+        assert same(reduce([*messages, *fine])[:-1], messages)
+    assert contents(reduce(fine)) == [[1, 2]]
+    assert [message.rpartition(":")[0] for message in caplog.messages] == [
         "a return of explore stays unchanged: KeyError at test_processor.py",
         "a return of deep stays unchanged: RecursionError at test_processor.py",
     ]
@@ -180,22 +179,21 @@ def test_new_rules_apply_to_new_returns(rule: Path) -> None:
     after = reduce([*before, *returns(ITEMS, tool="deep_research")])
     assert same(after[:1], before)
     assert contents(after) == [[0, 1], [0, 1, 2]]
-    assert reducer.reduce_content("deep_research", ITEMS) == [0, 1, 2]
 
 
 def test_rules_with_errors_keep_the_old_rules_and_are_logged(rule: Path, caplog: pytest.LogCaptureFixture) -> None:
     reducer = Reducer.load(rule.parent)
     old = reducer.ruleset
     rule.write_text(RULE.replace("limit", "limt"))
-    (problem,) = reducer.reload()
-    assert problem.message == "unknown key `limt`"
+    wrong = reducer.reload()
     rule.unlink()
-    assert [problem.message for problem in reducer.reload()] == ["no rule files found"]
+    empty = reducer.reload()
     rule.parent.rmdir()
-    (problem,) = reducer.reload()
-    assert problem.location.file == str(rule.parent)
-    assert [record.getMessage().splitlines()[0] for record in caplog.records] == ["the rules were not reloaded:"] * 3
-    assert "unknown key `limt`" in caplog.messages[0]
+    missing = reducer.reload()
+    assert [problem.message for problem in wrong + empty] == ["unknown key `limt`", "no rule files found"]
+    assert [problem.location.file for problem in missing] == [str(rule.parent)]
+    heading = "the rules were not reloaded:\n"
+    assert caplog.messages == [f"{heading}{problem}" for problem in wrong + empty + missing]
     assert reducer.ruleset is old
     with pytest.raises(ValueError, match="were not loaded from files"):
         Reducer(old).reload()

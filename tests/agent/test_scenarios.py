@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -55,23 +54,21 @@ def check(answers: list[list[Any]], run: Callable[[Agent[Any, Any]], Any], **mor
     """
     plain, reduced, others = Script(answers), Script(answers), Script(answers)
     results = [run(make(one, **more)) for make, one in ((analyst, plain), (reducing, reduced), (capable, others))]
-    count = 0
-    assert len(plain.received) == len(reduced.received) == len(answers)
+    assert len(plain.received) == len(answers)
     assert [steady(sent) for sent in others.received] == [steady(sent) for sent in reduced.received]
     if hasattr(results[1], "all_messages"):
         assert contents(results[2].all_messages()) == contents(results[1].all_messages())
+    count = 0
     for before, after in zip(plain.received, reduced.received, strict=True):
         assert steady(after) == steady(reduce_json(before, shorter))
         count += steady(after) != steady(before)
         calls: list[Any] = []
         for message in json.loads(after):
-            parts = {kind: [] for kind in ("tool-call", "tool-return", "retry-prompt")}
-            for part in message["parts"]:
-                parts.setdefault(part["part_kind"], []).append((part.get("tool_call_id"), part.get("tool_name")))
+            ids = [(part["tool_call_id"], part["tool_name"]) for part in message["parts"] if "tool_call_id" in part]
             if message["kind"] == "response":
-                calls = sorted(parts["tool-call"])
-            elif answered := parts["tool-return"] + parts["retry-prompt"]:
-                assert sorted(answered) == calls
+                calls = sorted(ids)
+            elif ids:
+                assert sorted(ids) == calls
     return count, results
 
 
@@ -120,11 +117,3 @@ def test_the_history_of_the_caller_does_not_change() -> None:
     assert contents(result.all_messages()) == [first, ARTICLES[:2]]
     assert result.new_messages()[0].parts[-1].content == "Turn 1, please."
     assert len(result.new_messages()) == 4
-
-
-def test_the_prefix_of_requests_never_changes() -> None:
-    asked = Script([[call("deep_research"), call("explore", 1)]] * 10 + [[TextPart("Done.")]])
-    reducing(asked).run_sync(PROMPT)
-    histories = [json.loads(steady(sent)) for sent in asked.received]
-    for before, after in pairwise(histories):
-        assert [message["parts"] for message in after[: len(before)]] == [message["parts"] for message in before]

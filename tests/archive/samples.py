@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,11 @@ def entry(
     return Entry(ReturnId(tool, call_id, nth, time), "rule@1", stored_json(reduced), stored_json(original), "owner")
 
 
+def store(archive: Archive, *entries: Entry | Callable[[], Entry]) -> None:
+    archive.add(entries)
+    assert archive.flush(20)
+
+
 def found(archive: Archive, entry: Entry, *, newest: bool = False, **id: Any) -> Original:
     """Find the original of the return that `entry` reduced, or of one with another id."""
     with open_to_read(archive.path) as connection:
@@ -32,8 +39,6 @@ def rows(archive: Archive | Path, table: str = "returns") -> int:
 
 def execute(path: Path, *statements: str) -> None:
     """Change a database as another program would."""
-    connection = sqlite3.connect(path)
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)

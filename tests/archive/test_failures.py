@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reducer.archive import Archive, ArchiveError
-from reducer.archive import archive as archive_module
 from reducer.archive.database import APPLICATION_ID, open_to_read, open_to_write
-from tests.archive.samples import entry, execute, found, rows
+from reducer.archive.entries import Entry
+from tests.archive.samples import entry, execute, found, rows, store
 
 LOGGED = "originals of tool returns are not archived: "
 
@@ -26,11 +28,9 @@ def path(tmp_path: Path) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("BEGIN EXCLUSIVE")
-    yield
-    connection.execute("ROLLBACK")
-    connection.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
 
 
 def of_version(version: int) -> Callable[[Path], None]:
@@ -90,14 +90,6 @@ def test_an_empty_file_becomes_an_archive(path: Path) -> None:
         assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
 
 
-@pytest.fixture
-def public() -> Iterator[Path]:
-    """Create a folder that every user can enter."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
-
-
 def as_another_user(function: Callable[[], str]) -> str:
     """Return the result of a function in a child that is not root, for which nothing is read-only."""
     read, write = os.pipe()
@@ -118,13 +110,7 @@ def as_another_user(function: Callable[[], str]) -> str:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_read_only_file_is_refused_and_can_be_read(public: Path) -> None:
-    path, one = public / "returns.db", entry([1, 2], [1])
-    with Archive(path) as archive:
-        archive.add([one])
-    path.chmod(0o444)
-    public.chmod(0o555)
-
+def test_a_read_only_file_is_refused_and_can_be_read() -> None:
     def open_both_ways() -> str:
         try:
             Archive(path)
@@ -132,8 +118,15 @@ def test_a_read_only_file_is_refused_and_can_be_read(public: Path) -> None:
             return f"{error}; {rows(path)} row"
         return "opened"
 
-    assert as_another_user(open_both_ways) == f"{path}: attempt to write a readonly database; 1 row"
-    assert found(archive, one).data == one.original
+    with tempfile.TemporaryDirectory() as folder:  # every user can enter it, unlike those of pytest
+        path, one = Path(folder) / "returns.db", entry([1, 2], [1])
+        with Archive(path) as archive:
+            archive.add([one])
+        path.chmod(0o444)
+        path.parent.chmod(0o555)
+        assert as_another_user(open_both_ways) == f"{path}: attempt to write a readonly database; 1 row"
+        assert found(archive, one).data == one.original
+        path.parent.chmod(0o755)
 
 
 @contextmanager
@@ -144,7 +137,7 @@ def full(path: Path) -> Iterator[None]:
         return connection
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(archive_module, "open_to_write", small)
+        patch.setattr("reducer.archive.archive.open_to_write", small)
         yield
 
 
@@ -166,42 +159,74 @@ def test_an_error_is_logged_once_and_counted_and_later_entries_are_written(
     with Archive(path, timeout=0.05) as archive:
         with broken(path):
             for round in range(3):
-                archive.add([entry(os.urandom(90_000).hex(), [round], nth=number) for number in range(4)])
-                assert archive.flush(10)
+                store(archive, *[entry(os.urandom(90_000).hex(), [round], nth=number) for number in range(4)])
         assert archive.failures == 12
         assert caplog.messages == [f"{LOGGED}{path}: {why}"]
-        archive.add([entry([1, 2], [1])])
-        archive.flush()
+        store(archive, entry([1, 2], [1]))
         assert (archive.failures, rows(archive)) == (12, 1)
+
+
+def broken() -> Entry:
+    raise KeyError("a secret")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [(broken, "a content cannot be stored: KeyError"), (entry([1], [0], nth=2**70), "{path}: OverflowError")],
+)
+def test_an_entry_that_cannot_be_stored_is_counted_and_the_next_is_written(
+    archive: Archive, caplog: pytest.LogCaptureFixture, wrong: Any, why: str
+) -> None:
+    store(archive, wrong, wrong)
+    store(archive, entry([2], [0]))
+    assert (rows(archive), archive.failures) == (1, 2)
+    assert caplog.messages == [f"{LOGGED}{why.format(path=archive.path)}"]
+
+
+def test_originals_that_cannot_wait_are_counted_and_logged_once(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("reducer.archive.archive._MAX_WAITING", 6)
+    started, go = threading.Event(), threading.Event()
+
+    def slow() -> Entry:
+        started.set()
+        go.wait(20)
+        return entry(["slow"], [0])
+
+    archive.add([slow])
+    started.wait(20)
+    for number in range(10):
+        archive.add([entry([number], [0], nth=number + 1)] * 2)
+    go.set()
+    archive.flush()
+    assert (archive.failures, rows(archive)) == (14, 4)
+    assert caplog.messages == [f"{LOGGED}more than 6 originals wait to be written"]
 
 
 @pytest.mark.parametrize("replaced", [False, True])
 def test_entries_in_a_file_that_is_deleted_while_open_are_counted(
-    path: Path, caplog: pytest.LogCaptureFixture, replaced: bool
+    archive: Archive, caplog: pytest.LogCaptureFixture, replaced: bool
 ) -> None:
-    with Archive(path) as archive:
-        archive.add([entry([number], [0], nth=number) for number in range(3)])
-        archive.flush()
-        for file in path.parent.iterdir():  # the database, its write-ahead log and its index
-            file.unlink()
-        if replaced:
-            Archive(path.with_name("other.db")).close()
-            path.with_name("other.db").rename(path)
-        archive.add([entry([9], [0])])
-        archive.flush()
-        assert (archive.failures, rows(archive)) == (3, 1)
-        path.unlink()
-        archive.flush()
-        archive.flush()
-        assert archive.failures == 4
+    path = archive.path
+    store(archive, *[entry([number], [0], nth=number) for number in range(3)])
+    for file in path.parent.iterdir():  # the database, its write-ahead log and its index
+        file.unlink()
+    if replaced:
+        Archive(path.with_name("other.db")).close()
+        path.with_name("other.db").rename(path)
+    store(archive, entry([9], [0]))
+    assert (archive.failures, rows(archive)) == (3, 1)
+    path.unlink()
+    archive.flush()
+    archive.flush()
+    assert archive.failures == 4
     assert caplog.messages == [f"{LOGGED}{path}: was deleted or replaced while it was open"]
 
 
-def test_a_file_that_is_deleted_while_closed_is_created_again(path: Path) -> None:
-    with Archive(path) as archive:
-        archive.add([entry([1], [0])])
-        archive.close()
-        path.unlink()
-        archive.add([entry([2], [0])])
-        archive.close()
-        assert (archive.failures, rows(archive)) == (0, 1)
+def test_a_file_that_is_deleted_while_closed_is_created_again(archive: Archive) -> None:
+    store(archive, entry([1], [0]))
+    archive.close()
+    archive.path.unlink()
+    store(archive, entry([2], [0]))
+    assert (archive.failures, rows(archive)) == (0, 1)

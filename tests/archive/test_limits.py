@@ -12,16 +12,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reducer.archive import Archive
-from reducer.archive.database import open_to_write
+from reducer.archive.archive import parse_age, parse_size
+from reducer.archive.database import Limits, delete_oldest, open_to_write, used
 from reducer.archive.entries import insert
-from reducer.archive.limits import Limits, delete_oldest, parse_age, parse_size, used
-from tests.archive.samples import entry, found, rows
+from tests.archive.samples import entry, found, rows, store
 
 DAY = 86_400_000_000
 
-
 SIZES = {"500": 500, "500b": 500, "1.5 kB": 1500, "2MB": 2_000_000, "1g": 10**9, "2GiB": 2**31, 1: 1, None: None}
 AGES = {"30d": 30, "12h": 0.5, "90m": 1 / 16, "2 w": 14, "1": 1, 0.5: 0.5, timedelta(days=2): 2, 0: 0}
+NO_SIZES = ["", "x", "-1", "0", "1 XB", "1e9", 0, -5, 1.5, True, "9" * 40]
+NO_AGES = ["", "x", "-1d", "1y", True, timedelta(-1), float("inf"), float("nan"), "999999999w"]
 
 
 def test_sizes_and_ages_are_parsed() -> None:
@@ -30,16 +31,18 @@ def test_sizes_and_ages_are_parsed() -> None:
     assert parse_age(None) is None
 
 
-@pytest.mark.parametrize("size", ["", "x", "-1", "0", "1 XB", "1e9", 0, -5, 1.5, True, "9" * 40])
-def test_other_sizes_are_refused(size: Any) -> None:
-    with pytest.raises(ValueError, match="write 1000000, 500MB or 2GiB"):
-        parse_size(size)
-
-
-@pytest.mark.parametrize("age", ["", "x", "-1d", "1y", True, timedelta(-1), float("inf"), float("nan"), "999999999w"])
-def test_other_ages_are_refused(age: Any) -> None:
-    with pytest.raises(ValueError, match="write 30d, 12h, 90m or 2w"):
-        parse_age(age)
+@pytest.mark.parametrize(
+    ("option", "value", "help"),
+    [
+        *(("max_bytes", size, "is not a size; write 1000000, 500MB or 2GiB") for size in NO_SIZES),
+        *(("max_age", age, "is not an age; write 30d, 12h, 90m or 2w") for age in NO_AGES),
+    ],
+)
+def test_other_sizes_and_ages_are_refused(tmp_path: Path, option: str, value: Any, help: str) -> None:
+    options: Any = {option: value}
+    with pytest.raises(ValueError, match=help):
+        Archive(tmp_path / "returns.db", **options)
+    assert not [*tmp_path.iterdir()]
 
 
 def filled(path: Path, sizes: list[int], shared: bool = False) -> Any:
@@ -76,18 +79,18 @@ def test_the_oldest_are_deleted_until_the_size_fits(
     connection.close()
 
 
-def test_only_entries_that_are_too_old_are_deleted(tmp_path: Path) -> None:
-    connection = filled(tmp_path / "returns.db", [10] * 10)
-    assert delete_oldest(connection, Limits(age=3 * DAY), 9 * DAY) == (6, 6)
-    assert [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")] == [7, 8, 9, 10]
-    assert delete_oldest(connection, Limits(age=3 * DAY), 9 * DAY) == (0, 0)
-    connection.close()
-
-
-def test_an_original_stays_while_a_return_needs_it(tmp_path: Path) -> None:
-    connection = filled(tmp_path / "returns.db", [10] * 4, shared=True)
-    assert delete_oldest(connection, Limits(age=DAY), 3 * DAY) == (2, 0)
-    assert delete_oldest(connection, Limits(age=DAY), 9 * DAY) == (2, 1)
+@pytest.mark.parametrize(
+    ("shared", "deleted"),
+    [(False, [(3, 3), (6, 6), (0, 0)]), (True, [(3, 0), (6, 0), (0, 0)])],
+    ids=["originals of their own", "an original stays while a return needs it"],
+)
+def test_only_entries_that_are_too_old_are_deleted(
+    tmp_path: Path, shared: bool, deleted: list[tuple[int, int]]
+) -> None:
+    connection = filled(tmp_path / "returns.db", [10] * 10, shared)
+    assert [delete_oldest(connection, Limits(age=DAY), day * DAY) for day in (4, 10, 10)] == deleted
+    assert [row[0] for row in connection.execute("SELECT nth FROM returns ORDER BY nth")] == [10]
+    assert delete_oldest(connection, Limits(age=0), 99 * DAY) == (1, 1)
     connection.close()
 
 
@@ -95,8 +98,7 @@ def test_an_archive_keeps_its_size(tmp_path: Path) -> None:
     with Archive(tmp_path / "returns.db", max_bytes="300kB") as archive:
         made = [entry(Random(number).randbytes(20_000).hex(), [0], nth=number) for number in range(60)]
         for one in made:
-            archive.add([one])
-            archive.flush()
+            store(archive, one)
         assert archive.failures == 0
         assert found(archive, made[-1]).data == made[-1].original
         assert found(archive, made[0]).data is None
@@ -108,6 +110,5 @@ def test_an_archive_keeps_its_size(tmp_path: Path) -> None:
 def test_an_archive_keeps_its_age(tmp_path: Path) -> None:
     filled(tmp_path / "returns.db", [10] * 5).close()  # in the first days of 1970
     with Archive(tmp_path / "returns.db", max_age="1d") as archive:
-        archive.add([entry([1], [0])])
-        archive.flush()
+        store(archive, entry([1], [0]))
         assert rows(archive) == rows(archive, "originals") == 1

@@ -26,7 +26,7 @@ OWNER = "owner"
 
 
 def seen(content: Any, tool: str = "report", call_id: str = "r", nth: int = 1) -> HistoryReturn:
-    return HistoryReturn(ReturnId(tool, call_id, nth), content)
+    return ReturnId(tool, call_id, nth), content
 
 
 RETURNS = [
@@ -44,8 +44,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archive]:
     with Archive(tmp_path_factory.mktemp("archive") / "returns.db") as made:
         made.add(
             [
-                entry(REPORT, RETURNS[0].content, tool="report", call_id="r"),
-                entry(ARTICLE, RETURNS[1].content, tool="article", call_id="a"),
+                entry(REPORT, RETURNS[0][1], tool="report", call_id="r"),
+                entry(ARTICLE, RETURNS[1][1], tool="article", call_id="a"),
                 entry(list(range(9)), [1, 3], tool="article", call_id="b", nth=2),
                 entry("of another conversation", "x", tool="report", call_id="other"),
             ]
@@ -58,18 +58,13 @@ def ask(archive: Archive, returns: list[HistoryReturn] = RETURNS, **arguments: A
 
 
 def test_pages_cover_the_whole_original(archive: Archive) -> None:
-    whole, offset = "", 0
-    while True:
-        head, page = ask(archive, tool_call_id="r", offset=offset).split("\n", 1)
-        whole += page
-        end = offset + len(page)
+    offset = 0
+    while offset < len(WHOLE):
+        end = min(offset + 4000, len(WHOLE))
         more = f"; offset={end} for more" if end < len(WHOLE) else ""
-        assert head == f"report `r`, the original: characters {offset}-{end} of {len(WHOLE)}{more}"
-        assert 0 < len(page) <= 4000
+        head = f"report `r`, the original: characters {offset}-{end} of {len(WHOLE)}{more}"
+        assert ask(archive, tool_call_id="r", offset=offset) == f"{head}\n{WHOLE[offset:end]}"
         offset = end
-        if not more:
-            break
-    assert whole == WHOLE
     longest = ask(archive, [seen("a" * 50_000)], tool_call_id="r", limit=10**9)
     assert longest.split("\n")[1] == "a" * MAX_PAGE
 
@@ -85,17 +80,15 @@ def test_find_shows_places_with_their_context(archive: Archive) -> None:
 
 
 def test_places_come_in_pages(archive: Archive) -> None:
-    count, offset = 0, 0
-    while True:
+    count, offset, more = 0, 0, True
+    while more:
         head, *lines = ask(archive, tool_call_id="a", find="sentence", offset=offset, limit=2000).split("\n")
         assert "`sentence` occurs 500 times" in head
         assert sum(map(len, lines)) < 2600
         count += sum(line.count("Sentence") for line in lines)
-        more = re.search(r"offset=(\d+) for more$", head)
-        if more is None:
-            break
-        assert int(more[1]) > offset
-        offset = int(more[1])
+        _, more, rest = head.partition("; offset=")
+        last, offset = offset, int(rest.removesuffix(" for more") or len(ARTICLE))
+        assert last < offset
     assert count >= 500
 
 
@@ -126,6 +119,7 @@ def test_an_unknown_id_lists_the_tool_returns_of_this_conversation(archive: Arch
 
 HIGH = "items[?risk == 'high'].name | [:3]"
 LAST = "article `b` (2 of 2), the original: characters 0-19 of 19\n[0,1,2,3,4,5,6,7,8]"
+KEPT = "the return, which was not reduced"
 LONG = "[?" + "&&".join(["@==@"] * 40) + "]"
 
 
@@ -137,21 +131,21 @@ def part(path: str, size: int) -> str:
     ("arguments", "text"),
     [
         *(({"tool_call_id": "b", "nth": nth}, LAST) for nth in (None, 2, "2", 2.0)),
-        ({"tool_call_id": "b", "nth": 1}, "article `b` (1 of 2), not reduced: characters 0-5 of 5\n[1,2]"),
+        ({"tool_call_id": "b", "nth": 1}, f"article `b` (1 of 2), {KEPT}: characters 0-5 of 5\n[1,2]"),
         *(({"tool_call_id": "b", "nth": nth}, "The id `b` occurs 2 times: `nth` is 1 to 2.") for nth in (3, 0, -1)),
         ({"tool_call_id": "a", "offset": 9, "limit": 20},
          f"article `a`, the original: characters 9-29 of {len(ARTICLE)}; offset=29 for more\n{ARTICLE[9:29]}"),
-        ({"tool_call_id": "lost"}, "article `lost`, as in this conversation (the archive does not have its original): "
-         f"characters 0-29 of 29\n{RETURNS[4].content}"),
+        ({"tool_call_id": "lost"}, "article `lost`, the return as in this conversation (the archive does not have "
+         f"its original): characters 0-29 of 29\n{RETURNS[4][1]}"),
         ({"path": HIGH}, f'{part(HIGH, 27)}["host0","host10","host20"]'),
         ({"path": "actor"}, f"{part('actor', 5)}APT28"),
         ({"path": "items[3].name"}, f"{part('items[3].name', 5)}host3"),
         ({"path": "items[3:4].name"}, f'{part("items[3:4].name", 9)}["host3"]'),
-        ({"tool_call_id": "e", "path": "a.b"}, "encoded `e`, `a.b` in not reduced: characters 0-4 of 4\ntext"),
+        ({"tool_call_id": "e", "path": "a.b"}, f"encoded `e`, `a.b` in {KEPT}: characters 0-4 of 4\ntext"),
         ({"tool_call_id": "many", "path": LONG},
          "`path` is too long for a content of 200001 characters: use a shorter one, or read pages."),
-        ({"tool_call_id": "letters", "find": "indicator"}, "report `letters`, not reduced: `indicator` occurs once in "
-         "26 characters\nat 17: İİİ and then the İNDICATOR"),
+        ({"tool_call_id": "letters", "find": "indicator"}, f"report `letters`, {KEPT}: `indicator` occurs once in 26 "
+         "characters\nat 17: İİİ and then the İNDICATOR"),
         ({"offset": -1}, "Wrong arguments: `offset`: Input should be greater than or equal to 0."),
         ({"limit": "x"}, "Wrong arguments: `limit`: Input should be a valid integer, "
          "unable to parse string as an integer."),
@@ -166,7 +160,7 @@ def part(path: str, size: int) -> str:
         ({"path": "items[?length(@) > `1`]"},
          "`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available."),
         ({"path": "items[?@ == `[1]`]"}, "`path` compares with a text, a number, true, false or null only."),
-        ({"path": "nothing"}, "`nothing` finds nothing in the content; its keys are items, actor, note."),
+        ({"path": "nothing"}, "`nothing` finds nothing in the original; its keys are items, actor, note."),
         ({"find": "xyz"}, f"report `r`, the original: `xyz` occurs 0 times in {len(WHOLE)} characters"),
         ({"find": "APT28", "offset": 9999999},
          f"report `r`, the original: `APT28` occurs 2 times, not after character 9999999 of {len(WHOLE)}."),
@@ -178,14 +172,15 @@ def test_answers(archive: Archive, arguments: dict[str, Any], text: str) -> None
 
 
 def test_an_original_of_another_owner_is_not_shown(archive: Archive) -> None:
-    assert "not reduced" in answer(RETURNS, archive, {"tool_call_id": "r"}, "another owner")
+    assert "which was not reduced" in answer(RETURNS, archive, {"tool_call_id": "r"}, "another owner")
 
 
 def test_an_archive_that_cannot_be_read_raises_nothing(tmp_path: Path) -> None:
     with Archive(tmp_path / "returns.db") as archive:
         archive.path.write_bytes(b"not a database " * 100)
         assert ask(archive, tool_call_id="b") == (
-            "article `b` (2 of 2), as in this conversation (the archive cannot be read): characters 0-5 of 5\n[1,3]"
+            "article `b` (2 of 2), the return as in this conversation (the archive cannot be read): "
+            "characters 0-5 of 5\n[1,3]"
         )
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from pydantic_ai import Agent
 from pydantic_ai.durable_exec.temporal import TemporalDurability
 
-from reducer.agent import ReduceToolReturns, Reduction, history_processor
-from reducer.agent.durable import workflow
-from tests.agent.agents import analyst, history_capability, script
+from reducer.agent import Reduction
+from reducer.agent.telemetry import workflow
+from tests.agent.agents import FORMS, analyst, reducing, script
 
 RULES = Path(__file__).parent / "rules"
 
@@ -21,13 +19,8 @@ def report(reduction: Reduction) -> None:
     reported.append((workflow(), reduction))
 
 
-def agent(name: str, *capabilities: Any) -> Agent[None, str]:
-    """Return an agent whose model is called in activities only."""
-    return analyst(script(), *capabilities, TemporalDurability(), name=name)
-
-
+# The model of each agent is called in activities only.
 AGENTS = {
-    "capability": agent("capability", ReduceToolReturns(RULES, on_reduce=report)),
-    "request_alone": agent("request_alone", ReduceToolReturns(RULES, persist=False, on_reduce=report)),
-    "processor": agent("processor", history_capability(history_processor(RULES, on_reduce=report))),
+    form: analyst(script(), reducing(form, RULES, on_reduce=report), TemporalDurability(), name=form.replace(" ", "_"))
+    for form in FORMS
 }

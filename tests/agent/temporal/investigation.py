@@ -18,7 +18,7 @@ with workflow.unsafe.imports_passed_through():
 
 from reducer import Reducer
 from reducer.agent import history_processor
-from reducer.agent.durable import workflow as engine
+from reducer.agent.telemetry import workflow as engine
 from reducer.rules import compile_rules
 
 RULE = "version: 1\ntool: deep_research\nsteps:\n  - limit: 2\n  - truncate: 30\npreserve: [cve, ip]\n"
@@ -34,8 +34,8 @@ class Investigation(PydanticAIWorkflow):
     __pydantic_ai_agents__ = tuple(AGENTS.values())
 
     @workflow.run
-    async def run(self, name: str, expected: Any) -> None:
-        result = await AGENTS[name].run("Look into it, please.")
+    async def run(self, form: str, expected: Any) -> None:
+        result = await AGENTS[form].run("Look into it, please.")
         returned = contents(result.all_messages())
         if returned != expected:
             raise ApplicationError(f"{returned} is not {expected}", non_retryable=True)
