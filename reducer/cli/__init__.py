@@ -1,7 +1,7 @@
 """The command line: `main(argv)` runs one verb and returns its exit code (0 done, 1 found something, 2 cannot run).
 
-A verb is the module of its name in this package, with `main(arguments) -> int`; its help, its options and what it does
-are in that module. It is imported when it runs, so that `--version` takes no longer than Python itself.
+A verb is the module of its name in this package, with `main(arguments) -> int`; its docstring is the help. It is
+imported when it runs, so that `--version` takes no longer than Python itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from reducer.cli.messages import CommandError, reason, say
+from reducer.cli.screen import CommandError, reason, say
 from reducer.errors import ArchiveError
 
 __all__ = ["VERBS", "main"]

@@ -1,25 +1,5 @@
-"""`archive`: shows what an archive of originals contains, and shrinks it by age or size."""
+"""Show what an archive of original tool returns contains (stats), or delete old originals (prune).
 
-from __future__ import annotations
-
-import json
-import sqlite3
-import sys
-import time
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
-from rich.table import Table
-from rich.text import Text
-
-from reducer.archive.archive import parse_age, parse_size
-from reducer.archive.database import Limits, delete_oldest, open_to_read, open_to_write, statistics, used
-from reducer.cli.arguments import explained, parse, parser
-from reducer.cli.messages import CommandError
-from reducer.screen import console, visible
-
-_EXAMPLES = """\
 examples:
   python -m reducer archive stats returns.db         what it contains, by tool; --format json for another program
   python -m reducer archive prune returns.db --older-than 30d
@@ -28,13 +8,27 @@ examples:
 
 Exit codes: 0 done, 2 cannot run.
 """
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from reducer.archive.archive import parse_age, parse_size
+from reducer.archive.database import Limits, delete_oldest, open_to_read, open_to_write, statistics, used
+from reducer.cli.arguments import explained, parse, parser
+from reducer.cli.screen import CommandError, console, make_table, print_json, visible
+
 _TIMEOUT = 10.0
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
-    about = "Show what an archive of original tool returns contains (stats), or delete old originals (prune)."
-    reader = parser("archive", about, _EXAMPLES)
+    reader = parser("archive", __doc__)
     add = reader.add_argument
     add("action", choices=("stats", "prune"), help="what to do")
     add("file", type=Path, metavar="FILE", help="the archive")
@@ -52,36 +46,28 @@ def main(arguments: Sequence[str]) -> int:
     if options.action == "prune":
         _prune(options.file, limits)
     elif options.format == "json":
-        print(json.dumps(found, indent=2))
+        print_json(found)
     else:
-        _print_table(options.file, found)
+        _print_statistics(options.file, found)
     return 0
 
 
 def _prune(path: Path, limits: Limits) -> None:
-    connection = open_to_write(path, _TIMEOUT)
     try:
-        before = used(connection)
-        returns, originals = delete_oldest(connection, limits, time.time_ns() // 1000)
-        after = used(connection)
+        with closing(open_to_write(path, _TIMEOUT)) as connection:
+            before = used(connection)
+            returns, originals = delete_oldest(connection, limits, time.time_ns() // 1000)
+            after = used(connection)
     except sqlite3.Error as error:
         raise CommandError(f"{path}: {error}") from None
-    finally:
-        connection.close()
-    what = f"{returns:,} returns and {originals:,} originals"
-    print(f"deleted {what}; {before:,} bytes before, {after:,} after")
+    print(f"deleted {returns:,} returns and {originals:,} originals; {before:,} bytes before, {after:,} after")
 
 
-def _print_table(path: Path, found: dict[str, Any]) -> None:
-    screen = console(sys.stdout)
-    table = Table(box=None, pad_edge=False)
-    for title in ("Tool", "Returns", "Bytes, original", "reduced"):
-        table.add_column(title, justify="left" if title == "Tool" else "right", overflow="fold")
-    for one in found["tools"]:
-        table.add_row(Text(visible(one["tool"])), *(f"{count:,}" for count in (one["returns"], *one["bytes"].values())))
-    screen.print(table)
-    screen.print()
-    screen.print(Text(visible(f"{path}: {found['returns']:,} returns, {found['originals']:,} originals")))
-    screen.print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**found["bytes"]))
+def _print_statistics(path: Path, found: dict[str, Any]) -> None:
+    counts = ((one["tool"], one["returns"], *one["bytes"].values()) for one in found["tools"])
+    rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in counts]
+    console().print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
+    print(visible(f"{path}: {found['returns']:,} returns, {found['originals']:,} originals"))
+    print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**found["bytes"]))
     if found["newest"] is not None:
-        screen.print(f"stored from {found['oldest']} to {found['newest']}")
+        print(f"stored from {found['oldest']} to {found['newest']}")

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from reducer.analysis.prices import Prices
 
 
-def parser(verb: str, description: str, examples: str) -> argparse.ArgumentParser:
-    """Return the parser of a verb; the description is printed before its options and the examples after them."""
+def parser(verb: str, help: str | None) -> argparse.ArgumentParser:
+    """Return the parser of a verb; `help` is the docstring of its module, with the options before the examples."""
+    description, title, examples = (help or "").partition("examples:\n")
     layout = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28)
+    name, epilog = f"reducer {verb}".strip(), title + examples
     return argparse.ArgumentParser(
-        f"reducer {verb}".strip(), description=description, epilog=examples, formatter_class=layout, allow_abbrev=False
+        name, description=description, epilog=epilog, formatter_class=layout, allow_abbrev=False
     )
 
 

@@ -1,31 +1,5 @@
-"""`check`: finds mistakes in rule files."""
+"""Find mistakes in rule files.
 
-from __future__ import annotations
-
-import sys
-from argparse import Namespace
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from difflib import unified_diff
-from functools import partial
-from pathlib import Path
-from typing import Any
-
-from reducer.cli.arguments import parse, parser
-from reducer.cli.messages import CommandError, counted, reason, say
-from reducer.cli.outputs import write
-from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_read
-from reducer.cli.views.plain import plain, print_json
-from reducer.cli.watch import watch
-from reducer.errors import Diagnostic, Location
-from reducer.rules import Rule, Ruleset, check_rules
-from reducer.rules.diagnostics import catalogue
-from reducer.rules.fix import fixed
-from reducer.screen import print_problem, visible
-
-_EXAMPLES = """\
 examples:
   python -m reducer check                  ./rules, or the bundled rules if there is none
   python -m reducer check --fix            correct misspelt keys, missing quotes and the like, then check
@@ -34,10 +8,40 @@ examples:
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
 
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from reducer.cli.arguments import parse, parser
+from reducer.cli.files import write
+from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_read
+from reducer.cli.screen import (
+    CommandError,
+    counted,
+    plain,
+    print_json,
+    print_problem,
+    problem_counts,
+    reason,
+    say,
+    visible,
+)
+from reducer.cli.watch import watch
+from reducer.errors import Diagnostic, Location
+from reducer.rules import Rule, Ruleset, check_rules
+from reducer.rules.diagnostics import catalogue
+from reducer.rules.fix import fixed
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("check", "Find mistakes in rule files.", _EXAMPLES)
+    reader = parser("check", __doc__)
     add = reader.add_argument
     add("rules", nargs="*", metavar="RULES", help="rule files or folders")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
@@ -49,7 +53,11 @@ def main(arguments: Sequence[str]) -> int:
     if options.watch:
         if options.fix or options.diff or options.format != "text":
             raise CommandError("--watch prints text and writes nothing; leave out --fix, --diff and --format")
-        watch(partial(_facts, options), partial(files_read, options.rules))
+        # Lines move, so problems are compared by their messages.
+        watch(
+            lambda: {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)},
+            lambda: files_read(options.rules),
+        )
     if options.diff and options.format != "text":
         raise CommandError("--diff prints text; leave out --format")
     if options.diff or options.fix:
@@ -58,27 +66,20 @@ def main(arguments: Sequence[str]) -> int:
     return int(any(options.strict or problem.severity == "error" for problem in problems))
 
 
-def _facts(options: Namespace) -> dict[str, str]:
-    # Lines move, so problems are compared by their messages.
-    return {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)}
-
-
 def _check(options: Namespace) -> tuple[Diagnostic, ...]:
     """Print and return every problem of the rule files. Raises `CommandError`."""
     chosen = choose_rules(options.rules)
     problems = problems_of(chosen.files)
     if options.format == "json":
-        print_json({"problems": list(map(_as_json, problems))}, sys.stdout)
-    for problem in problems:
-        if options.format == "github":
+        print_json({"problems": list(map(_as_json, problems))})
+    elif options.format == "github":
+        for problem in problems:
             print(_command(problem))
-        elif options.format == "text":
-            print_problem(f"{problem}\n", sys.stdout)
-    if options.format == "text":
+    else:
+        for problem in problems:
+            print_problem(f"{problem}\n")
         files = counted(len(chosen.files), "rule file") + ("" if options.rules else f" in {chosen.name}")
-        counts = Counter(problem.severity for problem in problems)
-        found = ", ".join(counted(count, severity) for severity, count in sorted(counts.items()))
-        print(f"{found} in {files}" if found else f"{files}: no problems")
+        print(problem_counts((problem.severity for problem in problems), files))
     return problems
 
 
@@ -110,14 +111,15 @@ def _repeated(rule: Rule) -> Iterator[Diagnostic]:
 
 def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
     """Run a rule on its samples: yield samples that cannot be read, and steps that its `preserve` largely undoes."""
-    reported: set[int] = set()
-    restores = rule.preserved[-1] or any(step.preserves and not step.op.cuts_blindly for step in rule.steps)
-    for test in rule.tests if restores else ():
-        from reducer.analysis.samples import SampleError, sample
-        from reducer.analysis.steps import step_reports
-        from reducer.engine import attempt
-        from reducer.values import chars
+    if not rule.preserved[-1] and not any(step.preserves and not step.op.cuts_blindly for step in rule.steps):
+        return
+    from reducer.analysis.samples import SampleError, sample
+    from reducer.analysis.steps import step_reports
+    from reducer.engine import attempt
+    from reducer.values import chars
 
+    reported: set[int] = set()
+    for test in rule.tests:
         try:
             content = sample(rule, test)
         except SampleError as error:

@@ -1,9 +1,19 @@
-"""`compare`: compares rule sets and simple baselines on the same histories."""
+"""Compare rule sets and simple baselines on recorded histories: what each saves, which of the values that the agent
+used later it keeps, which entities it keeps, and what the requests cost with a prompt cache. Everything is measured as
+if it had run while the agent worked.
+
+examples:
+  python -m reducer compare histories/                     ./rules (otherwise the bundled rules) and four baselines
+  python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
+
+baselines: truncate:N (first N characters), head:N (first N items of every list), keep-last:N (returns of the last N
+requests)
+
+Exit codes: 0 done, 2 cannot run.
+"""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
@@ -11,28 +21,12 @@ from typing import Any
 from reducer.analysis.compare import AS_RECORDED, Contender, Score, add_scores, baseline, compare, of_rules
 from reducer.analysis.prices import Prices
 from reducer.cli.arguments import add_cache_prices, explained, parse, parser
-from reducer.cli.inputs import read_histories
-from reducer.cli.messages import counted
+from reducer.cli.files import read_histories
 from reducer.cli.rules import choose_rules, load
-from reducer.cli.views.table import share
-from reducer.screen import console, make_table
+from reducer.cli.screen import console, counted, make_table, print_json
+from reducer.cli.views.report import share
 
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5")
-_ABOUT = """\
-Compare rule sets and simple baselines on recorded histories: what each saves, which of the values that the agent used
-later it keeps, which entities it keeps, and what the requests cost with a prompt cache. Everything is measured as if it
-had run while the agent worked.
-"""
-_EXAMPLES = """\
-baselines: truncate:N (first N characters), head:N (first N items of every list), keep-last:N (returns of the last N
-requests)
-
-examples:
-  python -m reducer compare histories/                     ./rules (otherwise the bundled rules) and four baselines
-  python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
-
-Exit codes: 0 done, 2 cannot run.
-"""
 _COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "": lambda row: row["name"],
     "Characters\nbefore": lambda row: f"{row['characters']['before']:,}",
@@ -47,7 +41,7 @@ _COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("compare", _ABOUT, _EXAMPLES)
+    reader = parser("compare", __doc__)
     add = reader.add_argument
     add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="a rule set; repeat it for each rule set")
@@ -56,23 +50,19 @@ def main(arguments: Sequence[str]) -> int:
     add("--format", choices=("table", "json"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
-    contenders = [AS_RECORDED, *_rule_sets(options.rules, here=bool(options.histories)), *baselines]
+    chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], here=bool(options.histories))]
+    contenders = [AS_RECORDED, *(of_rules(one.name, load(one)) for one in chosen), *baselines]
     scored, skipped = read_histories(options.histories, lambda source, content: compare(content, contenders))
     scores = [reduce(add_scores, of_contender) for of_contender in zip(*scored, strict=True)]
     table = _rows(contenders, scores, options.cache_prices)
     if options.format == "json":
-        head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices._asdict()}
-        print(json.dumps({**head, "contenders": table}, indent=1))
+        head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices}
+        print_json({**head, "contenders": table})
     else:
-        screen = console(sys.stdout)
+        screen = console()
         screen.print(f"Read     {counted(len(scored), 'history', 'histories')}\n")
         screen.print(make_table(tuple(_COLUMNS), [[cell(row) for cell in _COLUMNS.values()] for row in table]))
     return 0
-
-
-def _rule_sets(given: Sequence[str], *, here: bool) -> list[Contender]:
-    sets = [choose_rules([one]) for one in given] or [choose_rules([], here=here)]
-    return [of_rules(chosen.name, load(chosen)) for chosen in sets]
 
 
 def _rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Prices) -> list[dict[str, Any]]:

@@ -6,25 +6,23 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from reducer.analysis.attention import attention
 from reducer.analysis.report import Report
-from reducer.analysis.tally import Tally
-from reducer.cli.inputs import find_sources, progress
-from reducer.cli.messages import CommandError, say
-from reducer.cli.outputs import targets
+from reducer.cli.files import Selection, find_sources, progress, targets
 from reducer.cli.reduction import Run, reduce_sources
 from reducer.cli.rules import choose_rules, files_read, load
-from reducer.cli.views.diff import print_end, print_returns
-from reducer.cli.views.html_page import print_html
-from reducer.cli.views.json_report import as_json
-from reducer.cli.views.plain import print_json
-from reducer.cli.views.table import print_head, print_table, share
+from reducer.cli.screen import CommandError, console, say
+from reducer.cli.views.diff import print_returns
+from reducer.cli.views.json_report import print_report
+from reducer.cli.views.report import print_end, print_head, print_html, print_table, share
 from reducer.cli.watch import watch
-from reducer.screen import console
+
+_PRINT = {"table": print_table, "diff": print_end, "json": print_report, "html": print_html}
 
 
 def dry_run(options: Namespace) -> tuple[int, Report]:
@@ -32,53 +30,68 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
 
     Raises `CommandError`, `ArchiveError` and OSError.
     """
-    if options.output is not None and options.output.endswith(".html"):
-        page = f"`--format html > {options.output}`"
-        raise CommandError(f"--output {options.output}: writes the reduced history; write the page with {page}")
+    run = _prepare(options)
+    # With the reduced history on standard output, the report goes to standard error.
+    stream = sys.stderr if options.output == "-" else sys.stdout
+    show = None
+    if options.format == "diff":
+        screen = console(stream)
+        print_head(replace(_report(run), histories=[source.name for source in run.sources]), screen)
+        show = partial(print_returns, whole=run.selection.is_everything, screen=screen)
+    # A progress bar and a diff on the same terminal would overwrite each other.
+    with progress(() if show and stream.isatty() else run.sources) as advance:
+        reduce_sources(run, show, advance)
+    result = _report(run)
+    if not run.histories:
+        if not run.errors:
+            raise CommandError(f"no history in {', '.join(options.histories)}")
+        return 2, result
+    needs = attention(result)
+    _PRINT[options.format](result, needs, stream, options.cache_prices)
+    if options.output not in (None, "-"):
+        say(f"wrote {options.output}, {run.written:,} bytes")
+    too_low = list(_below(options.fail_under, result))
+    for message in too_low:
+        say(message)
+    needs_work = too_low or any(lines.bad for lines in run.lines) or (options.strict and needs)
+    return 2 if run.errors else 1 if needs_work else 0, result
+
+
+def _prepare(options: Namespace) -> Run:
+    """Load the rules, and find what to read and where to write. Raises `CommandError`, `ArchiveError` and OSError."""
+    output, archive = options.output, options.archive
+    if output is not None and output.endswith(".html"):
+        page = f"write the page with `--format html > {output}`"
+        raise CommandError(f"--output {output}: writes the reduced history; {page}")
     chosen = choose_rules(options.rules, here=bool(options.histories))
     ruleset = load(chosen)
     sources = find_sources(options.histories)
-    files = targets(options.output, sources, chosen.files) if options.output is not None else ()
-    _check_archive(options)
-    # With the reduced history on standard output, the report goes to standard error.
-    stream = sys.stderr if options.output == "-" else sys.stdout
-    summed = partial(Report, chosen.name, ruleset, whole=options.tool is None and options.call is None)
-    show = None
-    if options.format == "diff":
-        planned, screen = summed([source.name for source in sources], Tally()), console(stream)
-        print_head(planned, screen)
-        show = partial(print_returns, whole=planned.whole, screen=screen)
-    # A progress bar and a diff on the same terminal would overwrite each other.
-    with progress(() if show and stream.isatty() else sources) as bar:
-        totals = reduce_sources(Run(options, chosen, ruleset, sources=sources, targets=files, progress=bar, show=show))
-    if not totals.histories and not totals.errors:
-        raise CommandError(f"no history in {', '.join(options.histories)}")
-    result = summed(totals.histories, totals.tally, totals.returns, totals.lines)
-    if not totals.histories:
-        return 2, result
-    needs = attention(result)
-    if options.format == "diff":
-        print_end(result, needs, console(stream))
-    elif options.format == "json":
-        print_json(as_json(result, needs, options.cache_prices), stream)
-    else:
-        print_report = print_table if options.format == "table" else print_html
-        print_report(result, needs, stream, options.cache_prices)
-    if options.output not in (None, "-"):
-        say(f"wrote {options.output}, {totals.written:,} bytes")
-    too_low = list(_below(options, result))
-    for message in too_low:
-        say(message)
-    needs_work = too_low or any(lines.bad for lines in totals.lines) or (options.strict and needs)
-    return 2 if totals.errors else 1 if needs_work else 0, result
+    files = targets(output, sources, chosen.files) if output is not None else {}
+    if archive is not None:
+        if output is None:
+            raise CommandError("--archive stores the originals of what --output writes; add --output")
+        if os.path.realpath(output) == os.path.realpath(archive):
+            raise CommandError(f"{archive}: is both --archive and --output")
+        from reducer.archive import Archive  # SQLite takes time to import
+
+        Archive(archive).close()
+    selection = Selection(options.tool, options.call)
+    return Run(options, chosen, ruleset, sources=sources, targets=files, selection=selection)
+
+
+def _report(run: Run) -> Report:
+    """Return the report of what was reduced so far."""
+    whole = run.selection.is_everything
+    return Report(
+        run.rules.name, run.ruleset, run.histories, run.tally, returns=run.returns, lines=run.lines, whole=whole
+    )
 
 
 def watch_run(options: Namespace) -> NoReturn:
     """Run again and again for `--watch`. Raises `CommandError`."""
     if options.output is not None or options.format not in ("table", "diff") or "-" in options.histories:
-        raise CommandError(
-            "--watch prints tables and diffs of files; leave out --output, --format json or html, and standard input"
-        )
+        needless = "--output, --format json or html, and standard input"
+        raise CommandError(f"--watch prints tables and diffs of files; leave out {needless}")
 
     def facts() -> dict[str, str]:
         found = dry_run(options)[1]
@@ -95,28 +108,14 @@ def watch_run(options: Namespace) -> NoReturn:
     watch(facts, read)
 
 
-def _check_archive(options: Namespace) -> None:
-    """Raise `CommandError` or `ArchiveError` for an archive that cannot be used."""
-    if options.archive is None:
-        return
-    if options.output is None:
-        raise CommandError("--archive stores the originals of what --output writes; add --output")
-    if os.path.realpath(options.output) == os.path.realpath(options.archive):
-        raise CommandError(f"{options.archive}: is both --archive and --output")
-    from reducer.archive import Archive  # SQLite takes time to import
-
-    Archive(options.archive).close()
-
-
-def _below(options: Namespace, result: Report) -> Iterator[str]:
-    """Yield a message for each measure below what `--fail-under` requires. A measure without values is never below."""
-    measures = result.tally.measures
+def _below(minimums: dict[str, float], result: Report) -> Iterator[str]:
+    """Yield a message for each measure below its minimum. A measure without values is never below."""
     shares = {"saved": (result.before - result.after, result.before)}
-    if measures is not None:
+    if (measures := result.tally.measures) is not None:
         entities = measures.entities.values()
         shares["references"] = (measures.kept, measures.references)
         shares["entities"] = (sum(found.kept for found in entities), sum(found.total for found in entities))
-    for name, minimum in options.fail_under.items():
+    for name, minimum in minimums.items():
         part, whole = shares[name]
         if whole and part / whole < minimum:
             yield f"{name}: {share(part, whole)} is below the required {minimum * 100:.4g}%"

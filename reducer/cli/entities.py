@@ -1,29 +1,5 @@
-"""`entities`: finds indicators and threat names in text and JSON."""
+"""Find indicators and threat names, also defanged ones.
 
-from __future__ import annotations
-
-import json
-import sys
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
-
-from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Source, find_sources
-from reducer.cli.messages import CommandError, suggestion
-from reducer.cli.rules import choose_rules, load
-from reducer.entities import Entity
-from reducer.entities.aliases import types_for
-from reducer.entities.entity import Scan
-from reducer.entities.vocabulary import BUILT_IN, Vocabulary
-from reducer.formats import decode
-from reducer.paths.written import Token, path_text
-from reducer.screen import console, visible
-
-_Spot = tuple[Entity, str, str]
-"""An entity, its file and its position."""
-_EXAMPLES = """\
 examples:
   python -m reducer entities report.txt              each entity once, with its count and first position
   python -m reducer entities a.json --type ioc --type cve
@@ -34,10 +10,32 @@ Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat
 Exit codes: 0 done, 2 cannot run.
 """
 
+from __future__ import annotations
+
+import json
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from reducer.cli.arguments import parse, parser
+from reducer.cli.files import Source, find_sources
+from reducer.cli.rules import choose_rules, load
+from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
+from reducer.entities import Entity
+from reducer.entities.aliases import types_for
+from reducer.entities.entity import Scan
+from reducer.entities.vocabulary import BUILT_IN
+from reducer.formats import decode
+from reducer.paths.written import Token, path_text
+
+_Spot = tuple[Entity, str, str]
+"""An entity, its file and its position."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("entities", "Find indicators and threat names, also defanged ones.", _EXAMPLES)
+    reader = parser("entities", __doc__)
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; can be repeated")
@@ -46,23 +44,19 @@ def main(arguments: Sequence[str]) -> int:
     add("--format", choices=("table", "jsonl"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
-    scan = _scanner(vocabulary, options.type)
-    sources = find_sources(options.files)
-    spots = (spot for source in sources for spot in _spots(source, scan))
-    if options.format == "jsonl":
-        for entity, file, position in spots:
-            print(json.dumps({**entity._asdict(), "file": file, "place": position}))
-    else:
-        _print_table(spots, options.refang, len(sources) > 1)
-    return 0
-
-
-def _scanner(vocabulary: Vocabulary, types: Sequence[str]) -> Scan:
-    for name in types:
+    for name in options.type:
         if name not in vocabulary.names:
             near = types_for(name, vocabulary.names) or vocabulary.names
             raise CommandError(f"unknown entity type {name}; {suggestion(name, near)}")
-    return vocabulary.scanner(vocabulary.expand(types)) if types else vocabulary.everything()
+    scan = vocabulary.scanner(vocabulary.expand(options.type)) if options.type else vocabulary.everything()
+    sources = find_sources(options.files)
+    spots = (spot for source in sources for spot in _spots(source, scan))
+    if options.format == "table":
+        _print_table(spots, options.refang, len(sources) > 1)
+    else:
+        for entity, file, position in spots:
+            print(json.dumps({**entity._asdict(), "file": file, "place": position}))
+    return 0
 
 
 def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
@@ -106,24 +100,18 @@ def _texts(value: Any) -> Iterator[tuple[Sequence[Token], str]]:
 
 def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
     """Print each entity once: its type, its first form, its count, and its first position."""
-    from rich.table import Table
-    from rich.text import Text
-
     first: dict[tuple[str, str], _Spot] = {}
     counts: Counter[tuple[str, str]] = Counter()
     for spot in spots:
         key = (spot[0].type, spot[0].canonical)
         first.setdefault(key, spot)
         counts[key] += 1
-    screen = console(sys.stdout, 200)
     if not first:
-        screen.print("no entities")
+        print("no entities")
         return
-    table = Table(box=None, pad_edge=False)
-    for title in ("Type", "Entity", "Count", "First at"):
-        table.add_column(title, justify="right" if title == "Count" else "left", overflow="fold")
+    rows = []
     for key, (entity, file, position) in first.items():
         shown, place = entity.canonical if refang else entity.value, f"{file} {position}" if is_named else position
-        table.add_row(entity.type, Text(visible(shown)), f"{counts[key]:,}", Text(visible(place)))
-    screen.print(table)
-    screen.print(f"{len(first):,} entities, {counts.total():,} occurrences")
+        rows.append((entity.type, shown, f"{counts[key]:,}", place))
+    console().print(make_table(("Type", "Entity", "Count", "First at"), rows, texts=(0, 1, 3)))
+    print(f"{counted(len(first), 'entity', 'entities')}, {counted(counts.total(), 'occurrence')}")

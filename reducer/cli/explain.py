@@ -1,31 +1,5 @@
-"""`explain`: explains rules, the reduction of one tool return, or a diagnostic code."""
+"""Explain what rules do, why one return of a history was reduced as it was, or what a diagnostic code means.
 
-from __future__ import annotations
-
-import re
-import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from textwrap import indent
-
-from reducer.analysis.report import LookOptions, ReturnReport, look
-from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Selection, find_sources
-from reducer.cli.messages import CommandError, suggestion
-from reducer.cli.rules import choose_rules, load
-from reducer.cli.views.diff import print_returns
-from reducer.errors import HistoryError
-from reducer.histories.findings import CODES
-from reducer.histories.lines import ENDINGS
-from reducer.rules import Rule, Ruleset, descriptions
-from reducer.rules.choose import matches
-from reducer.rules.diagnostics import catalogue
-from reducer.screen import console, visible
-
-_ABOUT = """\
-Explain what rules do, why one return of a history was reduced as it was, or what a diagnostic code means.
-"""
-_EXAMPLES = """\
 examples:
   python -m reducer explain rules/                 what each rule does
   python -m reducer explain session.json --call call_7#2 --rules rules/
@@ -37,12 +11,33 @@ examples:
 Without --rules, the rules in ./rules are used, otherwise the bundled rules.
 Exit codes: 0 done, 2 cannot run.
 """
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import indent
+
+from reducer.analysis.report import LookOptions, ReturnReport, look
+from reducer.cli.arguments import parse, parser
+from reducer.cli.files import Selection, find_sources
+from reducer.cli.rules import choose_rules, load
+from reducer.cli.screen import CommandError, console, suggestion, visible
+from reducer.cli.views.diff import print_returns
+from reducer.errors import HistoryError
+from reducer.histories.findings import CODES
+from reducer.histories.lines import ENDINGS
+from reducer.rules import Rule, Ruleset, descriptions
+from reducer.rules.choose import matches
+from reducer.rules.diagnostics import catalogue
+
 _CODE_OR_NAME = re.compile(r"[A-Za-z]\d{1,4}|[A-Za-z-]+")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("explain", _ABOUT, _EXAMPLES)
+    reader = parser("explain", __doc__)
     add = reader.add_argument
     about = "rule files or folders, one stored history, or a code such as E010 or its name"
     add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=about)
@@ -113,7 +108,7 @@ def _explain_call(history: str, call: str, rules: Sequence[str]) -> None:
             print("\nWhat the rule does")
             _print_descriptions(entry.rule)
         print("\nWhat it did" if entry.rule else "\nWhat happened", flush=True)
-        print_returns("", [entry], False, console(sys.stdout))
+        print_returns("", [entry], False, console())
 
 
 def _print_descriptions(rule: Rule) -> None:

@@ -10,22 +10,20 @@ from typing import Any
 from reducer.analysis.drafting import BIG, Draft, Proposal, draft_rule, file_names
 from reducer.analysis.steps import characters
 from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import STANDARD_INPUT
-from reducer.cli.messages import CommandError, counted, say
-from reducer.cli.outputs import write
+from reducer.cli.files import STANDARD_INPUT, write
 from reducer.cli.query import each_answer
 from reducer.cli.rules import Chosen, load, rule_files
 from reducer.cli.schema import schema_text
+from reducer.cli.screen import CommandError, counted, say, visible
 from reducer.histories.lines import ENDINGS
 from reducer.rules import compile_rules
-from reducer.screen import visible
 from reducer.values import Unreducible, chars
 
 _ABOUT = """\
 Draft a rule for each tool that has none: from a stored history, or from a sample, a file with one answer of a tool.
 The draft states a reason for each step, and has a sample and a test. Existing files are never overwritten.
 """
-_EXAMPLES = """\
+_EXAMPLES = """
 examples:
   python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
   python -m reducer init answer.json --tool search a sample: JSON or text, one answer of a tool
@@ -40,7 +38,7 @@ _TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("init", _ABOUT, _EXAMPLES)
+    reader = parser("init", _ABOUT + _EXAMPLES)
     add = reader.add_argument
     inputs = "stored histories, folders, samples, or - for standard input"
     add("files", nargs="+", metavar="HISTORY|SAMPLE", help=inputs)

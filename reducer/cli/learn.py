@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from reducer.analysis.drafting import Learned, Score, drafts, is_writable, learn, recorded, total
 from reducer.cli.arguments import parse, parser, share
+from reducer.cli.files import Source, read_histories
 from reducer.cli.init import write_drafts
-from reducer.cli.inputs import Source, read_histories
-from reducer.cli.messages import counted, say
-from reducer.screen import console, make_table, print_indented
+from reducer.cli.screen import console, counted, make_table, print_indented, say
 
 _ABOUT = """\
 Draft rules from recorded histories. What agents wrote after a tool return and can only know from it shows what a rule
 must keep: which keys were never used, and how many items and characters suffice. Half of the histories (by task) are
 held out; the drafts are measured on them as if they had run while the agent worked.
 """
-_EXAMPLES = """\
+_EXAMPLES = """
 examples:
   python -m reducer learn histories/                       show what can be learned and how well it does; write nothing
   python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
@@ -31,7 +29,7 @@ _COLUMNS = ("Tool", "returns", "characters", "saved", "kept", "held out", "saved
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("learn", _ABOUT, _EXAMPLES)
+    reader = parser("learn", _ABOUT + _EXAMPLES)
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     add("-o", "--output", metavar="DIR", help="write the drafts there: rule files, and samples/ for their tests")
@@ -67,7 +65,7 @@ def _group(source: Source) -> str:
 
 def _print_learned(learned: Learned, skipped: int) -> None:
     """Print what the rule of each tool does, what all rules do per source, and why other tools have no rule."""
-    screen = console(sys.stdout)
+    screen = console()
     histories = counted(len(learned.training) + len(learned.held), "history", "histories")
     screen.print(f"Read {histories}{f', skipped {skipped:,} other files or lines' if skipped else ''}.")
     split = f"Learned from {len(learned.training):,}, measured on the other {len(learned.held):,} (held-out tasks)."

@@ -1,32 +1,6 @@
-"""`query`: shows what a JMESPath expression selects in answers of tools."""
-
-from __future__ import annotations
-
-import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from reducer.analysis.query import Found, compile_query, query
-from reducer.analysis.texts import excerpt
-from reducer.cli.arguments import integer, parse, parser
-from reducer.cli.inputs import Selection, find_sources
-from reducer.cli.messages import CommandError, counted
-from reducer.cli.views.plain import print_json
-from reducer.errors import HistoryError
-from reducer.formats.json_text import read_json, read_string
-from reducer.histories.stored import Return, returns
-from reducer.paths import Path, PathError
-from reducer.screen import visible
-from reducer.strict_json import loads
-from reducer.values import Unreducible, dump
-
-_ABOUT = """\
-Show what a path selects in a sample or in the tool returns of histories, as a rule would: each place with its value.
+"""Show what a path selects in a sample or in the tool returns of histories, as a rule would: each place with its value.
 An expression that names no places, such as `length(hosts)`, is evaluated. If nothing is found, the output says why.
-"""
-_EXAMPLES = """\
+
 examples:
   python -m reducer query 'hosts[*].name' answer.json
                                                    places and values in a sample: JSON or text, one answer of a tool
@@ -38,6 +12,26 @@ examples:
 Quote the path for the shell. In a path, write numbers in backticks and texts in '…'.
 Exit codes: 0 found, 1 nothing found (or the condition never holds), 2 cannot run.
 """
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reducer.analysis.query import Found, compile_query, query
+from reducer.analysis.texts import excerpt
+from reducer.cli.arguments import integer, parse, parser
+from reducer.cli.files import Selection, find_sources
+from reducer.cli.screen import CommandError, counted, print_json, visible
+from reducer.errors import HistoryError
+from reducer.formats.json_text import read_json, read_string
+from reducer.histories.stored import Return, returns
+from reducer.paths import Path, PathError
+from reducer.strict_json import loads
+from reducer.values import Unreducible, dump
+
 _WIDTH = 100
 
 
@@ -53,7 +47,7 @@ class Answer:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("query", _ABOUT, _EXAMPLES)
+    reader = parser("query", __doc__)
     add = reader.add_argument
     add("path", metavar="PATH", help="a JMESPath expression, as in `path` or in a condition of a rule")
     add("files", nargs="+", metavar="FILE", help="samples, stored histories, folders, or - for standard input")
@@ -86,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             reasons[found.nothing.message] += 1
     if options.format == "json":
-        print_json({"expression": options.path, "names_places": names_places, "answers": answers}, sys.stdout)
+        print_json({"expression": options.path, "names_places": names_places, "answers": answers})
     else:
         for why, count in reasons.most_common():
             print(f"nothing found{f' in {count:,} answers' if count > 1 else ''}: {visible(why)}")
@@ -168,15 +162,15 @@ def _print(answer: Answer, found: Found, names_places: bool, max_places: int) ->
     print(f"  {counted(count, 'place')}{more}")
 
 
-def _as_json(answer: Answer, found: Found, names_places: bool) -> dict[str, Any]:
-    written: dict[str, Any] = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
-    if not names_places:
-        return {**written, "value": found.value}
-    places = [{"path": place, "value": value} for place, value in found.places]
-    why, suggestion = found.nothing.message or None, found.nothing.path or None
-    return {**written, "count": len(places), "places": places, "nothing": why, "suggestion": suggestion}
-
-
 def _shortened(value: Any) -> str:
     # A text is quoted, so that "5" differs from 5.
     return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
+
+
+def _as_json(answer: Answer, found: Found, names_places: bool) -> dict[str, Any]:
+    about = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
+    if not names_places:
+        return {**about, "value": found.value}
+    places = [{"path": place, "value": value} for place, value in found.places]
+    why = {"nothing": found.nothing.message or None, "suggestion": found.nothing.path or None}
+    return {**about, "count": len(places), "places": places, **why}

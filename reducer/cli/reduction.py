@@ -8,64 +8,50 @@ import signal
 import threading
 from argparse import Namespace
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NoReturn
 
 from reducer.analysis.report import MAX_BAD, LinesLook, LookOptions, ReturnReport, add_lines, look, look_at_lines
 from reducer.analysis.tally import LineSum, Tally
-from reducer.cli.inputs import Advance, Chunk, Selection, Source, read_chunks
-from reducer.cli.messages import CommandError, counted, say, say_skipped
-from reducer.cli.outputs import compressed, open_target
+from reducer.cli.files import Advance, Chunk, Selection, Source, compressed, open_target, read_chunks
 from reducer.cli.rules import Chosen, load
+from reducer.cli.screen import CommandError, counted, say, say_skipped
 from reducer.engine import prepare
 from reducer.errors import HistoryError
 from reducer.rules import Ruleset
 
-_TASKS_AHEAD = 4
-"""Tasks per worker that are read ahead. A chunk of JSON lines has about 2 MB."""
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One chunk of a source to reduce with the arguments of `run`; `target` is the file of its output, if any."""
-
-    options: Namespace
-    rules: Chosen
-    name: str
-    target: Path | None
-    chunk: Chunk
-
-    @property
-    def is_detailed(self) -> bool:
-        """Tell whether to report what each step removed: in a diff, and of whole histories in JSON."""
-        form = self.options.format
-        return bool(form == "diff" or (form == "json" and self.chunk.kind == "history"))
-
-
-class Result(NamedTuple):
-    """What came of a task: how many bytes of the file were read, what the rules did, and the names that occur.
-
-    `found` has the compressed output. A whole history has no lines, and its details have the line number 0.
-    """
-
-    position: int
-    found: LinesLook
-    selection: Selection
+_CHUNKS_AHEAD = 4
+"""Chunks per worker that are read ahead. A chunk of JSON lines has about 2 MB."""
+Show = Callable[[str, Sequence[ReturnReport]], None]
+"""Takes the title of a history or a line, and what the rules did to its returns."""
+_Result = tuple[LinesLook, Selection]
+"""What the rules did to a chunk, with the compressed output, and the names that occur in it."""
+_Call = tuple[Source, int, Callable[[], _Result]]
+"""A chunk to reduce: its source, how many bytes of the source were read, and the function that returns the result."""
 
 
 @dataclass(slots=True)
-class Totals:
-    """The sums of a run, the details of whole histories, and the numbers of written files and bytes and of errors."""
+class Run:
+    """What a run reads and does, and what came of it.
 
+    `targets` has the output of each source (None for standard output), and is empty without outputs. `returns` has the
+    details of whole histories, `written` the number of bytes, `errors` the number of sources that cannot be read.
+    """
+
+    options: Namespace
+    rules: Chosen
+    ruleset: Ruleset
+    sources: Sequence[Source]
+    targets: Mapping[Source, Path | None]
     selection: Selection
     histories: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
@@ -75,111 +61,98 @@ class Totals:
     errors: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a run reads and does.
+def reduce_sources(run: Run, show: Show | None, advance: Advance) -> None:
+    """Reduce all sources in order; report what cannot be read and go on. Raises `CommandError` if writing fails.
 
-    `targets` has the output of each source (None for standard output) and is empty without outputs. `show` gets the
-    details of each history or line with its title; without it, the details of whole histories are kept.
+    `show` gets the details of each history and line instead of `run.returns`.
     """
-
-    options: Namespace
-    rules: Chosen
-    ruleset: Ruleset
-    sources: Sequence[Source]
-    targets: Sequence[Path | None]
-    progress: Callable[[Source], Advance]
-    show: Callable[[str, tuple[ReturnReport, ...]], None] | None = None
-
-
-def reduce_sources(run: Run) -> Totals:
-    """Reduce all sources in order; report what cannot be read and go on. Raises `CommandError` if writing fails."""
-    totals = Totals(Selection(run.options.tool, run.options.call))
-    skipped: list[tuple[str, str]] = []
+    skipped: list[str] = []
     gc.freeze()  # collecting garbage after each chunk need not look at the rules
-    for number, results in groupby(_results(run), key=itemgetter(0)):
-        source = run.sources[number]
-        try:
-            with open_target(run.targets[number]) if run.targets else nullcontext() as file:
-                _add_results(run, source, (result for _, result in results), totals=totals, file=file)
-        except HistoryError as error:
-            why = str(error).removeprefix(f"{source.name}: ")
-            if source.folder and why.startswith("not a history"):
-                skipped.append((source.name, why))
-            else:
-                totals.errors += 1
-                say(f"error: {error}")
-        else:
-            totals.histories.append(source.name)
+    try:
+        with closing(_calls_ahead(run)) as calls:
+            for source, of_source in groupby(calls, key=itemgetter(0)):
+                try:
+                    with open_target(run.targets[source]) if run.targets else nullcontext() as file:
+                        _reduce_source(run, source, _results(of_source, advance), show=show, file=file)
+                except HistoryError as error:
+                    if source.folder and str(error).startswith(f"{source.name}: not a history"):
+                        skipped.append(str(error))
+                    else:
+                        run.errors += 1
+                        say(f"error: {error}")
+                else:
+                    run.histories.append(source.name)
+    except BrokenProcessPool:
+        raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
     gc.unfreeze()
     say_skipped(skipped)
-    return totals
 
 
-def _add_results(
-    run: Run, source: Source, results: Iterable[Result | str], *, totals: Totals, file: IO[bytes] | None
+def _results(calls: Iterable[_Call], advance: Advance) -> Iterator[_Result]:
+    for source, position, result in calls:
+        yield result()
+        advance(source, position)
+
+
+def _reduce_source(
+    run: Run, source: Source, results: Iterable[_Result], *, show: Show | None, file: IO[bytes] | None
 ) -> None:
     """Add up the results of one source, and write their outputs. Raises `HistoryError` if it cannot be read."""
-    advance = run.progress(source)
     lines = LineSum(source.name)
-    for result in results:
-        if isinstance(result, str):
-            raise HistoryError(result)
-        found = result.found
+    for found, selection in results:
         for line, returns in found.details:
-            if run.show is None:
-                totals.returns.extend(returns)
+            if show is None:
+                run.returns.extend(returns)
             else:
                 whole = source.name if len(run.sources) > 1 else ""
-                run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
+                show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
         for line, why in found.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
             say(f"{source.name}:{lines.lines + line}: {why}")
         add_lines(lines, found.lines)
-        totals.tally.merge(found.tally)
-        totals.selection.add(result.selection)
-        totals.written += file.write(found.output) if file is not None else 0
-        advance(result.position)
+        run.tally.merge(found.tally)
+        run.selection.add(selection)
+        run.written += file.write(found.output) if file is not None else 0
     if lines.bad > MAX_BAD:
         say(f"{source.name}: {lines.bad:,} bad lines in total")
     if lines.lines:
-        totals.lines.append(lines)
-    if source is run.sources[-1] and not totals.tally.tools and not totals.selection.is_everything:
-        raise totals.selection.nothing_found()  # and leave no output
+        run.lines.append(lines)
+    if source is run.sources[-1] and not run.tally.tools and not run.selection.is_everything:
+        raise run.selection.nothing_found()  # and leave no output
 
 
-def _tasks(run: Run) -> Iterator[tuple[int, Task]]:
-    """Read all sources; yield each chunk as a task with the number of its source."""
-    for number, source in enumerate(run.sources):
-        target = run.targets[number] if run.targets else None
-        task = partial(Task, run.options, run.rules, source.name, target=target)
-        try:
-            for chunk in read_chunks(source):
-                yield number, task(chunk=chunk)
-        except CommandError as error:
-            yield number, task(chunk=Chunk("unreadable", str(error).encode(), 0))
-
-
-def _results(run: Run) -> Iterator[tuple[int, Result | str]]:
-    """Yield the result of every task with the number of its source, in order."""
+def _calls_ahead(run: Run) -> Generator[_Call]:
+    """Yield a call for every chunk in order; with several processes, some chunks are reduced ahead."""
     if run.options.jobs == 1:
-        yield from ((number, reduce_task(task, run.ruleset)) for number, task in _tasks(run))
+        yield from _calls(run)
         return
-    waiting: deque[tuple[int, Callable[[], Result | str]]] = deque()
+    waiting: deque[_Call] = deque()
     with ProcessPoolExecutor(run.options.jobs, get_context("spawn"), initializer=_start_worker) as pool:
         try:
-            for number, task in _tasks(run):
-                # Detailed results contain rules, which cannot leave their process.
-                here = partial(reduce_task, task, run.ruleset)
-                waiting.append((number, here if task.is_detailed else pool.submit(_reduce_in_worker, task).result))
-                if len(waiting) > _TASKS_AHEAD * run.options.jobs:
-                    first, result = waiting.popleft()
-                    yield first, result()
-            for number, result in waiting:
-                yield number, result()
-        except BrokenProcessPool:
-            raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
+            for call in _calls(run, pool):
+                waiting.append(call)
+                if len(waiting) > _CHUNKS_AHEAD * run.options.jobs:
+                    yield waiting.popleft()
+            yield from waiting
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _calls(run: Run, pool: ProcessPoolExecutor | None = None) -> Iterator[_Call]:
+    for source in run.sources:
+        about: dict[str, Any] = {"name": source.name, "target": run.targets.get(source), "options": run.options}
+        try:
+            for chunk in read_chunks(source):
+                # Detailed results contain rules, which cannot leave their process.
+                if pool is None or _is_detailed(run.options, chunk):
+                    yield source, chunk.position, partial(reduce_chunk, chunk, run.ruleset, **about)
+                else:
+                    yield source, chunk.position, pool.submit(_reduce_in_worker, chunk, run.rules, about).result
+        except CommandError as error:
+            yield source, 0, partial(_refuse, str(error))
+
+
+def _refuse(message: str) -> NoReturn:
+    raise HistoryError(message)
 
 
 def _start_worker() -> None:
@@ -195,8 +168,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _reduce_in_worker(task: Task) -> Result | str:
-    return reduce_task(task, _ruleset(task.rules))
+def _reduce_in_worker(chunk: Chunk, rules: Chosen, about: dict[str, Any]) -> _Result:
+    return reduce_chunk(chunk, _ruleset(rules), **about)
 
 
 @cache
@@ -207,36 +180,41 @@ def _ruleset(rules: Chosen) -> Ruleset:
     return ruleset
 
 
-def reduce_task(task: Task, ruleset: Ruleset) -> Result | str:
-    """Reduce one chunk, or return why it cannot be read. Raises `CommandError` if its originals cannot be archived."""
-    chunk, options = task.chunk, task.options
+def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
+    """Tell whether to report what each step removed: in a diff, and of whole histories in JSON."""
+    return bool(options.format == "diff" or (options.format == "json" and chunk.kind == "history"))
+
+
+def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | None, options: Namespace) -> _Result:
+    """Reduce one chunk of the source `name` for the file `target`.
+
+    Raises `HistoryError` if it cannot be read, and `CommandError` if its originals cannot be archived.
+    """
     selection = Selection(options.tool, options.call)
     asked = LookOptions(
         None if selection.is_everything else selection.matches,
-        task.is_detailed,
+        _is_detailed(options, chunk),
         writes=options.output is not None,
         measured=options.measures,
         references=options.references,
         input_format=options.input_format,
     )
-    found = LinesLook(Tally(), LineSum(""), chunk.content if asked.writes else b"", ())
-    try:
-        if chunk.kind == "unreadable":
-            return chunk.content.decode()
-        if chunk.kind == "long line":
-            found.lines.lines = found.lines.long = int(chunk.ends)
-        elif chunk.kind == "lines":
-            found = look_at_lines(ruleset, chunk.content, asked)
-            # The few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
-            gc.collect()
-        else:
-            tally, returns, output = look(ruleset, task.name, chunk.content, asked)
-            found = LinesLook(tally, found.lines, output, ((0, returns),))
-    except HistoryError as error:
-        return f"{task.name}: {error}"
+    if chunk.kind == "lines":
+        found = look_at_lines(ruleset, chunk.content, asked)
+        # The few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
+        gc.collect()
+    elif chunk.kind == "history":
+        try:
+            tally, returns, output = look(ruleset, name, chunk.content, asked)
+        except HistoryError as error:
+            raise HistoryError(f"{name}: {error}") from None
+        found = LinesLook(tally, LineSum(""), output, ((0, returns),))
+    else:
+        count = int(chunk.ends)
+        found = LinesLook(Tally(), LineSum("", lines=count, long=count), chunk.content if asked.writes else b"", ())
     if options.archive is not None and chunk.kind != "long line":
         _archive(options, chunk, found.output, ruleset)
-    return Result(chunk.position, found._replace(output=compressed(found.output, task.target)), selection)
+    return found._replace(output=compressed(found.output, target)), selection
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:

@@ -1,20 +1,5 @@
-"""`restore`: restores original tool returns from an archive."""
+"""Restore the original tool returns in reduced histories from an archive.
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
-
-from reducer.archive.database import open_to_read
-from reducer.archive.histories import Restored, restore
-from reducer.cli.arguments import add_input_format, parse, parser
-from reducer.cli.inputs import Chunk, Source, find_sources, read_chunks
-from reducer.cli.messages import CommandError, counted, say
-from reducer.cli.outputs import compressed, open_target, targets
-from reducer.errors import HistoryError
-
-_EXAMPLES = """\
 examples:
   python -m reducer restore session.json --archive returns.db -o original.json
                                                    every reduced return as its tool gave it; all other bytes unchanged
@@ -26,23 +11,36 @@ The archive is only read. A return is identified by its tool, its call id, its r
 Exit codes: 0 done, 1 some returns stay reduced (each is listed), 2 cannot run.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from reducer.archive.database import open_to_read
+from reducer.archive.histories import Restored, restore
+from reducer.cli.arguments import add_input_format, parse, parser
+from reducer.cli.files import Chunk, Source, compressed, find_sources, open_target, read_chunks, targets
+from reducer.cli.screen import CommandError, counted, say
+from reducer.errors import HistoryError
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
-    reader = parser("restore", "Restore the original tool returns in reduced histories from an archive.", _EXAMPLES)
+    reader = parser("restore", __doc__)
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    add("--archive", required=True, metavar="FILE", help="the archive that the agent or `run --archive` wrote")
+    help = "the archive that the agent or `run --archive` wrote"
+    add("--archive", type=Path, required=True, metavar="FILE", help=help)
     add("--newest", action="store_true", help="use the newest original if several match a return")
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
     add_input_format(reader)
     options = parse(reader, arguments)
     sources = find_sources(options.histories)
-    files = targets(options.output, sources, [Path(options.archive)])
     errors = left = 0
-    with open_to_read(Path(options.archive)) as connection:
+    with open_to_read(options.archive) as connection:
         restored = partial(restore, connection=connection, newest=options.newest, input_format=options.input_format)
-        for source, file in zip(sources, files, strict=True):
+        for source, file in targets(options.output, sources, [options.archive]).items():
             try:
                 left += _restore_file(source, file, restored)
             except CommandError as error:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reducer.cli.messages import CommandError, counted
+from reducer.cli.screen import CommandError, counted, visible
+from reducer.errors import RuleError
 from reducer.files import MAX_RULE_BYTES, read_file
 
 if TYPE_CHECKING:
@@ -56,9 +57,7 @@ def rule_files(folder: Path) -> list[Path]:
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:
     """Read rule files; print every error on standard error. Raises `CommandError` and OSError."""
-    from reducer.errors import RuleError
-    from reducer.rules import read_rules
-    from reducer.screen import visible
+    from reducer.rules import read_rules  # `entities` does not need it
 
     try:
         return read_rules(*chosen.files)
@@ -67,17 +66,6 @@ def load(chosen: Chosen, done: str = "run") -> Ruleset:
             print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
         errors = counted(len(error.problems), "error")
         raise CommandError(f"{chosen.name}: {errors} in the rules; nothing was {done}") from None
-
-
-def names_under(file: Path, key: str) -> Iterator[str]:
-    """Yield the keys of a mapping at the top of a rule file, whatever else is wrong with it. Raises OSError."""
-    from reducer.rules.parser import parse
-    from reducer.rules.tree import plain
-
-    tree, _ = parse(read_file(file, MAX_RULE_BYTES), str(file))
-    content = None if tree is None else plain(tree)
-    names = content.get(key) if type(content) is dict else ()
-    yield from map(str, names if type(names) is dict else ())
 
 
 def files_read(given: Sequence[str], *, here: bool = True) -> Iterator[Path]:

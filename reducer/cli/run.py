@@ -1,19 +1,6 @@
-"""`run`: shows what rules do to stored histories, and writes the reduced histories."""
-
-from __future__ import annotations
-
-from argparse import ArgumentTypeError
-from collections.abc import Sequence
-
-from reducer.cli import VERBS
-from reducer.cli.arguments import add_cache_prices, add_input_format, integer, parse, parser, share
-from reducer.cli.messages import suggestion
-
-_ABOUT = """\
-Show what rules do to the tool returns of stored histories: what they save, what each step removed, and what needs
+"""Show what rules do to the tool returns of stored histories: what they save, what each step removed, and what needs
 attention. This is a dry run: inputs are never changed.
-"""
-_EXAMPLES = """\
+
 examples:
   python -m reducer                                the bundled sample history with the bundled rules
   python -m reducer --rules rules/ histories/      your rules on all histories in a folder
@@ -34,14 +21,23 @@ Exit codes: 0 done; 1 invalid lines in JSON lines, below --fail-under, or (with 
 2 cannot run.
 """
 
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from collections.abc import Sequence
+
+from reducer.cli import VERBS
+from reducer.cli.arguments import add_cache_prices, add_input_format, integer, parse, parser, share
+from reducer.cli.screen import suggestion
 
 _MEASURES = ("references", "entities", "saved")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
+    reader = parser("", __doc__)
     verbs = "\n".join(f"  {name:<12}{what}" for name, what in VERBS.items())
-    reader = parser("", f"{_ABOUT}\nverbs (details: `python -m reducer VERB --help`):\n{verbs}\n", _EXAMPLES)
+    reader.description = f"{reader.description}verbs (details: `python -m reducer VERB --help`):\n{verbs}\n"
     add = reader.add_argument
     add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="rule files or folders; can be repeated")

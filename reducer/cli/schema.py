@@ -1,21 +1,5 @@
-"""`schema`: prints the JSON Schema of rule files, for editors."""
+"""Print the JSON Schema (draft 2020-12) of rule files, for editors.
 
-from __future__ import annotations
-
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-
-from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Source, find_sources, read_lines
-from reducer.cli.messages import CommandError
-from reducer.cli.outputs import check_targets, write
-from reducer.cli.rules import choose_rules, names_under
-from reducer.errors import HistoryError
-from reducer.histories.stored import returns
-from reducer.rules.schema import rule_schema
-
-_EXAMPLES = """\
 examples:
   python -m reducer schema -o rules/.schema.json   for the rule files in rules/ that start with the line below
   python -m reducer schema --rules my/ --history session.json -o my/.schema.json
@@ -28,10 +12,28 @@ Without --rules, the rules in ./rules are used, otherwise the bundled rules.
 Exit codes: 0 done, 2 cannot run.
 """
 
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from reducer.cli.arguments import parse, parser
+from reducer.cli.files import Source, check_targets, find_sources, read_lines, write
+from reducer.cli.rules import choose_rules
+from reducer.cli.screen import CommandError
+from reducer.errors import HistoryError
+from reducer.files import MAX_RULE_BYTES, read_file
+from reducer.histories.stored import returns
+from reducer.rules.parser import parse as parse_rule
+from reducer.rules.schema import rule_schema
+from reducer.rules.tree import plain
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("schema", "Print the JSON Schema (draft 2020-12) of rule files, for editors.", _EXAMPLES)
+    reader = parser("schema", __doc__)
     add = reader.add_argument
     add("--history", action="append", default=[], metavar="FILE", help="suggest the tools of these histories; or -")
     rules = "include the types and conditions defined there"
@@ -48,12 +50,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def schema_text(tools: Iterable[str], rules: Sequence[str]) -> bytes:
     """Return the schema that suggests `tools`, as JSON in UTF-8. Raises `CommandError` and OSError."""
-    files = choose_rules(rules).files
-    entities, conditions = (
-        sorted({name for file in files for name in names_under(file, key)}) for key in ("entities", "conditions")
-    )
-    text = json.dumps(rule_schema(sorted(set(tools)), entities, conditions), ensure_ascii=False, indent=1)
+    trees = [parse_rule(read_file(file, MAX_RULE_BYTES), str(file))[0] for file in choose_rules(rules).files]
+    contents = [plain(tree) for tree in trees if tree is not None]
+    schema = rule_schema(sorted(set(tools)), _names(contents, "entities"), _names(contents, "conditions"))
+    text = json.dumps(schema, ensure_ascii=False, indent=1)
     return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate as its JSON escape
+
+
+def _names(contents: Iterable[Any], key: str) -> list[str]:
+    """Return the keys of a mapping at the top of rule files, whatever else is wrong with them."""
+    found = (content.get(key) for content in contents if type(content) is dict)
+    return sorted({str(name) for names in found if type(names) is dict for name in names})
 
 
 def _tools(sources: Sequence[Source]) -> Iterator[str]:

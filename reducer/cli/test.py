@@ -1,13 +1,21 @@
-"""`test`: runs the tests in rule files, and prints the results as text, JSON or JUnit XML."""
+"""Run the tests in rule files. Every test also checks the laws of reducing: types and root keys are kept, the result is
+a subset and never larger, a second reduction changes nothing, and preserved entities survive.
+
+examples:
+  python -m reducer test                        ./rules, or the bundled rules if there is none
+  python -m reducer test --update               write the snapshots that have changed
+  python -m reducer test --format junit         for continuous integration; json for other programs
+
+Exit codes: 0 all passed, 1 a test failed (with --require-tests also a rule without tests), 2 cannot run.
+"""
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -16,30 +24,15 @@ from reducer.analysis.expectations import Place
 from reducer.analysis.rule_tests import Coverage, Gap, TestResult, chosen_tests, coverage, run_test, untested
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
-from reducer.cli.messages import CommandError, counted, say
-from reducer.cli.outputs import write
+from reducer.cli.files import write
 from reducer.cli.rules import choose_rules, files_read, load, short
+from reducer.cli.screen import CommandError, counted, fields_of, plain, print_json, print_problem, say, visible
 from reducer.cli.views.diff import step_line
-from reducer.cli.views.plain import fields_of, plain, print_json
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import parse as parse_rule
 from reducer.rules.tree import Tree, locate
-from reducer.screen import print_problem, visible
-
-_ABOUT = """\
-Run the tests in rule files. Every test also checks the laws of reducing: types and root keys are kept, the result is a
-subset and never larger, a second reduction changes nothing, and preserved entities survive.
-"""
-_EXAMPLES = """\
-examples:
-  python -m reducer test                        ./rules, or the bundled rules if there is none
-  python -m reducer test --update               write the snapshots that have changed
-  python -m reducer test --format junit         for continuous integration; json for other programs
-
-Exit codes: 0 all passed, 1 a test failed (with --require-tests also a rule without tests), 2 cannot run.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +52,7 @@ class _Case:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("test", _ABOUT, _EXAMPLES)
+    reader = parser("test", __doc__)
     add = reader.add_argument
     add("rules", nargs="*", metavar="RULES", help="rule files or folders")
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
@@ -74,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
             raise CommandError("--watch prints text; leave out --format")
         watch(
             lambda: {f"{case.location.file}: {case.name}": case.status for case in _run(options)},
-            partial(files_read, options.rules),
+            lambda: files_read(options.rules),
         )
     return int(any(case.status == "failed" for case in _run(options)))
 
@@ -90,14 +83,20 @@ def _run(options: Namespace) -> list[_Case]:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
     results, cases = [], []
+
+    def add(case: _Case) -> None:
+        cases.append(case)
+        if options.format == "text" and case.text:
+            print_problem(f"{case.text}\n")
+
     for rule, number in tests:
         results.append(run_test(ruleset, rule, number, snapshots))
-        cases.append(_shown(_test_case(results[-1]), options.format))
+        add(_test_case(results[-1]))
     covered = coverage(ruleset.rules, results) if options.coverage else None
-    gaps = covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ()
-    cases += [_shown(_gap_case(gap, options.require_tests), options.format) for gap in gaps]
+    for gap in covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ():
+        add(_gap_case(gap, options.require_tests))
     if options.format == "json":
-        print_json(_as_json(cases, covered), sys.stdout)
+        print_json(_as_json(cases, covered))
     elif options.format == "junit":
         print(_as_junit(cases))
     else:
@@ -106,13 +105,6 @@ def _run(options: Namespace) -> list[_Case]:
         write(file, content)
         say(f"wrote {short(file)}, {len(content):,} bytes")
     return cases
-
-
-def _shown(case: _Case, format: str) -> _Case:
-    """Print the text of a case at once if the results are printed as text."""
-    if format == "text" and case.text:
-        print_problem(f"{case.text}\n", sys.stdout)
-    return case
 
 
 def _test_case(result: TestResult) -> _Case:
@@ -176,12 +168,13 @@ def _as_json(cases: Sequence[_Case], found: Coverage | None) -> dict[str, Any]:
 
 def _as_junit(cases: Sequence[_Case]) -> str:
     """Return JUnit XML; a rule that must have tests and has none is a failed case."""
-    cases = [case for case in cases if case.status != "not tested"]
-    failed = sum(case.status == "failed" for case in cases)
-    counts = {"tests": str(len(cases)), "failures": str(failed), "errors": "0"}
-    root = Element("testsuites", counts, name="reducer")
-    suite = SubElement(root, "testsuite", counts, name="rules")
+    counts = Counter(case.status for case in cases)
+    numbers = {"tests": str(len(cases) - counts["not tested"]), "failures": str(counts["failed"]), "errors": "0"}
+    root = Element("testsuites", numbers, name="reducer")
+    suite = SubElement(root, "testsuite", numbers, name="rules")
     for case in cases:
+        if case.status == "not tested":
+            continue
         file = _xml(case.location.file)
         about = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
         element = SubElement(suite, "testcase", about, line=str(case.location.line))

@@ -1,33 +1,7 @@
-"""`validate`: checks the structure of stored histories."""
-
-from __future__ import annotations
-
-import sys
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
-from pathlib import Path
-
-from reducer.cli.arguments import parse, parser
-from reducer.cli.inputs import Advance, Line, Source, find_sources, progress, read_lines
-from reducer.cli.messages import CommandError, counted, say, say_skipped
-from reducer.cli.views.plain import print_json
-from reducer.histories.against import compare
-from reducer.histories.findings import CODES, Finding
-from reducer.histories.lines import MAX_LINE, is_heavy
-from reducer.histories.validate import Document, check_document, read_document
-from reducer.paths.written import path_text
-from reducer.screen import print_problem, visible
-
-_MAX_FINDINGS = 20
-"""Findings per code and file that are printed as text."""
-_ABOUT = """\
-Check stored histories, before or after reducing: fields, calls and their returns, ids, order.
+"""Check stored histories, before or after reducing: fields, calls and their returns, ids, order.
 An error is what PydanticAI refuses to load or a large provider refuses to answer. A warning is unusual but accepted.
 No file is changed.
-"""
-_EXAMPLES = """\
+
 examples:
   python -m reducer validate session.json          every finding with line, column, code and JSON path
   python -m reducer validate histories/ --strict   all histories in a folder; also fail for warnings
@@ -40,19 +14,38 @@ lines of these, or a session history of a chat front end, which gets fewer check
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
 
+from __future__ import annotations
 
-@dataclass(frozen=True, slots=True)
-class _Checked:
-    """One file: the number of its histories, and its findings."""
+from collections import Counter
+from collections.abc import Sequence
+from itertools import zip_longest
+from pathlib import Path
 
-    name: str
-    histories: int
-    findings: Sequence[Finding]
+from reducer.cli.arguments import parse, parser
+from reducer.cli.files import Advance, Source, find_sources, progress, read_lines
+from reducer.cli.screen import (
+    CommandError,
+    counted,
+    print_json,
+    print_problem,
+    problem_counts,
+    say,
+    say_skipped,
+    visible,
+)
+from reducer.histories.against import compare
+from reducer.histories.findings import CODES, Finding
+from reducer.histories.lines import MAX_LINE, is_heavy
+from reducer.histories.validate import check_document, read_document
+from reducer.paths.written import path_text
+
+_MAX_FINDINGS = 20
+"""Findings per code and file that are printed as text."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("validate", _ABOUT, _EXAMPLES)
+    reader = parser("validate", __doc__)
     add = reader.add_argument
     add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     help = "check that HISTORY is a reduction of this one; for several, of the same files in this folder"
@@ -71,36 +64,35 @@ def main(arguments: Sequence[str]) -> int:
     sources = find_sources(options.histories)
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
         raise CommandError(f"--against {options.against}: for {len(sources):,} histories, name a folder")
-    checked: list[_Checked] = []
-    skipped: list[tuple[str, str]] = []
-    errors = 0
-    with progress(sources) as bar:
+    checked: dict[str, list[Finding]] = {}
+    skipped: list[str] = []
+    count = errors = 0
+    with progress(sources) as advance:
         for source in sources:
             try:
                 original = None if options.against is None else _original(options.against, source)
-                file = _check(source, original, bar(source))
+                histories, findings = _check(source, original, advance)
             except CommandError as error:
                 say(f"error: {error}")
                 errors += 1
                 continue
-            if source.folder and file.histories == sum(finding.code == "V003" for finding in file.findings):
+            if source.folder and histories == sum(finding.code == "V003" for finding in findings):
                 # A folder may contain other JSON; a file that was named must be a history.
-                skipped.append((source.name, file.findings[0].message))
+                skipped.append(f"{source.name}: {findings[0].message}")
             else:
-                checked.append(file)
+                checked[source.name] = findings
+                count += histories
     say_skipped(skipped)
     if not checked:
         return 2
-    counts = Counter(finding.severity for file in checked for finding in file.findings)
+    counts = Counter(finding.severity for findings in checked.values() for finding in findings)
     if options.format == "json":
-        files = [{"file": file.name, "findings": list(map(_as_json, file.findings))} for file in checked]
-        print_json({"files": files, "errors": counts["error"], "warnings": counts["warning"]}, sys.stdout)
+        files = [{"file": name, "findings": list(map(_as_json, findings))} for name, findings in checked.items()]
+        print_json({"files": files, "errors": counts["error"], "warnings": counts["warning"]})
     else:
-        for file in checked:
-            _print_findings(file)
-        histories = counted(sum(file.histories for file in checked), "history", "histories")
-        found = ", ".join(counted(count, severity) for severity, count in sorted(counts.items()))
-        print(f"{found} in {histories}" if found else f"{histories}: no problems")
+        for name, findings in checked.items():
+            _print_findings(name, findings)
+        print(problem_counts(counts.elements(), counted(count, "history", "histories")))
     return 2 if errors else 1 if counts["error"] or (options.strict and counts) else 0
 
 
@@ -112,56 +104,47 @@ def _original(name: str, source: Source) -> Source:
     return Source(str(path), path)
 
 
-def _check(source: Source, original: Source | None, advance: Advance) -> _Checked:
-    """Check a source, and with an `original` that it is a reduction of that. Raises `CommandError`."""
+def _check(source: Source, original: Source | None, advance: Advance) -> tuple[int, list[Finding]]:
+    """Check a source, and with an `original` that it is a reduction of that.
+
+    Returns the number of histories, and the findings. Raises `CommandError`.
+    """
     found: list[Finding] = []
     histories = last = 0
     for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):
         if line is None:
             found.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
-        document = _document(line)
-        if document is not None:
-            histories += 1
+        document, last = None, max(line.number, 1)
+        if not line.number or not (line.is_long or line.is_blank or is_heavy(line.content)):
+            document = read_document(line.content, last)
             found += check_document(document)
-        elif line.is_long or line.content.strip():
-            histories += 1
+        elif not line.is_blank:
             what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
-            found.append(Finding("V007", (), what, line=line.number, column=1))
-        if original is not None and (other is None or other.content != line.content):
-            found += _compared(line, other, document)
-        last = line.number
-        advance(line.position)
-    return _Checked(source.name, histories, found)
+            found.append(Finding("V007", (), what, line=last, column=1))
+        histories += not line.is_blank
+        if original is None or (other is not None and other.content == line.content):
+            pass
+        elif other is not None and not other.is_long and document is not None:
+            found += compare(document, read_document(other.content, last))
+        else:
+            why = "the original has no such line" if other is None else "differs from the original, and is not compared"
+            found.append(Finding("V101", (), why, line=last, column=1))
+        advance(source, line.position)
+    return histories, found
 
 
-def _document(line: Line) -> Document | None:
-    """Return the JSON text of a line or a whole file; None for a line that is blank or too large."""
-    if line.number and (line.is_long or not line.content.strip() or is_heavy(line.content)):
-        return None
-    return read_document(line.content, max(line.number, 1))
-
-
-def _compared(line: Line, other: Line | None, document: Document | None) -> list[Finding]:
-    """Return where a line or a whole file is not a reduction of the original one, which is different."""
-    if other is not None and document is not None and not other.is_long:
-        return compare(document, read_document(other.content, max(line.number, 1)))
-    message = "the original has no such line" if other is None else "differs from the original, and is not compared"
-    return [Finding("V101", (), message, line=max(line.number, 1), column=1)]
-
-
-def _print_findings(file: _Checked) -> None:
+def _print_findings(name: str, findings: Sequence[Finding]) -> None:
     """Print a line per finding, `file:line:column: error V032 at [2].parts[0]: …`, then how many more there are."""
     counts: Counter[str] = Counter()
-    for finding in file.findings:
+    for finding in findings:
         counts[finding.code] += 1
         if counts[finding.code] <= _MAX_FINDINGS:
             what = f"{finding.severity} {finding.code} at {path_text(finding.path)}"
-            where = f"{file.name}:{finding.line}:{finding.column}"
-            print_problem(visible(f"{where}: {what}: {finding.message}"), sys.stdout)
+            print_problem(visible(f"{name}:{finding.line}:{finding.column}: {what}: {finding.message}"))
     for code, count in counts.items():
         if count > _MAX_FINDINGS:
-            print(visible(f"{file.name}: and {count - _MAX_FINDINGS:,} more {code}: {CODES[code].meaning}"))
+            print(visible(f"{name}: and {count - _MAX_FINDINGS:,} more {code}: {CODES[code].meaning}"))
 
 
 def _as_json(finding: Finding) -> dict[str, object]:

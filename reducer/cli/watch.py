@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from reducer.cli.messages import CommandError, counted, say
+from reducer.cli.screen import CommandError, counted, say
 
 _INTERVAL = 0.3
 """Seconds between two looks at the files."""
@@ -35,8 +35,7 @@ def watch(run: Callable[[], Facts], files: Callable[[], Iterable[Path]]) -> NoRe
             say(f"error: {error}")
         else:
             if last is not None:
-                print("\nSince the last run")
-                print("\n".join(f"  {line}" for line in _changes(last, facts)) or "  no changes")
+                print("\nSince the last run", *(_changes(last, facts) or ["no changes"]), sep="\n  ")
             last = facts
         sys.stdout.flush()
         say(f"watching {counted(len(before), 'file')}; Ctrl-C ends")
@@ -45,14 +44,11 @@ def watch(run: Callable[[], Facts], files: Callable[[], Iterable[Path]]) -> NoRe
         time.sleep(_INTERVAL)  # an editor may delete a file before it writes the new one
 
 
-def _changes(last: Facts, facts: Facts) -> Iterator[str]:
-    """Yield what is new, different and gone since the last run."""
-    for name, fact in facts.items():
-        if name not in last:
-            yield f"new: {name}{f': {fact}' if fact else ''}"
-        elif last[name] != fact:
-            yield f"{name}: {fact}, was {last[name]}"
-    yield from (f"gone: {name}" for name in last if name not in facts)
+def _changes(last: Facts, facts: Facts) -> list[str]:
+    """Return what is new, different and gone since the last run."""
+    new = [f"new: {name}{f': {fact}' if fact else ''}" for name, fact in facts.items() if name not in last]
+    other = [f"{name}: {fact}, was {last[name]}" for name, fact in facts.items() if last.get(name, fact) != fact]
+    return new + other + [f"gone: {name}" for name in last if name not in facts]
 
 
 def _stamps(files: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int] | None]:

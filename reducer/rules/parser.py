@@ -48,7 +48,8 @@ _AMBIGUOUS = {
 }
 """Code, kind and more help by what YAML 1.1 reads where YAML 1.2 reads a text or something else."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
-_RESOLVER: Any = Resolver()
+_RESOLVERS: Any = Resolver.yaml_implicit_resolvers
+"""The tags of YAML 1.1 with their patterns, by the first character of a value."""
 
 
 class _Unreadable(Exception):
@@ -208,7 +209,8 @@ class _Reader:
         elif _CURLY.fullmatch(text):
             self.report.add(node, "E045", "curly quotes are not quotes in YAML")
         else:
-            tag = _RESOLVER.resolve(yaml.nodes.ScalarNode, text, (True, False)).rpartition(":")[2]
+            tags = (tag for tag, pattern in _RESOLVERS.get(text[:1], ()) if pattern.match(text))
+            tag = next(tags, "").rpartition(":")[2]
             code, kind, more = _AMBIGUOUS.get(tag, ("", "", ""))
             if code:
                 message = f"`{shown}` is ambiguous without quotes: a text or {kind}"

@@ -16,9 +16,9 @@ from reducer.analysis.attention import attention
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import MAX_BAD, LookOptions, Report, ReturnReport, add_lines, look, look_at_lines, tokens
 from reducer.analysis.tally import OTHER_TOOLS, LineSum, Tally
+from reducer.cli.screen import visible
 from reducer.cli.views.json_report import as_json
 from reducer.rules import Ruleset, compile_rules
-from reducer.screen import visible
 from tests.cli.conftest import RECORDS, history
 
 HEAD = "version: 1\ntool: t\n"

@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,11 @@ class Result:
 Cli = Callable[..., Result]
 
 
-def history(*returns: tuple[str, Any], ids: tuple[str, ...] = ()) -> bytes:
-    """Write a stored history with one request for each tool return; call ids are c1, c2, … unless given."""
+def history(*returns: tuple[str, Any], ids: Sequence[str] = (), text: str = "") -> bytes:
+    """Write a stored history with one request for each tool return, and a `text` of the agent at the end.
+
+    Call ids are c1, c2, … unless given.
+    """
     messages: list[dict[str, Any]] = [
         {"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "What is it?"}]}
     ]
@@ -46,6 +50,8 @@ def history(*returns: tuple[str, Any], ids: tuple[str, ...] = ()) -> bytes:
         messages.append({"kind": "response", "parts": [{"part_kind": "tool-call", "args": {}, **names}]})
         part = {"part_kind": "tool-return", "content": content, "outcome": "success", **names}
         messages.append({"kind": "request", "parts": [part]})
+    if text:
+        messages.append({"kind": "response", "parts": [{"part_kind": "text", "content": text}]})
     return json.dumps(messages).encode()
 
 
@@ -74,18 +80,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def used(folder: Path) -> Path:
     """Add a message to `h.json` that uses two hosts, of which `lookup.yaml` takes one."""
-    text = {"part_kind": "text", "content": "Look at host3-a, no: at host3 and host29."}
-    messages = [*json.loads(LONG), {"kind": "response", "parts": [text]}]
-    (folder / "h.json").write_text(json.dumps(messages))
+    text = "Look at host3-a, no: at host3 and host29."
+    (folder / "h.json").write_bytes(history(("lookup", {"records": RECORDS}), text=text))
     return folder
 
 
 @pytest.fixture
-def cli(capfd: pytest.CaptureFixture[str]) -> Cli:
+def cli(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Run the command line in this process."""
 
-    def run(*arguments: str) -> Result:
+    def run(*arguments: str, input: bytes = b"") -> Result:
         capfd.readouterr()
+        monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(input)))
         code = main(list(arguments))
         out, err = capfd.readouterr()
         assert "Traceback" not in err

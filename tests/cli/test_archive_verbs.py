@@ -16,7 +16,7 @@ from reducer.archive import archive as archive_module
 from reducer.archive.database import open_to_read, open_to_write
 from reducer.archive.histories import entries_between, restore
 from reducer.histories.stored import reduce_json
-from tests.cli.conftest import LONG, SESSIONS, Cli, Result, history, process
+from tests.cli.conftest import LONG, SESSIONS, Cli, Result, history
 
 NOTE = "A long text, with more in it than the model needs to see, and café. " * 4
 HARSH = "version: 1\ntool: '*'\nsteps:\n  - {path: nodes, limit: 1}\n  - truncate: 30\nmax_chars: 300\n"
@@ -46,7 +46,7 @@ def test_restore_gives_back_the_same_bytes(original: bytes, cli: Cli) -> None:
     ]
     assert (result.code, result.out) == (1, "")
     reduced = Path("reduced.json").read_bytes()
-    assert process("restore", "-", *ARCHIVE, input=reduced).out.encode() == original
+    assert cli("restore", "-", *ARCHIVE, input=reduced).out.encode() == original
 
 
 def test_what_the_archive_does_not_have_stays_and_is_named(original: bytes, cli: Cli) -> None:
@@ -79,7 +79,7 @@ def test_stats_count(original: bytes, cli: Cli) -> None:
     assert found["oldest"] <= found["newest"]
     shown = cli("archive", "stats", "returns.db")
     assert shown.code == 0
-    rows = [line.split() for line in shown.out.splitlines()[1:3]]
+    rows = [line.split() for line in shown.out.splitlines()[3:5]]
     assert rows == [[tool["tool"], str(tool["returns"]), *map(str, tool["bytes"].values())] for tool in (note, lookup)]
     assert "returns.db: 3 returns, 3 originals" in shown.out
 

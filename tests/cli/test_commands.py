@@ -1,39 +1,77 @@
-"""Verbs for rules as examples: commands with what they print, and commands that cannot run."""
+"""The command line as examples: commands with what they print, and commands that cannot run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.cli.conftest import Result
+from reducer.archive import Archive
+from tests.cli.conftest import Cli, history
 
-GROUPS = yaml.safe_load((Path(__file__).parent / "commands.yaml").read_text())
+GROUPS = [
+    group
+    for name in ("commands.yaml", "bad_input.yaml")
+    for group in yaml.safe_load((Path(__file__).parent / name).read_text())
+]
 RUNS = [(group["files"], run) for group in GROUPS for run in group.get("runs", ())]
 REFUSED = [(group["files"], *refused) for group in GROUPS for refused in group.get("refused", {}).items()]
 
 
-def write(folder: Path, files: dict[str, str]) -> None:
+def write(folder: Path, files: dict[str, Any]) -> None:
+    """Write texts, JSON values, and histories with `returns: [[call id, tool, content], …]` and a last `text`."""
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content.encode("latin-1"))
+        if isinstance(content, str):
+            data = content.encode("latin-1")
+        elif "returns" in content:
+            ids, tools, contents = zip(*content["returns"], strict=True)
+            data = history(*zip(tools, contents, strict=True), ids=ids, text=content.get("text", ""))
+        else:
+            data = json.dumps(content).encode()
+        (folder / name).write_bytes(data)
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Return the bytes of all files but those that SQLite needs while it reads."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("returns.db-"))
+    return {path: path.read_bytes() for path in files}
+
+
+def lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip("\n").splitlines() if line.strip()]
 
 
 @pytest.mark.parametrize(("files", "run"), RUNS, ids=[run["run"] for _, run in RUNS])
-def test_commands(folder: Path, cli: Callable[..., Result], files: dict[str, str], run: dict[str, Any]) -> None:
+def test_commands(folder: Path, cli: Cli, files: dict[str, Any], run: dict[str, Any]) -> None:
     write(folder, files)
-    result = cli(*run["run"].split())
-    assert (result.code, result.out.rstrip("\n"), result.err) == (run.get("code", 0), run["out"].rstrip("\n"), "")
+    before = contents(folder)
+    result = cli(*shlex.split(run["run"]))
+    assert (result.code, lines(result.err)) == (run.get("code", 0), lines(run.get("err", "")))
+    if "json" in run:
+        assert result.json == run["json"]
+    elif "has" in run:
+        assert [part for part in run["has"] if part not in result.out] == []
+    else:
+        assert lines(result.out) == lines(run["out"])
+    written = {folder / name: text.encode() for name, text in run.get("writes", {}).items()}
+    assert contents(folder) == {**before, **written}
 
 
 @pytest.mark.parametrize(("files", "command", "error"), REFUSED, ids=[command for _, command, _ in REFUSED])
-def test_refused(folder: Path, cli: Callable[..., Result], files: dict[str, str], command: str, error: str) -> None:
+def test_refused(folder: Path, cli: Cli, files: dict[str, Any], command: str, error: str) -> None:
     write(folder, files)
-    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-    result = cli(*command.split())
-    assert (result.code, result.out) == (2, "")
-    assert error in result.err
-    assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
+    Archive("returns.db").close()
+    before = contents(folder)
+    result = cli(*shlex.split(command))
+    assert result.code == 2
+    assert result.out == "" or command.startswith("restore")
+    if error.startswith("…"):
+        assert error[1:] in result.err
+    else:
+        assert result.err.splitlines()[-1].partition("error: ")[2].startswith(error)
+    assert contents(folder) == before

@@ -2,90 +2,77 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
-from tests.cli.conftest import RULE, history, start
+import pytest
+
+from reducer.cli import main, watch
+from tests.cli.conftest import RULE, history
 
 TESTED = RULE + "tests:\n  - {name: five stay, given: {file: sample.json}, expect: {values: {length(records): 5}}}\n"
+Watched = Callable[..., list[str]]
 
 
-@contextmanager
-def watched(folder: Path, *arguments: str) -> Iterator[Callable[[], str]]:
-    """Watch a verb in a process; yield a function that waits for the next run, and returns what it prints."""
-    printed = folder / "printed.log"
-    seen = 0
+@pytest.fixture
+def watched(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Watched:
+    """Return a function that runs a verb with `--watch`, and returns what each run prints.
 
-    def next_run() -> str:
-        nonlocal seen
-        for _ in range(1200):
-            text = printed.read_text(encoding="utf-8")[seen:]
-            if "; Ctrl-C ends\n" in text:
-                seen += len(text)
-                return text
-            assert done.poll() is None, text
-            time.sleep(0.05)
-        raise AssertionError(text)
+    Whenever the verb waits for a change, the next of the `steps` saves files (or deletes those without content); after
+    the last one comes Ctrl-C.
+    """
 
-    with printed.open("wb") as file:
-        done = start(*arguments, "--watch", cwd=folder, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-    try:
-        yield next_run
-        done.send_signal(signal.SIGINT)
-        assert done.wait(60) == 130
-        assert "Traceback" not in printed.read_text(encoding="utf-8")
-    finally:
-        done.kill()
-        done.wait()
+    def printed_by(command: str, *steps: dict[str, str]) -> list[str]:
+        printed, pauses, todo = [], count(), iter(steps)
 
+        def sleep(seconds: float) -> None:
+            if next(pauses) % 2:
+                return  # after a change
+            printed.append("".join(capfd.readouterr()))
+            for name, content in next(todo, {"": ""}).items():
+                if not name:
+                    raise KeyboardInterrupt
+                (folder / name).unlink(missing_ok=True)
+                if content:
+                    (folder / f"{name}.new").write_text(content)
+                    (folder / f"{name}.new").replace(folder / name)
 
-def save(file: Path, content: str | bytes) -> None:
-    """Save a file in one step, as editors do."""
-    new = file.with_suffix(".new")
-    new.write_bytes(content.encode() if isinstance(content, str) else content)
-    new.replace(file)
+        monkeypatch.setattr(watch.time, "sleep", sleep)
+        assert main([*command.split(), "--watch"]) == 130
+        assert all(text.endswith("; Ctrl-C ends\n") for text in printed)
+        assert len(printed) == len(steps) + 1
+        return printed
+
+    return printed_by
 
 
-def test_tests_are_run_again(folder: Path) -> None:
-    save(folder / "sample.json", '{"records": [{}, {}, {}, {}, {}, {}]}')
-    save(folder / "lookup.yaml", TESTED)
-    with watched(folder, "test", "lookup.yaml") as next_run:
-        first = next_run()
-        assert "1 test of 1 rule: passed\n" in first
-        assert "Since the last run" not in first
-        save(folder / "lookup.yaml", TESTED.replace("limit: 5", "limit: 4"))
-        second = next_run()
-        assert (
-            "1 test of 1 rule: 1 failed\n\nSince the last run\n  lookup.yaml: five stay: failed, was passed\n" in second
-        )
-        save(folder / "lookup.yaml", TESTED.replace("limit: 5", "limt: 5"))
-        assert "did you mean `limit`?" in next_run()
-        save(folder / "lookup.yaml", TESTED)
-        assert "lookup.yaml: five stay: passed, was failed\n" in next_run()
-        save(folder / "sample.json", '{"records": []}')
-        assert "lookup.yaml: five stay: failed, was passed\n" in next_run()
+def test_tests_are_run_again(folder: Path, watched: Watched) -> None:
+    (folder / "sample.json").write_text('{"records": [{}, {}, {}, {}, {}, {}]}')
+    (folder / "lookup.yaml").write_text(TESTED)
+    steps = [{"lookup.yaml": TESTED.replace("limit: 5", text)} for text in ("limit: 4", "limt: 5", "limit: 5")]
+    first, second, third, fourth, fifth = watched("test lookup.yaml", *steps, {"sample.json": '{"records": []}'})
+    assert "1 test of 1 rule: passed\n" in first
+    assert "Since the last run" not in first
+    assert "1 test of 1 rule: 1 failed\n\nSince the last run\n  lookup.yaml: five stay: failed, was passed\n" in second
+    assert "did you mean `limit`?" in third
+    assert "  lookup.yaml: five stay: passed, was failed\n" in fourth
+    assert "  lookup.yaml: five stay: failed, was passed\n" in fifth
 
 
-def test_rules_are_checked_again(folder: Path) -> None:
-    with watched(folder, "check", ".") as next_run:
-        assert "1 rule file: no problems\n" in next_run()
-        save(folder / "other.yaml", RULE.replace("lookup", "other").replace("limit: 5", "limt: 5"))
-        second = next_run()
-        assert "Since the last run\n  new: other.yaml: error[" in second
-        assert "unknown key `limt`" in second
-        (folder / "other.yaml").unlink()
-        assert "  gone: other.yaml: error[" in next_run()
+def test_rules_are_checked_again(watched: Watched) -> None:
+    other = RULE.replace("lookup", "other").replace("limit: 5", "limt: 5")
+    first, second, third = watched("check .", {"other.yaml": other}, {"other.yaml": ""})
+    assert "1 rule file: no problems\n" in first
+    assert "unknown key `limt`" in second
+    assert "Since the last run\n  new: other.yaml: error[" in second
+    assert "  gone: other.yaml: error[" in third
 
 
-def test_the_dry_run_is_run_again(folder: Path) -> None:
-    with watched(folder, "h.json", "--rules", "lookup.yaml") as next_run:
-        next_run()
-        save(folder / "lookup.yaml", RULE.replace("limit: 5", "limit: 2"))
-        assert "  lookup: 87 of 2,913 characters kept, was 198 of 2,913 characters kept\n" in next_run()
-        save(folder / "h.json", history(("lookup", {"records": []}), ("other", {})))
-        third = next_run()
-        assert "  new: other: 2 of 2 characters kept\n" in third
+def test_the_dry_run_is_run_again(watched: Watched) -> None:
+    more = history(("lookup", {"records": []}), ("other", {})).decode()
+    steps = {"lookup.yaml": RULE.replace("limit: 5", "limit: 2")}, {"h.json": more}, {"h.json": more}
+    _, second, third, fourth = watched("h.json --rules lookup.yaml", *steps)
+    assert "  lookup: 87 of 2,913 characters kept, was 198 of 2,913 characters kept\n" in second
+    assert "  new: other: 2 of 2 characters kept\n" in third
+    assert "Since the last run\n  no changes\n" in fourth

@@ -1,4 +1,4 @@
-"""The report as a diff: what each step removed from each return."""
+"""A report as a diff: what each step removed from each return."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from reducer.analysis.attention import Attention, plural
-from reducer.analysis.report import Report, ReturnReport
+from reducer.analysis.report import ReturnReport
 from reducer.analysis.steps import Change, StepReport
-from reducer.cli.views.table import print_attention, saved
-from reducer.screen import visible
+from reducer.cli.screen import counted, visible
+from reducer.cli.views.report import sizes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,13 +27,6 @@ def print_returns(title: str, returns: Sequence[ReturnReport], whole: bool, scre
         screen.print(f"{visible(title)}\n", style="bold underline")
     for entry in shown:
         _print_return(entry, screen)
-
-
-def print_end(report: Report, needs: Sequence[Attention], screen: Console) -> None:
-    """Print the totals, then what needs attention."""
-    total = f"Total: {_sizes(report.before, report.after)}" if report.tools else "No tool returns."
-    screen.print(total, style="bold")
-    print_attention(needs, screen)
 
 
 def step_line(step: StepReport) -> str:
@@ -58,7 +50,7 @@ def describe(change: Change) -> str:
         lists = f" in {change.places:,} lists" if change.places > 1 else ""
         return f"{change.path}: {change.items:,} of {change.total:,} items{lists}, {size}"
     if change.items:
-        return f"{change.path}: {change.items:,} {plural(change.items, 'item')}, {size}"
+        return f"{change.path}: {counted(change.items, 'item')}, {size}"
     if change.names:
         more = f", {len(change.names) - _NAMED:,} more" if len(change.names) > _NAMED else ""
         return f"{change.path}: {len(change.names):,} keys ({', '.join(change.names[:_NAMED])}{more}), {size}"
@@ -73,7 +65,7 @@ def _print_return(entry: ReturnReport, screen: Console) -> None:
     place = f"({rule}message {entry.message + 1}, part {entry.part + 1})"
     screen.print(visible(f"{entry.tool} {entry.name} {place}"), style="bold")
     if entry.status == "reduced":
-        screen.print(f"  {_sizes(entry.before, entry.after)}")
+        screen.print(f"  {sizes(entry.before, entry.after)}")
     else:
         screen.print(f"  {entry.before:,} characters, unchanged: {visible(entry.why)}")
     for line, changes in _effects(entry):
@@ -86,8 +78,7 @@ def _effects(entry: ReturnReport) -> Iterator[tuple[str, Sequence[Change]]]:
     """Yield what changed the size of a return, each with the places."""
     if entry.rewritten > 0:
         yield f"JSON text without blanks: {entry.rewritten:,} characters less", ()
-    for step in entry.steps:
-        yield step_line(step), step.changes
+    yield from ((step_line(step), step.changes) for step in entry.steps)
     if entry.restored:
         places = () if entry.referenced else entry.restorations
         yield f"restored by preserve, and markers: {entry.restored:,} characters more", places
@@ -106,7 +97,3 @@ def _print_changes(changes: Sequence[Change], screen: Console) -> None:
     if len(changes) > _MAX_CHANGES:
         size = sum(abs(change.before - change.after) for change in changes[_MAX_CHANGES:])
         screen.print(f"    … and at {len(changes) - _MAX_CHANGES:,} more places: {size:,} characters")
-
-
-def _sizes(before: int, after: int) -> str:
-    return f"{before:,} -> {after:,} characters, {saved(before, after)} saved"

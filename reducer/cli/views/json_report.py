@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from reducer.analysis.attention import Attention
 from reducer.analysis.measures import Measures
-from reducer.analysis.prices import Cost, Prices
-from reducer.analysis.report import Report, ReturnReport, ToolReport, tokens
+from reducer.analysis.prices import Prices
+from reducer.analysis.report import Report, tokens
 from reducer.analysis.steps import StepReport
-from reducer.analysis.tally import LineSum
-from reducer.cli.views.plain import fields_of, plain
+from reducer.cli.screen import fields_of, plain, print_json
 
 VERSION = 3
 """Increases when a key changes its meaning or is removed; keys may be added at any time."""
+
+
+def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
+    """Write the report as JSON."""
+    print_json(as_json(report, needs, prices), stream)
 
 
 def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
@@ -39,9 +43,28 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
         "histories": list(report.histories),
         "totals": _totals(calls, reduced, report.before, report.after),
         "references": {"returns": report.tally.referencing, "characters": report.tally.referenced},
-        "tools": [_tool(tool) for tool in report.tools],
-        "returns": [_return(entry) for entry in report.returns],
-        "lines": [_lines(total) for total in report.lines],
+        "tools": [
+            {
+                "tool": tool.tool,
+                "rule": None if tool.rule is None else {"file": tool.rule.file, "tools": list(tool.rule.tools)},
+                "untouched": tool.untouched,
+                **_totals(tool.calls, tool.reduced, tool.before, tool.after),
+            }
+            for tool in report.tools
+        ],
+        "returns": [
+            {
+                **fields_of(entry, "before", "after", "rule", "steps"),
+                "rule": entry.rule.file if entry.rule else None,
+                "characters": _characters(entry.before, entry.after),
+                "steps": [_step(step) for step in entry.steps],
+            }
+            for entry in report.returns
+        ],
+        "lines": [
+            {**fields_of(total), "first_bad": [{"line": number, "why": why} for number, why in total.first_bad]}
+            for total in report.lines
+        ],
         "measures": None if measures is None else _measures(measures, prices),
         "attention": plain(needs),
     }
@@ -58,28 +81,6 @@ def _step(step: StepReport) -> dict[str, Any]:
     }
 
 
-def _return(entry: ReturnReport) -> dict[str, Any]:
-    return {
-        **fields_of(entry, "before", "after", "rule", "steps"),
-        "rule": entry.rule.file if entry.rule else None,
-        "characters": _characters(entry.before, entry.after),
-        "steps": [_step(step) for step in entry.steps],
-    }
-
-
-def _tool(tool: ToolReport) -> dict[str, Any]:
-    return {
-        "tool": tool.tool,
-        "rule": None if tool.rule is None else {"file": tool.rule.file, "tools": list(tool.rule.tools)},
-        "untouched": tool.untouched,
-        **_totals(tool.calls, tool.reduced, tool.before, tool.after),
-    }
-
-
-def _lines(total: LineSum) -> dict[str, Any]:
-    return {**fields_of(total), "first_bad": [{"line": number, "why": why} for number, why in total.first_bad]}
-
-
 def _totals(calls: int, reduced: int, before: int, after: int) -> dict[str, Any]:
     size = {"before": tokens(before), "after": tokens(after), "estimated": "characters / 4"}
     return {"calls": calls, "reduced": reduced, "characters": _characters(before, after), "tokens": size}
@@ -90,14 +91,15 @@ def _characters(before: int, after: int) -> dict[str, Any]:
 
 
 def _measures(found: Measures, prices: Prices) -> dict[str, Any]:
-    def cost(cost: Cost) -> dict[str, Any]:
-        return {**cost._asdict(), "cached": round(cost.cached(prices)), "uncached": round(cost.uncached(prices))}
-
+    recorded, reduced = (
+        {**cost._asdict(), "cached": round(cost.cached(prices)), "uncached": round(cost.uncached(prices))}
+        for cost in (found.recorded, found.reduced)
+    )
     share = None if found.retention is None else round(found.retention, 4)
     references = {"novel": found.references, "kept": found.kept, "share": share, "lost": found.lost_references}
     return {
         "references": plain(references),
         "entities": plain({"types": found.entities, "lost": found.lost_entities}),
-        "cost": {"prices": plain(prices), "recorded": cost(found.recorded), "reduced": cost(found.reduced)},
+        "cost": {"prices": plain(prices), "recorded": recorded, "reduced": reduced},
         "asked_again": plain({"calls": found.repeats, "first": found.again}),
     }

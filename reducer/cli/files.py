@@ -1,32 +1,37 @@
-"""Which histories a verb reads, and which of their tool returns; a progress bar shows how far it is."""
+"""Files that verbs read and write: inputs with a progress bar; outputs whole or not at all, and never over an input.
+
+`--output` is a file, a folder, or `-` for standard output.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from reducer.cli import VERBS
-from reducer.cli.messages import CommandError, reason, say, say_skipped, suggestion
-from reducer.errors import HistoryError
+from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
+from reducer.histories import compressed as compression
 from reducer.histories.compressed import CompressedError, decompressed
 from reducer.histories.lines import ENDINGS, Piece, Stream, are_lines, is_lines_name, lines_of, pieces
-from reducer.histories.stored import Return
+
+if TYPE_CHECKING:
+    from reducer.histories.stored import Return
 
 _T = TypeVar("_T")
 
 _LARGE = 3_000_000
 """Bytes of histories that take about a second."""
 
-Advance = Callable[[int], None]
-"""Takes the number of bytes of a source that were read."""
 STANDARD_INPUT = "standard input"
 """The name of the source that `-` refers to."""
 _MAX_NAMES = 2000
@@ -43,11 +48,6 @@ class Source:
     path: Path | None
     folder: str = ""
 
-    @property
-    def size(self) -> int:
-        """The size of the file in bytes; 0 if it is unknown before reading."""
-        return self.path.stat().st_size if self.path else 0
-
     def read(self) -> bytes:
         """Read the whole file, decompressed. Raises `CommandError`."""
         return b"".join(chunk.content for chunk in read_chunks(self))
@@ -55,16 +55,18 @@ class Source:
 
 SAMPLE = Source("the sample bundled with reducer", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
 """The stored history that comes with reducer: an invented investigation with the answers in `rules/samples`."""
+Advance = Callable[[Source, int], object]
+"""Takes a source and the number of its bytes that were read."""
 
 
 class Chunk(NamedTuple):
     """A part of a source: a whole `history`, complete `lines` of JSON lines, or a part of a `long line`.
 
     A long line is too large to be decoded; `ends` tells whether the chunk is its last part. `position` counts the bytes
-    of the file that were read so far, compressed if the file is. The content of an `unreadable` chunk is the reason.
+    of the file that were read so far, compressed if the file is.
     """
 
-    kind: Literal["history", "lines", "long line", "unreadable"]
+    kind: Literal["history", "lines", "long line"]
     content: bytes
     position: int
     ends: bool = True
@@ -80,6 +82,11 @@ class Line(NamedTuple):
     content: bytes
     position: int
     is_long: bool = False
+
+    @property
+    def is_blank(self) -> bool:
+        """Tell whether this is an empty line between others."""
+        return self.number > 0 and not self.is_long and not self.content.strip()
 
 
 def read_chunks(source: Source) -> Iterator[Chunk]:
@@ -198,30 +205,20 @@ class Selection:
 
 
 @contextmanager
-def progress(sources: Sequence[Source]) -> Iterator[Callable[[Source], Advance]]:
-    """Show a progress bar on standard error while large histories are read, if it is a terminal.
-
-    Yields a function that returns, for each source in order, the function to call with the bytes that were read.
-    """
-    total = sum(source.size for source in sources)
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or total < _LARGE:
-        yield lambda source: lambda read: None
+def progress(sources: Sequence[Source]) -> Iterator[Advance]:
+    """Show a progress bar on standard error while large histories are read, if it is a terminal."""
+    sizes = [source.path.stat().st_size if source.path else 0 for source in sources]
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or sum(sizes) < _LARGE:
+        yield lambda source, read: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
+    before = dict(zip(sources, accumulate(sizes, initial=0), strict=False))
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        done = 0
-
-        def start(source: Source) -> Advance:
-            nonlocal done
-            before = done
-            done += source.size
-            return lambda read: bar.update(task, completed=before + read)
-
-        yield start
+        task = bar.add_task("", total=sum(sizes))
+        yield lambda source, read: bar.update(task, completed=before[source] + read)
 
 
 def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) -> tuple[list[_T], int]:
@@ -229,24 +226,122 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
     skipped because they contain none. Raises `CommandError`, also if there is no history.
     """
     found: list[_T] = []
-    skipped: list[tuple[str, str]] = []
+    skipped: list[str] = []
     sources = find_sources(names)
-    with progress(sources) as bar:
+    with progress(sources) as advance:
         for source in sources:
-            advance = bar(source)
             try:
                 for line in read_lines(source):
-                    if line.number and not line.is_long and not line.content.strip():
+                    if line.is_blank:
                         continue
                     try:
                         found.append(read(source, line.content))
-                    except (HistoryError, ValueError) as error:
+                    except ValueError as error:
                         name = f"{source.name}:{line.number}" if line.number else source.name
-                        skipped.append((name, "longer than 16 MB" if line.is_long else str(error)))
-                    advance(line.position)
+                        skipped.append(f"{name}: {'longer than 16 MB' if line.is_long else error}")
+                    advance(source, line.position)
             except CommandError as error:
-                skipped.append((source.name, str(error).removeprefix(f"{source.name}: ")))
+                skipped.append(str(error))
     say_skipped(skipped)
     if not found:
         raise CommandError(f"no history in {', '.join(names)}")
     return found, len(skipped)
+
+
+# --- outputs
+
+
+def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> dict[Source, Path | None]:
+    """Return the file for each source, None for standard output. Creates nothing.
+
+    Raises `CommandError` for a file that is also a source or one of the `others` that are read, and if two histories
+    would share a file.
+    """
+    is_folder = output.endswith("/") or os.path.isdir(output)
+    if not is_folder and (len(sources) > 1 or (sources[0].folder and output != "-")):
+        raise CommandError(f"--output {output}: several histories, or a folder of them, need a folder: -o reduced/")
+    if output == "-":
+        return {sources[0]: None}
+    files: dict[Path, Source] = {}
+    for source in sources:
+        file = _in_folder(Path(output), source) if is_folder else Path(output)
+        if file in files:
+            raise CommandError(f"{output}: {files[file].name} and {source.name} would both be written to {file.name}")
+        files[file] = source
+        compressed(b"", file)
+    check_targets(files, [*(source.path for source in sources), *others])
+    return {source: file for file, source in files.items()}
+
+
+def _in_folder(folder: Path, source: Source) -> Path:
+    if source.path is None:
+        raise CommandError(f"{folder}/: standard input has no file name; use -o FILE")
+    if not source.folder:
+        return folder / source.path.name
+    if folder.resolve().is_relative_to(Path(source.folder).resolve()):
+        raise CommandError(f"{folder}/: is inside the input folder {source.folder}; the next run would read it")
+    return folder / source.path.relative_to(source.folder)
+
+
+def check_targets(files: Iterable[Path], inputs: Iterable[Path | None]) -> None:
+    """Raise `CommandError` if a file is, by any name or link, an input (None is standard input)."""
+    read = {_identity(path) for path in inputs} - {None}
+    for file in files:
+        if _identity(file) in read:
+            raise CommandError(f"{file}: is also an input; inputs are never overwritten")
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """Return what identifies a regular file under all of its names; None if there is no such file."""
+    try:
+        status = os.fstat(sys.stdin.fileno()) if path is None else path.stat()
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+def compressed(content: bytes, file: Path | None) -> bytes:
+    """Compress content as the name of its file says; None is standard output. Raises `CommandError`."""
+    try:
+        return compression.compressed(content, compression.compression_of(file.name)) if file else content
+    except CompressedError as error:
+        raise CommandError(f"{file}: {error}") from None
+
+
+@contextmanager
+def open_target(file: Path | None) -> Iterator[IO[bytes]]:
+    """Open a file for writing, None for standard output; create its folder. Raises `CommandError`.
+
+    The content goes to a new file next to it, which replaces it when the block ends, and is deleted if it raises.
+    """
+    if file is None:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(os.path.realpath(file))  # a link stays a link: the file that it points to is replaced
+    new = path.with_name(f".{path.name[:50]}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            with path.open("wb") as device:  # a device or a pipe cannot be replaced
+                yield device
+            return
+        try:
+            with new.open("wb") as target:
+                yield target
+                target.flush()
+                os.fsync(target.fileno())
+            if path.exists():
+                shutil.copymode(path, new)
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        raise CommandError(f"{file}: {reason(error)}") from None
+
+
+def write(file: Path | None, content: bytes) -> None:
+    """Write a file, or standard output for None. Raises `CommandError`."""
+    with open_target(file) as target:
+        target.write(content)

@@ -1,0 +1,155 @@
+"""What the command line prints: messages on standard error, tables and colours on a terminal, JSON for programs."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import groupby, zip_longest
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_WIDE = 1000
+_MAX_NAMES = 8
+_MAX_SKIPPED = 3
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_STYLES = {
+    r"(?m)^\S.*?: (error\b.*?|failed)(?=[: ])|\^+$": "bold red",
+    r"(?m)^\S.*?: (warning\b.*?|not tested)(?=[: ])": "bold yellow",
+    r"(?m)^  (help|expected|found):": "bold cyan",
+}
+
+
+class CommandError(Exception):
+    """The reason why a verb cannot run; it ends the process with exit code 2."""
+
+
+def say(message: str) -> None:
+    """Print a message on standard error."""
+    print(f"reducer: {visible(message)}", file=sys.stderr)
+
+
+def say_skipped(skipped: Sequence[str]) -> None:
+    """List the first inputs that contain no history, each with the reason, and count the others."""
+    for name_and_reason in skipped[:_MAX_SKIPPED]:
+        say(f"skipped {name_and_reason}")
+    if len(skipped) > _MAX_SKIPPED:
+        say(f"skipped {len(skipped) - _MAX_SKIPPED:,} more")
+
+
+def visible(text: str, allowed: str = "") -> str:
+    """Return a text with escapes for control characters, direction marks and surrogates not in `allowed`."""
+    return _UNPRINTABLE.sub(lambda one: one[0] if one[0] in allowed else one[0].encode("unicode_escape").decode(), text)
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: `1 file`, `2,000 files`."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def problem_counts(severities: Iterable[str], where: str) -> str:
+    """Return how many problems of each severity there are: `1 error, 2 warnings in 3 rule files`."""
+    found = ", ".join(counted(len(list(same)), severity) for severity, same in groupby(sorted(severities)))
+    return f"{found} in {where}" if found else f"{where}: no problems"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Return what to use instead of an unknown name: the most similar known name, otherwise the first known names."""
+    from difflib import get_close_matches
+
+    names = list(known)
+    if similar := get_close_matches(name, names, 1):
+        return f"did you mean `{similar[0]}`?"
+    listed = ", ".join(f"`{one}`" for one in names[:_MAX_NAMES])
+    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
+    return f"available: {listed}{more}"
+
+
+def reason(error: Exception) -> str:
+    """Return why reading or writing failed, without the file name and the error number."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def print_problem(text: str) -> None:
+    """Print the text of a problem, in colour on a terminal."""
+    if not _has_colour(sys.stdout):
+        print(visible(text, "\n\t"))  # rich takes time to import
+        return
+    from rich.text import Text
+
+    coloured = Text(visible(text, "\n\t"))
+    for pattern, style in _STYLES.items():
+        coloured.highlight_regex(pattern, style)
+    console().print(coloured, soft_wrap=True)
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """Return a console: in colour only on a terminal without `NO_COLOR`; elsewhere nothing is wrapped."""
+    from rich.console import Console
+
+    stream = stream or sys.stdout
+    terminal = stream.isatty()
+    return Console(
+        file=stream, force_terminal=terminal, color_system="auto" if _has_colour(stream) else None,
+        width=None if terminal else _WIDE, highlight=False, markup=False, emoji=False, soft_wrap=not terminal,
+    )  # fmt: skip
+
+
+def _has_colour(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def make_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], total: Sequence[str] = (), texts: Collection[int] = (0,)
+) -> Table:
+    """Return a table; the columns `texts` contain text, the others numbers. `total` is its last row."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=bool(total), footer_style="bold")
+    for number, (title, footer) in enumerate(zip_longest(titles, total, fillvalue="")):
+        if number in texts:
+            grid.add_column(title, footer, overflow="fold", min_width=12)
+        else:
+            grid.add_column(title, footer, justify="right", no_wrap=True)
+    for row in rows:
+        grid.add_row(*(Text(visible(cell)) for cell in row))
+    return grid
+
+
+def print_indented(lines: Iterable[str], indent: int, screen: Console) -> None:
+    """Print texts, each wrapped and indented."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for line in lines:
+        screen.print(Padding(Text(visible(line)), (0, 0, 0, indent), expand=False))
+
+
+def print_json(value: Any, stream: TextIO | None = None) -> None:
+    """Print a value as JSON, ASCII only; dataclasses and named tuples are objects."""
+    import json
+
+    print(json.dumps(plain(value), indent=1), file=stream)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as plain JSON values."""
+    if is_dataclass(value):
+        return fields_of(value)
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return list(map(plain, value)) if isinstance(value, (list, tuple)) else value
+
+
+def fields_of(value: Any, *without: str) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, except those in `without`, as plain JSON values."""
+    return {each.name: plain(getattr(value, each.name)) for each in fields(value) if each.name not in without}

@@ -1,0 +1,111 @@
+"""What the tables of commands cannot say about `check`, `compare`, `entities`, `explain`, `query` and `schema`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from reducer.rules.diagnostics import catalogue
+from reducer.rules.schema import rule_schema
+from tests.cli.conftest import RULE, Cli, Result, history
+
+COMPARED = ("--rules", "lookup.yaml", "--baseline", "head:3")
+
+
+def test_fix_keeps_permissions_and_leaves_no_other_file(folder: Path, cli: Cli) -> None:
+    file = folder / "lookup.yaml"
+    file.write_text(RULE.replace("limit", "limt"))
+    file.chmod(0o640)
+    before = sorted(folder.iterdir())
+    assert cli("check", "lookup.yaml", "--fix").code == 0
+    assert (file.read_text(), file.stat().st_mode & 0o777) == (RULE, 0o640)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_entities_of_utf_16_and_of_what_is_no_text(folder: Path, cli: Cli) -> None:
+    (folder / "note.txt").write_bytes("\nAPT28".encode("utf-16"))
+    assert cli("entities", "note.txt", "--format", "jsonl").json["place"] == "2:1"
+    found = cli("entities", "-", "--format", "jsonl", input=b"\xff 192.0.2.1\n").json
+    assert (found["file"], found["place"]) == ("standard input", "1:3")
+
+
+def test_explain_every_code(cli: Cli) -> None:
+    for code, entry in catalogue().items():
+        assert cli("explain", code).out.startswith(f"{code} {entry.name}: {entry.cause}\n")
+
+
+def test_query_of_standard_input(cli: Cli) -> None:
+    result = cli("query", "a.b", "-", input=b'{"a": {"b": "\xc3\xa9"}}')
+    assert (result.code, result.out) == (0, 'standard input\n  a.b  "é"\n  1 place\n')
+
+
+# --- compare
+
+
+def test_rule_sets_and_baselines_are_scored(used: Path, cli: Cli) -> None:
+    (used / "mild.yaml").write_text("version: 1\ntool: lookup\nsteps:\n  - path: records\n    drop: raw\n")
+    both = ("--rules", "lookup.yaml", "--rules", "mild.yaml")
+    rows = cli("compare", "h.json", *both, "--baseline", "truncate:400", "--format", "json").json["contenders"]
+    found = {row["name"]: row for row in rows}
+    assert {name: (row["references"]["novel"], row["references"]["kept"]) for name, row in found.items()} == {
+        "as recorded": (2, 2),
+        "lookup.yaml": (2, 1),
+        "mild.yaml": (2, 2),
+        "truncate:400": (2, 1),
+    }
+    assert found["truncate:400"]["characters"]["after"] == 400
+    assert found["mild.yaml"]["cost"]["share"] < found["as recorded"]["cost"]["share"] == 1
+
+
+def test_the_table_has_a_row_for_each(used: Path, cli: Cli) -> None:
+    out = cli("compare", "h.json", *COMPARED).out
+    assert [line.split()[0] for line in out.splitlines() if "%" in line] == ["as", "lookup.yaml", "head:3"]
+    assert "Read     1 history" in out
+
+
+def test_json_lines_and_what_is_no_history(used: Path, cli: Cli) -> None:
+    line = (used / "h.json").read_text()
+    (used / "many.jsonl").write_text(f"{line}\n\nnonsense\n{line}\n")
+    result = cli("compare", "many.jsonl", "h.json", *COMPARED, "--format", "json")
+    assert (result.code, result.json["histories"], result.json["skipped"]) == (0, 3, 1)
+    assert result.err.startswith("reducer: skipped many.jsonl:3: not JSON")
+
+
+# --- schema
+
+
+def test_the_schema_is_written_and_written_again(folder: Path, cli: Cli) -> None:
+    assert cli("schema").json == rule_schema()
+    (folder / "rules").mkdir()
+    (folder / "rules" / "a.yaml").write_text(RULE)
+    for _ in range(2):
+        assert cli("schema", "-o", "rules/.schema.json") == Result(0, "", "")
+    assert (folder / "rules" / ".schema.json").read_text() == cli("schema").out
+    # It is no rule file and no history.
+    assert cli("check").out == "1 rule file in ./rules: no problems\n"
+    assert "files (plain, .gz or .zst) in this folder" in cli("rules").err
+
+
+def test_the_tools_of_histories_are_suggested(folder: Path, cli: Cli) -> None:
+    (folder / "b.json").write_bytes(history(("vt_ip", "x"), ("lookup", "y"), ("${1:x}", "z"), ("\ud800", 1)))
+    (folder / "lines.jsonl").write_bytes(history(("siem", "x")) + b"\nno history\n" + history(("vt_ip", "x")) + b"\n")
+    files = [argument for name in ("h.json", "b.json", "lines.jsonl", "-") for argument in ("--history", name)]
+    schema = cli("schema", *files, input=history(("piped", "x"))).json
+    assert schema["properties"]["tool"]["examples"] == ["${1:x}", "lookup", "piped", "siem", "vt_ip"]
+
+
+def test_what_rule_files_define_is_known_whatever_else_is_wrong_in_them(folder: Path, cli: Cli) -> None:
+    entities = "entities: {ticket: {words: [INC-1]}, ip: {ignore: [1.1.1.1]}}"
+    (folder / "own.yaml").write_text(f"version: 1\n{entities}\nconditions: {{severe: risk == 'high'}}\n")
+    (folder / "wrong.yaml").write_text("version: 1\nentities: {host: {}}\nstep: 3\n")
+    (folder / "worse.yaml").write_text("[" * 100_000)
+    (folder / "words.yaml").write_text("entities\n")
+
+    def own(schema: dict[str, Any]) -> list[str]:
+        types = rule_schema()["$defs"]["Entity"]["enum"]
+        return [name for name in schema["$defs"]["Entity"]["enum"] if name not in types]
+
+    schema = cli("schema", "--rules", ".").json
+    assert own(schema) == ["host", "ticket"]
+    assert schema["$defs"]["Step"]["properties"]["always_keep"]["examples"] == ["severe"]
+    assert own(cli("schema", "--rules", "lookup.yaml").json) == []
