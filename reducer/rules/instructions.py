@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations.keep import Keep
-from reducer.operations.words import enumerated, named
+from reducer.operations.op import enumerated, named
 from reducer.rules.model import Rule, Ruleset, Step, When
 
 _INTRODUCTION = (

@@ -14,8 +14,7 @@ from pydantic_core import core_schema
 from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations import operations
 from reducer.operations.fields import ENTITY
-from reducer.operations.op import Example, Op
-from reducer.operations.words import enumerated
+from reducer.operations.op import Example, Op, enumerated
 from reducer.rules.definitions import EntityKeys
 from reducer.rules.model import SHARED_KEYS, RuleFile, StepKeys, Test
 
