@@ -103,7 +103,7 @@ _ARTICLE = "word and more words here " * 20_000
         {"steps": [{"truncate": {"head": 100, "tail": 100}}]},
         {"steps": [{"extract": ["cve"]}]},
         {"steps": [{"truncate": 4000}, {"truncate": 400}]},
-        {"steps": [{"path": "body", "compact": True}], "max_chars": 4000},
+        {"steps": [{"compact": True}], "max_chars": 4000},
     ],
     ids=json.dumps,
 )
