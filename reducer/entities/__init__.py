@@ -1,11 +1,11 @@
-"""Find entities, which are indicators and names of threats, in text.
+"""Find entities in text: indicators and names of threats.
 
 >>> [(e.type, e.value, e.canonical) for e in scan("C2 at evil[.]com")]
 [('domain', 'evil[.]com', 'evil.com')]
 
-`scan` takes a text and returns its entities in order; `scanner` returns a function that finds some types. A scan takes
-linear time for any text and never raises. The value of an entity, scanned alone, is the same entity, and has no line
-break, no `, ` and no space at its ends, so that markers can mention it. `README.md` says what is an entity.
+`scan` takes a text and returns its entities in order; `scanner` returns a function that finds the given types. A scan
+takes linear time for any text and never raises. Every value can be mentioned in a marker: scanned alone, it is the same
+entity, and it has no line break, no `, ` and no space at its ends. `README.md` describes what counts as an entity.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["GROUPS", "TYPES", "Entity", "expand", "scan", "scanner"]
 
 
 def scan(text: str, types: Iterable[str] | None = None) -> list[Entity]:
-    """Return the entities of `types` (types and groups, None for all) in a text, in order.
+    """Return the entities of `types` in a text, in order. `types` are types and groups, or None for all types.
 
     Raises KeyError for an unknown type.
     """
@@ -26,7 +26,7 @@ def scan(text: str, types: Iterable[str] | None = None) -> list[Entity]:
 
 
 def scanner(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
-    """Return a function that finds the entities of `types` (without groups) in a text. It is cached."""
+    """Return a function that returns the entities of `types` (without groups) in a text. Scanners are cached."""
     from reducer.entities.search import compiled
 
     return compiled(types)

@@ -1,7 +1,7 @@
-"""Custom types: compile their patterns with google-re2, read their words, and find both.
+"""Find entities of custom types: patterns, compiled with google-re2, and lists of words.
 
-Both finders read a text as ASCII bytes, one per character with `?` for any other character, so that positions are the
-same. RE2 takes linear time for any pattern and any text; words are found with one automaton for each list.
+The finders read a text as ASCII bytes with `?` for any other character, so that positions are the same. RE2 takes
+linear time for any pattern and any text. One automaton finds all words of a list.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ from reducer.entities.entity import MAX_CHARS, Entity, is_mentionable, is_separa
 
 _MAX_PATTERN_CHARS = 1000
 MAX_WORDS = 200_000
-"""Words of one entity type: 200,000 host names take 1.4 s to load, and 120 MB."""
-_MAX_BYTES = 20_000_000
-"""Bytes of a words file."""
-_MEMORY = 8 << 20
-"""Bytes that RE2 may use for one pattern. Beyond them it continues without its cache."""
+"""Words of one entity type: 200,000 host names take 1.4 s and 120 MB to load."""
+_MAX_FILE_BYTES = 20_000_000
+_RE2_CACHE_BYTES = 8 << 20  # for one pattern; beyond this limit, RE2 continues without its cache
 _WINDOW = 1024
-"""Characters that one search sees. A search is linear, but all searches of a text together are not (`x.*y|x`).
+"""Characters that one search can read, which bounds the time of all searches of a text to 4 s per MB.
 
-With the window they are, at 4 s per MB at worst.
+Without a window, they take quadratic time for some patterns, such as `x.*y|x`.
 """
 
 _PROSE = """\
@@ -33,11 +31,11 @@ The group was first seen last spring, when it sent mails with a link to a page t
 Analysts found the sample on two hosts at 10:42 and again at night; nothing else had been changed there.
 Name of the file, size in bytes, owner, and the time it was last written: see the table below."""
 _MAX_SHARE = 0.9
-"""The share of the letters of ordinary prose from which a pattern is refused."""
+"""A pattern that matches a larger share of the letters of ordinary prose is refused."""
 _OPTIONAL = "`(?:^|before)(value)(?:after|$)`"
 
-# The library moves the states in which words end to the front, in quadratic time if nearly all are such (`host1`,
-# `host10`): 80 s for 200,000 words, but 0.2 s after one long word.
+# The library moves the states in which words end to the front. If nearly all states are like that (`host1`, `host10`),
+# this takes quadratic time: 80 s for 200,000 words, but 0.2 s after one long word.
 _DECOY = b"\x00" * 5000
 
 Find = Callable[[str, bytes], list[Entity]]
@@ -45,9 +43,9 @@ Find = Callable[[str, bytes], list[Entity]]
 
 
 class CustomTypeError(ValueError):
-    """A pattern or a list of words that cannot be used: what is wrong and what to do.
+    """A pattern or a list of words that cannot be used, with the cause and a fix.
 
-    In a pattern, `column` counts from 1, and `width` characters are wrong.
+    In a pattern, the error is at `column`, counted from 1, and is `width` characters long.
     """
 
     def __init__(self, message: str, help: str, column: int = 1, width: int = 1) -> None:
@@ -59,9 +57,9 @@ class CustomTypeError(ValueError):
 
 
 def compile_pattern(kind: str, text: str) -> Find:
-    """Compile a pattern of a rule file into a function that finds its matches as entities of the type `kind`.
+    """Compile a pattern of a rule file into a function that returns its matches as entities of the type `kind`.
 
-    Raises `CustomTypeError` if RE2 refuses the pattern or it matches too much.
+    Raises `CustomTypeError` if RE2 refuses the pattern, or if the pattern matches too much.
     """
     size = len(text)
     try:
@@ -72,18 +70,17 @@ def compile_pattern(kind: str, text: str) -> Find:
     if size > _MAX_PATTERN_CHARS:
         message = f"the pattern has {size:,} characters; at most {_MAX_PATTERN_CHARS:,} are allowed"
         raise CustomTypeError(message, "put a list of words into `words_file`")
-    strange = next((at for at, char in enumerate(text) if char > "\x7f"), None)
-    if strange is not None:
-        message = f"patterns read ASCII, so `{text[strange]}` never matches"
-        raise CustomTypeError(message, "write `.` in its place, or use `words`", strange + 1)
+    if not_ascii := re.search(r"[^\x00-\x7f]", text):
+        message = f"patterns read ASCII, so `{not_ascii[0]}` never matches"
+        raise CustomTypeError(message, "write `.` in its place, or use `words`", not_ascii.start() + 1)
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = _MEMORY
-    # The text has bytes below 128 only: the same matches with half the program.
+    options.max_mem = _RE2_CACHE_BYTES
+    # ASCII has the same matches in both encodings, but the program for Latin-1 is half as large.
     options.encoding = re2.Options.Encoding.LATIN1
 
     def matches_empty(part: str) -> bool | None:
-        """Return whether a part of the pattern matches the empty text, None if it is no pattern."""
+        """Return whether a part of the pattern matches the empty text, or None if it is not a pattern."""
         try:
             return re2.compile(part.encode(), options).fullmatch(b"") is not None
         except (re2.error, ValueError):
@@ -93,10 +90,10 @@ def compile_pattern(kind: str, text: str) -> Find:
         regexp = re2.compile(text.encode(), options)
     except re2.error as error:
         raise _explained(text, error.args[0]) from error
-    _check_reach(text, regexp)
+    _check_matches_in_prose(text, regexp)
     group = _value_group(text, matches_empty)
     if group is not None and not all(map(matches_empty, (text[: group[0]], text[group[1] :]))):
-        message = "the value alone must match too: what is around the group must be optional"
+        message = "the value alone must match too: everything around the group must be optional"
         help = f"let it match the start or end of a text: {_OPTIONAL}"
         raise CustomTypeError(message, help, group[0] + 1, group[1] - group[0])
 
@@ -111,23 +108,23 @@ def _spans(regexp: Any, group: int, text: str, data: bytes) -> list[tuple[int, i
     """Return start and end of the values that a pattern matches in a text."""
     found: list[tuple[int, int]] = []
     size, at = len(data), 0
-    row = 0  # end of the line that is searched again, because a value ends there and `[^.]+` does not
+    line_end = 0  # of a line that is searched again alone, because a value that contains a line break is not an entity
     while at < size:
-        stop = min(size, at + _WINDOW, row if at < row else size)
-        # A match that starts later may continue behind the window: the next window has all of it.
-        last = stop if stop in (size, row) else stop - MAX_CHARS
+        stop = min(size, at + _WINDOW, line_end if at < line_end else size)
+        # A match that starts later may continue after the window. The next window contains all of it.
+        last = stop if stop in (size, line_end) else stop - MAX_CHARS
         for match in regexp.finditer(data, at, stop):
             first, past = match.span()
             if first >= last:
                 break
             start, end = _value_span(text, match, group)
-            row = text.find("\n", start, end)
-            if row >= 0:
+            line_end = text.find("\n", start, end)
+            if line_end >= 0:
                 last = first
                 break
             at = max(past, first + 1)
             value = text[start:end]
-            # A marker that mentions a value can be read only if the value alone matches as a whole.
+            # A marker can be read only if each value that it mentions matches alone.
             if is_separate(text, start, end) and is_mentionable(value):
                 alone = regexp.search(value.encode("ascii", "replace"))
                 if alone is not None and _value_span(value, alone, group) == (0, len(value)):
@@ -137,7 +134,7 @@ def _spans(regexp: Any, group: int, text: str, data: bytes) -> list[tuple[int, i
 
 
 def _value_span(text: str, match: Any, group: int) -> tuple[int, int]:
-    """Return start and end of the group, or of a match without it, without the white space at its ends."""
+    """Return start and end of the group, or of the match if the group is empty, without white space at the ends."""
     start, end = match.span(group)
     if start < 0:
         start, end = match.span()
@@ -148,30 +145,30 @@ def _value_span(text: str, match: Any, group: int) -> tuple[int, int]:
     return start, end
 
 
-def _check_reach(text: str, regexp: Any) -> None:
-    """Raise `CustomTypeError` for a pattern that matches the empty text, or nearly all of ordinary prose."""
+def _check_matches_in_prose(text: str, regexp: Any) -> None:
+    """Raise `CustomTypeError` if a pattern matches the empty text, or nearly all of ordinary prose."""
     spans = [match.span() for match in regexp.finditer(_PROSE.encode())]
     if regexp.search(b"") is not None or any(start == end for start, end in spans):
         help = "use `+` for `*`, or add how the entity starts"
         raise CustomTypeError("this pattern matches the empty text", help, width=len(text))
     letters = sum(map(str.isalnum, _PROSE))
-    reached = sum(map(str.isalnum, "".join(_PROSE[start:end] for start, end in spans)))
-    if reached > _MAX_SHARE * letters:
-        message = f"this pattern matches everything: {100 * reached // letters}% of the letters of ordinary prose"
+    matched = sum(map(str.isalnum, "".join(_PROSE[start:end] for start, end in spans)))
+    if matched > _MAX_SHARE * letters:
+        message = f"this pattern matches everything: {100 * matched // letters}% of the letters of ordinary prose"
         help = "add what distinguishes the entity from other text, such as a prefix: `INC-\\d{6}`"
         raise CustomTypeError(message, help, width=len(text))
 
 
-def _explained(text: str, refusal: bytes | str) -> CustomTypeError:
-    """Return RE2's error at the part of the pattern that its message names."""
-    message = refusal.decode("utf-8", "replace") if isinstance(refusal, bytes) else str(refusal)
+def _explained(text: str, error: bytes | str) -> CustomTypeError:
+    """Return RE2's error, located at the part of the pattern that it quotes."""
+    message = error.decode("utf-8", "replace") if isinstance(error, bytes) else str(error)
     reason, _, part = message.partition(": ")
     if part == "(?P":
         part = "(?P="
     at = text.find(part) if part and part != text else -1
     column, width = (1, len(text)) if at < 0 else (at + 1, len(part))
     if part in ("(?<=", "(?<!", "(?=", "(?!"):
-        help = f"match what is around the value, and put the value in a group: {_OPTIONAL}"
+        help = f"match the text around the value, and put the value in a group: {_OPTIONAL}"
         return CustomTypeError(f"RE2 has no look-{'behind' if '<' in part else 'ahead'}: `{part}`", help, column, width)
     if part == "(?P=" or re.fullmatch(r"\\[1-9k]", part):
         return CustomTypeError("RE2 has no back-references", "write out what the group matches", column, width)
@@ -179,7 +176,7 @@ def _explained(text: str, refusal: bytes | str) -> CustomTypeError:
 
 
 def _value_group(text: str, matches_empty: Callable[[str], bool | None]) -> tuple[int, int] | None:
-    """Return start and end of the first group, unless it is in another group or repeated."""
+    """Return start and end of the first group, or None if it is nested or repeated."""
     for start in (match.start() for match in re.finditer(r"\((?!\?(?!P?<))", text)):
         if matches_empty(text[:start]) is not None:
             ends = (start + match.end() for match in re.finditer(r"\)", text[start:]))
@@ -189,7 +186,7 @@ def _value_group(text: str, matches_empty: Callable[[str], bool | None]) -> tupl
 
 
 def word_error(word: str) -> str:
-    """Return why a word cannot be an entity, empty if it can."""
+    """Return the reason why a word cannot be an entity, or "" if it can."""
     if len(word) < 2:
         return "a word needs at least two characters"
     if len(word) > MAX_CHARS:
@@ -202,7 +199,7 @@ def word_error(word: str) -> str:
 
 
 def read_words(path: Path) -> tuple[str, ...]:
-    """Return the words of a file: UTF-8, one per line, without blank lines and lines that start with `#`.
+    """Return the words of a UTF-8 file with one word per line. Blank lines and lines that start with `#` are ignored.
 
     Raises `CustomTypeError`.
     """
@@ -210,10 +207,10 @@ def read_words(path: Path) -> tuple[str, ...]:
     limit = f"at most {MAX_WORDS:,} words are allowed"
     if not path.is_file():
         raise CustomTypeError(f"`{name}` is {'a folder' if path.is_dir() else 'not a file'}", f"the path is {path}")
-    if path.stat().st_size > _MAX_BYTES:
-        raise CustomTypeError(f"`{name}` has more than {_MAX_BYTES // 1_000_000} MB", limit)
+    if path.stat().st_size > _MAX_FILE_BYTES:
+        raise CustomTypeError(f"`{name}` has more than {_MAX_FILE_BYTES // 1_000_000} MB", limit)
     try:
-        lines = path.read_bytes().removeprefix(BOM_UTF8).split(b"\n")
+        lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
     except OSError as error:
         raise CustomTypeError(f"`{name}` cannot be read: {error.strerror}", f"the path is {path}") from error
     if len(lines) > 2 * MAX_WORDS:
@@ -226,8 +223,8 @@ def read_words(path: Path) -> tuple[str, ...]:
             message = f"`{name}` line {number}: the byte 0x{line[error.start]:02x} is not UTF-8 text"
             raise CustomTypeError(message, "save the file as UTF-8") from error
         if word and not word.startswith("#"):
-            if wrong := word_error(word):
-                raise CustomTypeError(f"`{name}` line {number}: {wrong}", "remove the line, or put `#` before it")
+            if reason := word_error(word):
+                raise CustomTypeError(f"`{name}` line {number}: {reason}", "remove the line, or put `#` before it")
             words[word] = None
     if not words:
         raise CustomTypeError(f"`{name}` contains no words", "write one word or phrase on each line")
@@ -237,28 +234,28 @@ def read_words(path: Path) -> tuple[str, ...]:
 
 
 def word_finder(kind: str, words: Sequence[str], case_sensitive: bool) -> Find:
-    """Return a function that finds `words` as entities of the type `kind`, in any case unless `case_sensitive`.
+    """Return a function that returns `words` as entities of the type `kind`, in any case unless `case_sensitive`.
 
-    The canonical value is the word as it is in the list.
+    The canonical value is the word as written in the list.
     """
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-    def spelled(text: AnyStr) -> AnyStr:
+    def folded(text: AnyStr) -> AnyStr:
         return text if case_sensitive else text.lower()
 
     table: dict[bytes, dict[str, str]] = {}
     for word in words:
-        table.setdefault(spelled(word.encode("ascii", "replace")), {}).setdefault(spelled(word), word)
+        table.setdefault(folded(word.encode("ascii", "replace")), {}).setdefault(folded(word), word)
     automaton = BytesAhoCorasick([_DECOY, *table], implementation=Implementation.ContiguousNFA)
     entries = [{}, *table.values()]
 
     def find(text: str, data: bytes) -> list[Entity]:
         found: list[Entity] = []
-        for index, start, end in automaton.find_matches_as_indexes(spelled(data), overlapping=True):
+        for index, start, end in automaton.find_matches_as_indexes(folded(data), overlapping=True):
             value = text[start:end]
-            word = entries[index].get(spelled(value))
-            around = text[start - 1 : start] + text[end : end + 1]
-            if word is not None and "_" not in around and is_separate(text, start, end):
+            word = entries[index].get(folded(value))
+            neighbours = text[start - 1 : start] + text[end : end + 1]
+            if word is not None and "_" not in neighbours and is_separate(text, start, end):
                 found.append(Entity(kind, value, word, start=start, end=end))
         return found
 

@@ -1,4 +1,4 @@
-"""What an entity is, the names of its types, and where an entity may start and end."""
+"""Entities, the names of their types, and where they may start and end."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 
 class Entity(NamedTuple):
-    """An indicator or a name in a text.
+    """An indicator or a name in a text, so that `text[start:end] == value`.
 
-    `value` is as written, `canonical` is for comparisons: refanged, host and hex digits in lower case, a URL without
-    the slash at its end. `start` and `end` count characters: `text[start:end] == value`.
+    `canonical` is the value for comparisons: refanged, with hosts and hex digits in lower case, and for a URL without
+    its last slash.
     """
 
     type: str
@@ -31,8 +31,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "hash": ("md5", "sha1", "sha256", "sha512"),
     "ioc": ("ipv4", "ipv6", "domain", "url", "email", "md5", "sha1", "sha256", "sha512"),
 }
-# Other names of types: MISP's attribute types (https://www.misp-project.org/datamodels/), objects and patterns of
-# STIX 2.1 (OASIS, sections 4 and 6), and plain words.
+# Other names of types: MISP's attribute types (https://www.misp-project.org/datamodels/), objects and patterns in
+# STIX 2.1 (OASIS, sections 4 and 6), and common words.
 _ALIASES = {
     "ipv4": "ip-src ip-dst ipv4-addr ipv4-address ip4 ip-v4",
     "ipv6": "ipv6-addr ipv6-address ip6 ip-v6",
@@ -57,20 +57,20 @@ _NAMES.update((name.replace("_", "-"), name) for name in (*TYPES, *GROUPS))
 _MAX_NAME_CHARS = 100
 
 Match = tuple[int, int, str, bytes]
-"""Start and end in the folded bytes, type, and canonical value, in which 0x01 is a dot that was defanged.
+"""Start and end in the folded bytes, type, and canonical value, in which 0x01 is a defanged dot.
 
-An empty canonical value means the bytes as written, which is the common case: nine in ten.
+The canonical value is empty if it is the value as written, as for nine matches in ten.
 """
 
 Scan = Callable[[str], Sequence[Entity]]
 ScanMany = Callable[[Iterable[str]], dict[str, Sequence[Entity]]]
 
 SHORT = 256
-"""Characters of a text whose entities are cached: two thirds of the bytes of real tool returns are in such texts."""
+"""The longest text whose entities are cached. Such texts hold two thirds of the bytes of real tool returns."""
 _CACHED_TEXTS = 2048
-"""Texts in the cache, at most 1 MB. It has 73% of the texts of real tool returns, 74% with 65,536."""
+"""Size of the cache, at most 1 MB. It finds 73% of the texts of real tool returns; 65,536 entries would find 74%."""
 MAX_CHARS = 256
-"""Characters of the longest value of a custom type."""
+"""Length of the longest value of a custom type."""
 LAST_SPACED = "\u058f"
 """The last character of the scripts that separate words with spaces: Latin, Greek, Cyrillic, Armenian."""
 _MAX_BRACKETS = 3  # a reader of markers tries 16 closing brackets
@@ -89,19 +89,18 @@ def expand(names: Iterable[str], custom: Container[str] = ()) -> frozenset[str]:
 
 
 def types_for(name: str, known: Collection[str] = (*TYPES, *GROUPS)) -> tuple[str, ...]:
-    """Return the types or groups of `known` for a name of MISP or STIX: `ip-src`, `domain|ip`, `file:hashes.SHA256`."""
+    """Return the types and groups in `known` that MISP or STIX call `ip-src`, `domain|ip` or `file:hashes.SHA256`."""
     plain = re.sub("['\"]", "", name[:_MAX_NAME_CHARS].lower().replace("_", "-"))
     if plain.startswith("file:hashes"):
         plain = plain.removeprefix("file:hashes").lstrip(".")
     elif "|" not in plain:
         plain = plain.partition(":")[0]
     parts = (re.sub(r"^(md|sha)-(?=[0-9]+\Z)", r"\1", part) for part in re.split(r"[|:]", plain))
-    found = dict.fromkeys(_NAMES.get(part, "") for part in parts)
-    return tuple(kind for kind in found if kind in known)
+    return tuple(kind for kind in dict.fromkeys(_NAMES.get(part, "") for part in parts) if kind in known)
 
 
 def with_cache(find: Scan) -> Scan:
-    """Return a scanner that remembers the entities of short texts."""
+    """Return a scanner that caches the entities of short texts."""
     cached = lru_cache(maxsize=_CACHED_TEXTS)(find)
     return lambda text: cached(text) if len(text) <= SHORT else find(text)
 
@@ -114,7 +113,7 @@ def may_start(data: bytes, start: int) -> bool:
 
 
 def is_separate(text: str, start: int, end: int) -> bool:
-    """Return whether no letter or digit is next to a value. The `n` of the escape in `\\nweb01` is not a letter."""
+    """Return whether no letter or digit is next to a value. The `n` of the escape in `\\nweb01` does not count."""
     if end < len(text) and _is_letter(text[end]):
         return False
     before = text[start - 1 : start]
@@ -122,7 +121,7 @@ def is_separate(text: str, start: int, end: int) -> bool:
 
 
 def is_mentionable(value: str) -> bool:
-    """Return whether a marker can mention a value: short, on one line, without `, ` and space at its ends."""
+    """Return whether a marker can mention a value: short, on one line, without `, ` and without space at its ends."""
     return (
         0 < len(value) <= MAX_CHARS
         and value == value.strip()

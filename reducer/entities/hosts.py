@@ -1,7 +1,7 @@
 """Find IPv4 addresses and domains in folded bytes, anchored on dots.
 
-A name may also be a file, a call, an attribute, a package, a detection name or a missing space. `_judge` reads the name
-alone, and `_fits` reads what is next to it.
+Text that looks like a domain may also be a file, a call, an attribute, a package, a detection name, or two sentences
+without a space between them. `_judge` checks the name alone, and `_fits` checks the text around it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from reducer.entities.entity import Match
 
-# The word lists by name: a line `[name]` starts a list, `#` starts a comment.
+# Maps names of lists to their words. A line `[name]` starts a list, `#` starts a comment.
 _DATA = re.sub(rb"(?m)^#.*", b"", files("reducer.entities").joinpath("domains.txt").read_bytes())
 _LISTS = {name: frozenset(words.split()) for name, words in re.findall(rb"\[(\w+)\]([^\[]*)", _DATA)}
 TLDS = _LISTS[b"tlds"]
@@ -25,7 +25,7 @@ _CODE, _SELF_NAMES, _ATTRIBUTES = _LISTS[b"code"], _LISTS[b"self_names"], _LISTS
 _HOSTED, _MEMBERS, _SERVICE_LABELS = _LISTS[b"hosted"], _LISTS[b"members"], _LISTS[b"service_labels"]
 
 _NAME = re.compile(rb"[a-z0-9_\x81][a-z0-9._\x81-]*")
-# How code continues after an attribute or a module.
+# Code after an attribute or a module.
 _USED = re.compile(rb"\((?![0-9])|\[|==?| (?:[=!<>+*/-]?=|import) | is (?:not )?None(?![a-z])")
 _CODE_AFTER = re.compile(rb" (?:is (?:not|None)|if|else|not in|or None|and not)(?![A-Za-z])")
 _CODE_BEFORE = re.compile(
@@ -33,17 +33,17 @@ _CODE_BEFORE = re.compile(
 )
 _OPENED, _CLOSED = frozenset((b"(", b"[", b"{", b"=", b"!", b"*", b"+")), frozenset((b")", b"]", b"}", b":"))
 _KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81"
-# The characters of hosts and paths stay, in lower case. Every dot becomes a dot, anything else a space.
+# Characters of hosts and paths become lower case, defanged dots become dots, and anything else becomes a space.
 MASK = bytes(46 if c == 1 else c if c in _KEPT else c + 32 if 65 <= c <= 90 else 32 for c in range(256))
 _OCTET = rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _FOUR = rb"(?<=[0-9]\.)(?:O\.){2}O(?![0-9]|\.[0-9a-z])".replace(b"O", _OCTET)
 _LAST = rb"(?:[a-z][a-z0-9-]{1,62}+|\x81{2,20}+)(?!\.?[a-z0-9\x81-]|\._|_+[a-z0-9\x81-])"
-# The dots of the last label of a name and of an address, in one pass, because dots are the most frequent anchor.
+# The last dot of a name or an address. One regex finds both, because dots are the most frequent anchor.
 _DOTS = re.compile(rb"\.(?:%b|%b)" % (_LAST, _FOUR))
 _OCTETS = frozenset(b"%d" % number for number in range(256))
 _VERSIONS = b"version versions ver v build release rev revision firmware update patch upgrade".split()
 _UNTIL = (b"before", b"prior to", b"update to", b"updated to", b"upgrade to", b"upgraded to", b"fixed in")
-# What before an address shows that it is a version. It matches reversed bytes: a search would try 24 positions.
+# Text before an address that shows that it is a version. It matches reversed bytes: a search would try 24 positions.
 _VERSION = re.compile(
     rb"""[\"':= .()\[\]<>_-]{0,6}(?:%b)(?![a-z])|[ ]{1,2}(?:%b)(?![a-z])|[ ]{0,2}(?:=<|=>|[ ]<|,\[|,\()"""
     % tuple(b"|".join(re.escape(words[::-1]) for words in some) for some in (_VERSIONS, _UNTIL)),
@@ -57,12 +57,15 @@ _ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})")
 _CODED = re.compile(rb"%[0-9a-f]{2}")
 _MAX_BACK = 300  # a domain has at most 253 characters; searching further back would take quadratic time
 
-# Verdicts: a text that is no name because of its form, a name that is never a domain, and which context can reject it.
+# Verdicts: not a name, never a domain, always a domain, or a domain unless the context shows otherwise.
 _NO_NAME, _NEVER, _ALWAYS, _UNLESS_CODE, _UNLESS_PART, _UNLESS_MEMBER = range(-1, 5)
 
 
 def dotted(data: bytes, mask: bytes) -> list[Match]:
-    """Return the IPv4 addresses and the domains in `mask`, the translation of `data` by MASK without other entities."""
+    """Return the IPv4 addresses and domains of `data`.
+
+    `mask` is its translation by MASK, in which spaces replace entities that are already known.
+    """
     found: list[Match] = []
     size = len(data)
     done = 0  # end of the last name
@@ -85,9 +88,8 @@ def dotted(data: bytes, mask: bytes) -> list[Match]:
         if mask[end : end + 1] == b"_":
             if mask[start] != 95:
                 continue
-            # Markdown: _evil.com_
-            start = end - len(mask[start:end].lstrip(b"_"))
-        # Most texts that are not names are paths: check the slash first, to keep paths out of the cache of `_judge`.
+            start = end - len(mask[start:end].lstrip(b"_"))  # Markdown: _evil.com_
+        # Most of the texts that are not names are paths. This check keeps them out of the cache of `_judge`.
         is_path = mask.find(b"/", start + 3, dot) >= 0 and mask.find(b"\\", start, dot) < 0
         verdict = _NO_NAME if is_path else _judge(data[start:end])
         if verdict == _NO_NAME:
@@ -110,7 +112,7 @@ def dotted(data: bytes, mask: bytes) -> list[Match]:
 def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]) -> Match | None:
     """Return the IPv4 address with its first dot at `dot`, None for a version, a product, an object id and the like.
 
-    The end of a range is an address if its start is the last match.
+    The second address of a range is an address if the first one is the last element of `found`.
     """
     start = dot - 1
     while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
@@ -134,14 +136,14 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
         return address if is_range or before not in _LETTERS else None
     if mask.startswith(_NO_HOST, start, end) and mask[start:end] != b"0.0.0.0":
         return None
-    # The check of one byte comes first, because the regex takes longer than all other checks.
+    # The check of one byte runs first, because the regex takes longer than all other checks.
     if start and data[start - 1] in _LEADS and _VERSION.match(data[max(0, start - 24) : start][::-1]):
         return None
     return None if data.startswith(b" ", end) and _RELEASE.match(data, end) else address
 
 
 def _start(data: bytes, mask: bytes, start: int, dot: int) -> int:
-    """Return where a name may start in `mask[start:dot]`, after escapes, `//`, dots and dashes, -1 in a path."""
+    """Return where a name starts in `mask[start:dot]`, after escapes, `//`, dots and dashes, or -1 in a path."""
     head = mask[start:dot]
     if head[:1] == b"%" and not _CODED.match(head):  # LIKE '%evil.com%'
         start += 1
@@ -164,7 +166,7 @@ def _start(data: bytes, mask: bytes, start: int, dot: int) -> int:
 
 @lru_cache(maxsize=4096)  # texts repeat their hosts
 def _judge(written: bytes) -> int:
-    """Return the verdict for a name alone. A defanged name is a domain: its author says that it is a host."""
+    """Return the verdict for a name alone. A defanged name is always a domain, because its author marked it as one."""
     name = written.lower()
     defanged = 1 in name
     if defanged:
@@ -178,7 +180,7 @@ def _judge(written: bytes) -> int:
 
 
 def _fits(data: bytes, verdict: int, start: int, end: int) -> bool:
-    """Return whether what is next to `data[start:end]` allows a domain, given a verdict above 0 for the name itself."""
+    """Return whether the text around `data[start:end]` allows a domain. `verdict` is positive."""
     if verdict == _ALWAYS:
         return True
     if _USED.match(data, end) or data[max(0, start - 7) : start] == b"import ":
@@ -204,43 +206,40 @@ def _plain_verdict(written: bytes, name: bytes, labels: list[bytes]) -> int:
     count = len(labels)
     if b"_" in owner or (count == 2 and (owner.isdigit() and tail not in _NUMERIC)):
         return _NEVER
-    plain = (
+    is_clear = (  # the top-level domain indicates a host
         tail in _PLAIN
         or tail[0] == 0x81
         or (len(tail) == 2 and tail not in _AMBIGUOUS_COUNTRIES and tail not in _FILES)
         or tail[:4] == b"xn--"
     )
-    if written != name and not _cased(written, labels, plain):
+    if written != name and not _is_host_case(written, labels, is_clear):
         return _NEVER
     if 0x81 in name:
-        return _ALWAYS if plain else _NEVER
+        return _ALWAYS if is_clear else _NEVER
     if tail in (b"com", b"org"):
         return _ALWAYS if count > 2 or owner not in _PACKAGE_ROOTS or (tail == b"com" and owner in _VENDORS) else _NEVER
-    if name in _PRODUCTS or (
-        b"._" in name and any(label[:1] == b"_" and label not in _SERVICE_LABELS for label in labels[1:])
+    is_government = owner == b"gov" and is_clear and len(tail) == 2  # gov.uk, gov.br
+    if (
+        name in _PRODUCTS
+        or (b"._" in name and any(label[:1] == b"_" and label not in _SERVICE_LABELS for label in labels[1:]))
+        or (tail not in _PLAIN and labels[0] in _SELF_NAMES)
+        or (count == 2 and owner in _PACKAGE_ROOTS and not is_government)
+        or (count == 2 and len(owner) == 1 and tail not in (b"net", b"co", b"cn") and name not in _SHORT)
+        or (count == 2 and owner in _ENGINES and tail not in _PLAIN)  # Generic.ml
+        or (count > 2 and labels[0] in _PACKAGE_ROOTS and tail not in _TOPS)
+        or (count > 2 and len(tail) == 2 and owner not in _SECOND_LEVEL and not _DETECTIONS.isdisjoint(labels[:-1]))
+        or (count > 2 and tail not in _PLAIN and labels[0].isdigit() and labels[1][:1].isdigit())  # 1.9.0a2.dev
     ):
         return _NEVER
-    if tail not in _PLAIN and labels[0] in _SELF_NAMES:
+    if (
+        is_clear
+        or labels[0] == b"www"
+        or b".".join(labels[-2:]) in _SERVICES
+        or (count > 2 and (owner in _SECOND_LEVEL or tail == b"rs"))
+    ):
+        return _ALWAYS if tail in _PLAIN else _UNLESS_CODE
+    if tail in _FILES or (len(tail) > 2 and tail not in _OPEN):
         return _NEVER
-    sure = _ALWAYS if tail in _PLAIN else _UNLESS_CODE
-    if labels[0] in _PACKAGE_ROOTS and (count == 2 or tail not in _TOPS):
-        return sure if count == 2 and owner == b"gov" and plain and len(tail) == 2 else _NEVER  # gov.uk, gov.br
-    if len(owner) == 1 and count == 2 and tail not in (b"net", b"co", b"cn") and name not in _SHORT:
-        return _NEVER
-    if count == 2 and owner in _ENGINES and tail not in _PLAIN:
-        return _NEVER  # Generic.ml
-    if len(tail) == 2 and count > 2 and not _DETECTIONS.isdisjoint(labels[:-1]) and owner not in _SECOND_LEVEL:
-        return _NEVER
-    if count > 2 and tail not in _PLAIN and labels[0].isdigit() and labels[1][:1].isdigit():
-        return _NEVER  # 1.9.0a2.dev
-    if plain:
-        return sure
-    if labels[0] == b"www" or (count > 2 and owner in _SECOND_LEVEL):
-        return sure
-    if tail in _FILES:
-        return sure if b".".join(labels[-2:]) in _SERVICES or (count > 2 and tail == b"rs") else _NEVER
-    if len(tail) > 2 and tail not in _OPEN:
-        return sure if b".".join(labels[-2:]) in _SERVICES else _NEVER
     if count == 2:
         long = len(owner) > 2 or len(tail) == 2 or tail in (b"top", b"live", b"pro")
         named = owner not in _CODE and long and owner.rstrip(b"0123456789") not in _SELF_NAMES
@@ -249,20 +248,16 @@ def _plain_verdict(written: bytes, name: bytes, labels: list[bytes]) -> int:
     return _NEVER if not named else _UNLESS_MEMBER if tail in _ATTRIBUTES else _UNLESS_PART
 
 
-def _cased(written: bytes, labels: list[bytes], plain: bool) -> bool:
+def _is_host_case(written: bytes, labels: list[bytes], is_clear: bool) -> bool:
     """Return whether capitals are where people write them in domains, as in GITHUB.COM or GitHub.com."""
     parts = written.split(b".")
     tail = parts[-1]
     if tail.islower():
-        titled = sum(part[:1].isupper() for part in parts[:-1])
-        if titled > 1 and len(tail) == 2 and labels[-2] not in _SECOND_LEVEL:
+        capitalised = sum(part[:1].isupper() for part in parts[:-1])
+        if capitalised > 1 and len(tail) == 2 and labels[-2] not in _SECOND_LEVEL:
             return False  # Win32.Adware.Generic.am
-        return (
-            plain
-            or len(tail) == 2
-            or not any(part[:1].isupper() or not (part.islower() or part.isdigit()) for part in parts[-2:-1])
-        )
+        return is_clear or len(tail) == 2 or parts[-2].islower() or parts[-2].isdigit()
     if written.isupper():
         # BMW.DE is a share, XXX.XXX.XXX.XXX a placeholder for an address.
-        return len(set(parts)) > 1 and (plain and (len(tail) > 2 or len(parts) > 2 or len(parts[0]) > 4))
+        return len(set(parts)) > 1 and is_clear and (len(tail) > 2 or len(parts) > 2 or len(parts[0]) > 4)
     return tail in (b"COM", b"ORG", b"Com", b"Org")

@@ -1,7 +1,7 @@
-"""Find names of threat actors and malware with one automaton for the listed names and for the anchors of code names.
+"""Find names of threat actors and malware. One automaton finds listed names and the anchors of code names.
 
-`names.txt` lists the names (`tests/tools/build_names.py` writes it, NOTICE names the sources). Names match in any case,
-and `-`, `_` and space are equal. Ambiguous or short names match only as they are written in the list.
+`tests/tools/build_names.py` writes the list `names.txt`, NOTICE states its sources. Names match in any case, and `-`,
+`_` and space are equal. Ambiguous or short names match only as written in the list.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from reducer.entities.tokens import SHAPE
 
 _KINDS = {b"a": "threat_actor", b"m": "malware"}
 _LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
-_ESCAPED = b"N "  # the automaton reads this for an escape; a name starts behind it or with its letter
+_ESCAPED = b"N "  # the automaton reads this in place of an escape; a name starts after it or with its letter
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
-# Code names: a prefix and a number (the automaton reads digits as `0`), or a word and the animal or storm of a family.
+# A code name is a prefix with a number (the automaton reads digits as `0`), or a word with an animal or a storm.
 _PREFIXES = (
     *(b"apt0", b"apt 0", b"apt c 0", b"apt q 0", b"unc00", b"ta000", b"ta 000", b"fin0", b"storm 0000", b"dev 0000"),
     *(b"uac 0000", b"uat 0000", b"tag 00", b"itg00", b"cl sta 0000", b"cl cri 0000", b"cl unk 0000", b"utg q 000"),
@@ -42,7 +42,7 @@ _FAMILIES = tuple(
     tsunami""".split()
 )
 _FIRST = re.compile(rb"[a-z]{2,14}[A-Z](?![A-Za-z0-9_])|[A-Z]{3,15}(?![A-Za-z0-9_])")  # matches reversed bytes
-# Words before an animal or a storm that is not a threat actor: red panda, polar bear.
+# Words that do not make an animal or a storm a threat actor: red panda, polar bear.
 _ORDINARY = frozenset(
     b"""a an the this that these every each any some no of in on at and or his her its my your our their one two three
     many most american andean asian asiatic australian baby bengal big black brown care cave cute dancing fat female
@@ -54,7 +54,7 @@ _ORDINARY = frozenset(
 
 
 class Name(NamedTuple):
-    """A listed name: its type, its canonical name, and the spellings that match (None: any)."""
+    """A listed name. `spellings` are the only ones that match, None if any spelling matches."""
 
     type: str
     canonical: bytes
@@ -63,7 +63,7 @@ class Name(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _listed() -> tuple[BytesAhoCorasick, int, dict[bytes, Name]]:
-    """Return the automaton, how many of its anchors are of families and then of code names, and the names."""
+    """Return the automaton, the number of its first anchors that belong to code names, and the listed names."""
     table: dict[bytes, Name] = {}
     for line in files("reducer.entities").joinpath("names.txt").read_bytes().splitlines():
         written, _, other = line[2:].partition(b"|")
@@ -71,7 +71,7 @@ def _listed() -> tuple[BytesAhoCorasick, int, dict[bytes, Name]]:
         known = table.get(key, Name("", other or written, frozenset()))
         spellings = None if known.spellings is None or line[1:2] == b"~" else known.spellings | {written}
         table[key] = Name(_KINDS[line[:1]], known.canonical, spellings)
-    # Patterns start with a space, so that the automaton stays in its start state within words: 200 instead of 90 MB/s.
+    # Anchors start with a space, so that the automaton stays in its start state inside words: 200 instead of 90 MB/s.
     codes = [anchor for prefix in _PREFIXES for anchor in _anchors(prefix)]
     anchors = dict.fromkeys(
         (*_FAMILIES, *codes, *(anchor for key in sorted(table) for anchor in _anchors(key.translate(SHAPE))))
@@ -81,48 +81,44 @@ def _listed() -> tuple[BytesAhoCorasick, int, dict[bytes, Name]]:
 
 
 def _anchors(shape: bytes) -> list[bytes]:
-    """Return how a name starts: after a space, and for `nemo` also with the escape in `\\nemo`."""
+    """Return the anchors of a name: after a space, and for `nemo` also after the backslash in `\\nemo`."""
     return [b" " + shape, _ESCAPED + shape[1:]] if shape[:1] in (b"n", b"r", b"t") else [b" " + shape]
 
 
 def names(data: bytes, shape: bytes) -> list[Match]:
-    """Return the names in the bytes of a text, not refanged. `shape` is their translation by SHAPE."""
-    automaton, prefixes, table = _listed()
+    """Return the names in the folded bytes of a text. `shape` is their translation by SHAPE."""
+    automaton, code_names, table = _listed()
     if 92 in shape:
         for escape in (b"\\n", b"\\r", b"\\t"):
             shape = shape.replace(escape, _ESCAPED)
         shape = shape.replace(b"\\", b" ")
     # With the leading space, an anchor starts where its name starts.
-    hits = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
-    if not hits:
-        return []
-    found: list[Match] = []  # with negative ends: sorted, the longest of those with one start comes first
+    anchors = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
+    found: list[Match] = []  # with negative ends: sorted, the longest of the names with one start comes first
     size, families = len(data), len(_FAMILIES)
-    for index, start, past in hits:
+    for index, start, past in anchors:
         end = past - 1
-        ends = end == size or data[end] not in _WORD
-        if index < families and ends and start:
-            first = _first(data, start - 1, end)
+        is_bounded = end == size or data[end] not in _WORD
+        if index < families and is_bounded and start:
+            first = _start_of_family_name(data, start - 1, end)
             if first >= 0:
                 found.append((first, -end, "threat_actor", b""))
-        if start and data[start - 1] in _WORD and not _is_escaped(data, start):
-            continue
-        if families <= index < prefixes:
+        if start and data[start - 1] in _WORD:
+            is_escape = data[start - 1] in b"nrt" and start > 1 and data[start - 2] == 92
+            if not is_escape:
+                continue
+        if families <= index < code_names:
             m = _NUMBERED.match(data, start)
             if m:
                 found.append((start, -m.end(), "threat_actor", b""))
-        name = table.get(data[start:end].translate(_LOW)) if ends else None
+        name = table.get(data[start:end].translate(_LOW)) if is_bounded else None
         if name is not None and (name.spellings is None or data[start:end] in name.spellings):
             found.append((start, -end, name.type, name.canonical))
-    return _longest(data, found, table)
+    return _longest(data, found, table) if found else []
 
 
-def _is_escaped(data: bytes, start: int) -> bool:
-    return data[start - 1] in b"nrt" and start > 1 and data[start - 2] == 92
-
-
-def _first(data: bytes, start: int, end: int) -> int:
-    """Return where the word before ` Panda` starts if both are written like a name, otherwise -1."""
+def _start_of_family_name(data: bytes, start: int, end: int) -> int:
+    """Return where the word before ` Panda` starts if both words are written like a name, otherwise -1."""
     family = data[start + 1 : end]
     m = _FIRST.match(data[max(0, start - 17) : start][::-1])
     if m is None or data[start : start + 1] != b" ":
@@ -133,13 +129,12 @@ def _first(data: bytes, start: int, end: int) -> int:
     return start - len(word)
 
 
-def _longest(data: bytes, hits: list[Match], table: dict[bytes, Name]) -> list[Match]:
+def _longest(data: bytes, candidates: list[Match], table: dict[bytes, Name]) -> list[Match]:
     """Return the first and longest of overlapping names, without those in addresses and paths."""
-    hits.sort()
     found: list[Match] = []
     done = 0
-    for start, minus, kind, canonical in hits:
-        end = -minus
+    for start, negative_end, kind, canonical in sorted(candidates):
+        end = -negative_end
         if start < done:
             continue
         written = data[start:end]
@@ -148,8 +143,8 @@ def _longest(data: bytes, hits: list[Match], table: dict[bytes, Name]) -> list[M
         done = end
         if not canonical:
             code = _PLAIN_CODE.sub(lambda m: m[1].upper() + m[2], written)
-            known = table.get(code.translate(_LOW))
-            canonical = known.canonical if known else code if code[-1:].isdigit() else code.title()
+            listed = table.get(code.translate(_LOW))
+            canonical = listed.canonical if listed else code if code[-1:].isdigit() else code.title()
         found.append((start, end, kind, canonical))
     return found
 

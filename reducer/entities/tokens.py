@@ -1,7 +1,7 @@
 """Find entities of a fixed shape: hashes, CVE numbers, ATT&CK ids, IPv6 addresses.
 
-The anchors are literals in a translated copy of the bytes (each hex digit is `h`, each digit is `0`): `bytes.find`
-searches 1,500 MB/s, a regex that may start with any of 22 characters 100 MB/s.
+The anchors are literals in a translated copy of the bytes, in which each hex digit is `h` or each digit is `0`:
+`bytes.find` searches 1,500 MB/s, and a regex that may start with any of 22 characters 100 MB/s.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from ipaddress import IPv6Address
 
 from reducer.entities.entity import Match, may_start
 
-# For hashes and IPv6 addresses: hex digits become `h`, other letters `w`, colons stay, anything else becomes a space.
+# For hashes and IPv6 addresses: hex digits become `h`, other letters `w`, and anything but colons becomes a space.
 HEX = bytes(
     104 if chr(c) in "0123456789abcdefABCDEF" else 119 if chr(c).isalnum() and c < 128 else 58 if c == 58 else 32
     for c in range(256)
 )
 _RUN = re.compile(rb"h+")
 _HASHES = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
-# For numbers and names: letters in lower case, digits become `0`, backslashes stay, anything else becomes a space.
+# For numbers and names: letters become lower case, digits `0`, and anything else but backslashes becomes a space.
 SHAPE = bytes(
     48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c if 97 <= c <= 122 or c == 92 else 32 for c in range(256)
 )
@@ -28,7 +28,7 @@ _ATTACK = re.compile(
     rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)"
     rb"(?![0-9A-Za-z])"
 )
-# Starts with two literals: a text has many colons, but few before a hex digit.
+# The regex starts with two literals, because few of the many colons in a text are before a hex digit.
 _FULL = re.compile(rb":hh{0,3}:hh{0,3}:hh{0,3}:")
 _GAP = re.compile(rb"::")  # 2,000 MB/s, `bytes.find` 1,000 MB/s
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
@@ -44,7 +44,7 @@ def hashes(data: bytes, mask: bytes) -> list[Match]:
         if kind and mask[end : end + 1] != b"w" and (not start or mask[start - 1] != 119 or may_start(data, start)):
             written = data[start:end]
             value = written.lower()
-            # A real hash that repeats its first four digits, or has no letter, is one in a million.
+            # Only one real hash in a million has no letter, or consists of its first four digits only.
             if value.translate(None, value[:4]) and not value.isdigit():
                 found.append((start, end, kind, value if value != written else b""))
         start = mask.find(b"h" * 32, end)
@@ -68,14 +68,13 @@ def numbered(data: bytes, shape: bytes) -> list[Match]:
         while at >= 0:
             m = _ATTACK.match(data, at)
             if m and may_start(data, at):
-                value = m[0].upper().replace(b"/", b".")
-                found.append((at, m.end(), "mitre_attack", value))
+                found.append((at, m.end(), "mitre_attack", m[0].upper().replace(b"/", b".")))
             at = shape.find(literal, at + size)
     return found
 
 
 def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
-    """Return the IPv6 addresses of `data` outside the spans of `taken`, in order. `mask` is its translation by HEX."""
+    """Return the IPv6 addresses of `data` outside the matches in `taken`. `mask` is its translation by HEX."""
     found: list[Match] = []
     done = 0
     for at in sorted([m.start() for m in _FULL.finditer(mask)] + [m.start() for m in _GAP.finditer(mask)]):
@@ -102,7 +101,7 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
 
 
 def _is_ipv6(value: bytes) -> bool:
-    """Return whether a value is an IPv6 address, not a time, a MAC address, a serial number or `a::b`."""
+    """Return whether a value is an IPv6 address and not a time, a MAC address, a serial number or `a::b`."""
     try:
         IPv6Address(value.decode())
     except ValueError:

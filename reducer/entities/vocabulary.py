@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -17,10 +17,10 @@ _NAMES = frozenset({"threat_actor", "malware"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The entity types of a folder of rules. Immutable, can be shared between threads.
+    """The entity types of a folder of rules. It is immutable and can be shared between threads.
 
-    `custom` has the finders of each custom type, `ignored` the values of a type that are not entities: canonical
-    values, for a domain with its subdomains, for a name its spelling.
+    `custom` maps each custom type to its finders, and `ignored` maps a type to the values that are not entities, as
+    `ignore_key` returns them. Ignoring a domain also ignores its subdomains.
     """
 
     custom: Mapping[str, tuple[Find, ...]] = field(default_factory=lambda: MappingProxyType({}))
@@ -36,15 +36,15 @@ class Vocabulary:
         return expand(names, self.custom)
 
     def scanner(self, types: frozenset[str]) -> Scan:
-        """Return a function that finds the entities of `types` (without groups) in a text."""
+        """Return a function that returns the entities of `types` (without groups) in a text."""
         return _scanner(self, types)
 
     def scanner_of_many(self, types: frozenset[str]) -> ScanMany:
-        """Return a function that returns for each of many texts what `scanner` finds, without the empty results."""
+        """Return a function that scans many texts, and maps each text that contains entities to them."""
         return _scanner_of_many(self, types)
 
     def everything(self) -> Scan:
-        """Return a function that finds the entities of all types, built-in and custom."""
+        """Return a function that returns the entities of all types, built-in and custom."""
         return _scanner(self, frozenset((*TYPES, *self.custom)))
 
 
@@ -63,8 +63,8 @@ def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
         found = scan(text)
         if finders:
             data = text.encode("ascii", "replace")
-            added = [entity for find in finders for entity in find(text, data)]
-            found = sorted((*found, *_without_overlaps(added)), key=_order)
+            custom = sorted((entity for find in finders for entity in find(text, data)), key=_order)
+            found = sorted((*found, *_without_overlaps(custom)), key=_order)
         return tuple([entity for entity in found if not _is_ignored(entity, ignored)])
 
     return with_cache(find)
@@ -84,15 +84,13 @@ def _order(entity: Entity) -> tuple[int, int, str]:
     return entity.start, -entity.end, entity.type
 
 
-def _without_overlaps(found: list[Entity]) -> list[Entity]:
-    """Return the first and longest of the overlapping entities of each type."""
+def _without_overlaps(entities: list[Entity]) -> Iterator[Entity]:
+    """Return the first of the overlapping entities of each type."""
     ends: dict[str, int] = {}
-    separate = []
-    for entity in sorted(found, key=_order):
+    for entity in entities:
         if entity.start >= ends.get(entity.type, 0):
             ends[entity.type] = entity.end
-            separate.append(entity)
-    return separate
+            yield entity
 
 
 def _is_ignored(entity: Entity, ignored: Mapping[str, frozenset[str]]) -> bool:
@@ -104,5 +102,5 @@ def _is_ignored(entity: Entity, ignored: Mapping[str, frozenset[str]]) -> bool:
 
 
 def ignore_key(entity: Entity) -> str:
-    """Return the value to ignore an entity by: its canonical value, or its spelling for a name with synonyms."""
+    """Return the value that identifies an ignored entity: for a name its spelling, otherwise the canonical value."""
     return entity.value.translate(_SPACED).lower() if entity.type in _NAMES else entity.canonical

@@ -14,6 +14,7 @@ HEAD = "version: 1\ntool: t\nmax_chars: 900\nentities:\n"
 JEWEL = HEAD + "  jewel: {words_file: hosts.txt}\npreserve: [jewel]\n"
 REMOVE, FEWER = "remove the line, or put `#` before it", "at most 200,000 words are allowed"
 CANNOT = "a word cannot contain"
+CONTROL = f"{CANNOT} line breaks, control characters, `…[` or many brackets, or start or end with a space"
 WORDS: dict[str, tuple[bytes | None, str, str]] = {
     "missing": (None, " is not a file", "the path is {}/hosts.txt"),
     "comments": (b"# only\n\n", " contains no words", "write one word or phrase on each line"),
@@ -21,15 +22,13 @@ WORDS: dict[str, tuple[bytes | None, str, str]] = {
     "UTF-16": ("web01".encode("utf-16"), " line 1: the byte 0xff is not UTF-8 text", "save the file as UTF-8"),
     "one character": (b"web01\n\nx\n", " line 3: a word needs at least two characters", REMOVE),
     "too long": (b"w" * 300, " line 1: the word has 300 characters; at most 256 are allowed", REMOVE),
-    "too many lines": (b"\n" * 10_000_000, " has 10,000,001 lines", FEWER),
+    "too many lines": (b"\n" * 10_000_000, " has 10,000,000 lines", FEWER),
     "24 MB": (b"web01\n" * 4_000_000, " has more than 20 MB", FEWER),
     "too many words": (b"".join(b"h%d\n" % number for number in range(200_001)), " has 200,001 words", FEWER),
     "a comma": (b"web01\nAcme, Inc\n", f" line 2: {CANNOT} `, `, which separates the values in a marker", REMOVE),
-    "binary": (
-        b"web01\n\x7fELF\x00\x01",
-        f" line 2: {CANNOT} line breaks, control characters, `…[` or many brackets, or start or end with a space",
-        REMOVE,
-    ),
+    "binary": (b"web01\n\x7fELF\x00\x01", f" line 2: {CONTROL}", REMOVE),
+    "a form feed": (b"web01\nweb02\x0cweb03\n", f" line 2: {CONTROL}", REMOVE),
+    "a line separator": ("web01\nweb02\u2028web03\n".encode(), f" line 2: {CONTROL}", REMOVE),
 }
 
 
@@ -44,7 +43,7 @@ def test_patterns_without_the_extra_name_it(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_words_file_stands_beside_the_rules(tmp_path: Path) -> None:
     (tmp_path / "r.yaml").write_text(JEWEL)
-    (tmp_path / "hosts.txt").write_bytes("\ufeff# ours\r\nweb01\r\n\r\n  Crown Jewel \nMüller GmbH\nweb01\n".encode())
+    (tmp_path / "hosts.txt").write_bytes("\ufeff# ours\r\nweb01\r\n\r\n  Crown Jewel \rMüller GmbH\nweb01\n".encode())
     ruleset = read_rules(tmp_path)
     scan = ruleset.rules[0].vocabulary.scanner(frozenset({"jewel"}))
     found = [entity.canonical for entity in scan("WEB01, crown jewel, müller gmbh; # ours")]
