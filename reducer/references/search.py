@@ -1,30 +1,29 @@
-"""Search for values in contents, with nested JSON and Python literals parsed and escapes resolved."""
+"""Search for values in contents. Nested JSON and Python literals are parsed, and escapes are resolved."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from typing import Any
 
 from ahocorasick_rs import AhoCorasick
 
 from reducer.formats import plain
 from reducer.formats.literal import read_literal
-from reducer.references.values import NUMBER, number_text, structure
+from reducer.references.values import NUMBER, number_text, parsed_json
 
-_MAX_LEVELS = 12  # of structure in texts in structure
-_LAST = frozenset("]}) \n\r\t\v\f")  # the last character of a text with structure: a cheap first check
+_MAX_LEVELS = 12  # of JSON or literals in texts
+_LAST = frozenset("]}) \n\r\t\v\f")  # the last character of JSON or a literal: a cheap first check
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\n", '"': '"', "'": "'", "\\": "\\", "/": "/"}
-_MAX_SUFFIXES = 8  # values that end in one another: the automaton finds all of them at the same place
+_MAX_SUFFIXES = 8  # of a form that are forms: the automaton finds all of them at the same position
 _MAX_DIGITS = 1000
 _MAX_FORM_CHARS = 300  # the automaton has a state for each character
-_PIECE_CHARS = 1_000_000  # searched at a time
+_PIECE_CHARS = 1_000_000  # of a text that the automaton searches at once
 
 
 def searched(content: Any) -> str:
-    """Return the text of a content to search in: keys and leaves, one per line, or a plain text without escapes."""
+    """Return the text to search for values: keys and leaves, one per line, or a plain text without escapes."""
     parsed = _parsed(content) if isinstance(content, str) else content
     if parsed is not None or not content:
         return "\n".join(_leaves(parsed))
@@ -35,35 +34,34 @@ def searched(content: Any) -> str:
 
 
 def _leaves(value: Any) -> list[str]:
-    """Return every key and leaf, in no particular order. Does not recurse, because contents may be deep."""
-    found: list[str] = []
-    waiting: list[tuple[Any, int]] = [([value], -1)]
+    """Return every key and leaf, in no particular order. This does not recurse, because contents may be deep."""
+    leaves: list[str] = []
+    waiting: list[tuple[Any, int]] = [([value], 0)]
     while waiting:
-        holder, level = waiting.pop()
-        level += 1
-        if isinstance(holder, dict):
-            found.extend(map(str, holder))
-            holder = holder.values()
-        for item in holder:
+        container, level = waiting.pop()
+        if isinstance(container, dict):
+            leaves.extend(map(str, container))
+            container = container.values()
+        for item in container:
             if isinstance(item, str):
                 parsed = _parsed(item) if level < _MAX_LEVELS and item[-1:] in _LAST else None
                 if parsed is None:
-                    found.append(item)
+                    leaves.append(item)
                 else:
-                    waiting.append((parsed, level))
+                    waiting.append((parsed, level + 1))
             elif isinstance(item, (dict, list, tuple)):
-                waiting.append((item, level))
+                waiting.append((item, level + 1))
             elif item is not None and not isinstance(item, bool):
-                found.append(number_text(item))
-    return found
+                leaves.append(number_text(item))
+    return leaves
 
 
 def _parsed(text: str) -> Any:
-    """Return the value of a text that is a JSON or Python list, object or tuple as a whole, None for any other."""
+    """Return the value that a text encodes as JSON or as a Python literal, or None for any other text."""
     bare = text.strip()
     if bare[:1] not in ("[", "{", "(") or bare[-1:] not in ("]", "}", ")"):
         return None
-    value = structure(bare)
+    value = parsed_json(bare)
     return plain(read_literal(bare)) if value is None else value
 
 
@@ -73,7 +71,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _forms(value: str) -> tuple[str, ...]:
-    """Return the forms of a value: one for a text, and those with and without `.0` and commas for a number."""
+    """Return the ways to write a value. A number may have commas, and zeros after the point."""
     if not value.startswith(NUMBER):
         return (value,)
     number = value[len(NUMBER) :]
@@ -85,7 +83,7 @@ def _forms(value: str) -> tuple[str, ...]:
 
 
 def _is_bounded(text: str, start: int, end: int, value: str) -> bool:
-    """Return whether `text[start:end]`, a form of `value`, is not part of a longer word or number."""
+    """Return whether `text[start:end]`, which is a form of `value`, is not part of a longer word or number."""
     before = text[start - 1] if start else " "
     after = text[end] if end < len(text) else " "
     if not value.startswith(NUMBER):
@@ -96,12 +94,12 @@ def _is_bounded(text: str, start: int, end: int, value: str) -> bool:
 
 
 def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
-    """Return a function that returns which of `values` occur in a text, in one pass over it."""
-    known: dict[str, list[str]] = {}
+    """Return a function that returns the `values` that occur in a text. It reads the text once."""
+    by_form: dict[str, list[str]] = {}
     for value in values:
         for form in _forms(value):
-            known.setdefault(form, []).append(value)
-    together, alone = _split(known)
+            by_form.setdefault(form, []).append(value)
+    together, alone = _split(by_form)
     longest = max(map(len, together), default=0)
     automaton = AhoCorasick([_encodable(form) for form in together])
 
@@ -111,24 +109,24 @@ def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
         for begin in range(0, len(encodable), _PIECE_CHARS):
             piece = encodable[begin : begin + _PIECE_CHARS + longest]
             for index, start, end in automaton.find_matches_as_indexes(piece, overlapping=True):
-                new = known[together[index]]
-                if not found.issuperset(new):
-                    found.update(value for value in new if _is_bounded(text, begin + start, begin + end, value))
-        found.update(value for form in alone for value in known[form] if any(_occurrences(form, value, text)))
+                candidates = by_form[together[index]]
+                if not found.issuperset(candidates):
+                    found.update(each for each in candidates if _is_bounded(text, begin + start, begin + end, each))
+        found.update(value for form in alone for value in by_form[form] if any(occurrences(value, text)))
         return found
 
     return search
 
 
 def _encodable(text: str) -> str:
-    """Return a text without lone surrogates, which UTF-8 cannot encode: the automaton reads UTF-8."""
+    """Return a text without lone surrogates, because the automaton reads UTF-8."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _split(forms: Iterable[str]) -> tuple[list[str], list[str]]:
     """Split forms into those that the automaton finds together, and those to search for one by one.
 
-    The automaton returns every form at every position. Too many forms that end in one another (`1a`, `a1a`, `1a1a`, …)
+    The automaton returns every form that ends at a position. Many forms that end in one another (`1a`, `a1a`, `1a1a`)
     would take quadratic time.
     """
     together: list[str] = []
@@ -146,13 +144,10 @@ def _split(forms: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def occurrences(value: str, text: str) -> Iterator[tuple[int, int]]:
-    """Return start and end of each occurrence of a value in a text, in characters, in order for each form."""
-    return chain.from_iterable(_occurrences(form, value, text) for form in _forms(value))
-
-
-def _occurrences(form: str, value: str, text: str) -> Iterator[tuple[int, int]]:
-    start = text.find(form)
-    while start >= 0:
-        if _is_bounded(text, start, start + len(form), value):
-            yield start, start + len(form)
-        start = text.find(form, start + 1)
+    """Return start and end of each occurrence of a value in a text, in order for each form of the value."""
+    for form in _forms(value):
+        start = text.find(form)
+        while start >= 0:
+            if _is_bounded(text, start, start + len(form), value):
+                yield start, start + len(form)
+            start = text.find(form, start + 1)

@@ -1,7 +1,7 @@
-"""Distinctive values in texts and tool-call arguments of an agent.
+"""Find the distinctive values in texts and tool-call arguments of an agent.
 
-Distinctive are addresses, paths, UUIDs, hashes, tokens of letters and digits, snake_case, camelCase, numbers of three
-digits and more, names of several words, quoted values, and complete arguments, unless they are all common words.
+Addresses, paths, UUIDs, hashes, tokens with digits, snake_case, camelCase, and numbers with at least three digits are
+distinctive. So are names of several words, quoted values and complete arguments, unless they consist of common words.
 """
 
 from __future__ import annotations
@@ -14,17 +14,11 @@ from typing import Any
 from reducer.strict_json import loads
 
 NUMBER = "№"
-"""The prefix of a value that is a number: 1234, 1,234 and 1234.0 are one value."""
+"""The prefix of a value that is a number: 1234, 1,234 and 1234.0 are the same value."""
 
 _MIN_CHARS = 4
 _MAX_ARGUMENT_CHARS = 200
 _COMMON_NUMBERS = frozenset({"100", "200", "300", "400", "404", "500", "1000"})
-_STOP_WORDS = frozenset(
-    """a about after all also an and any are as at based be been before between both but by can could each
-    error first for from her here his i if in into is it its just let more most my next no not note now
-    of on only or other our over please so some step success such than that the their them then there
-    these they this those to too very was we were will with would yes you your""".split()  # noqa: SIM905
-)
 _SPECIAL = re.compile(
     r"""https?://[^\s<>()\[\]"'`|,;\\]+
     | (?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]++@[A-Za-z0-9.-]+\.[A-Za-z]{2,}
@@ -35,7 +29,7 @@ _SPECIAL = re.compile(
 )
 _TOKEN = re.compile(r"#?[A-Za-z0-9_$]+(?:[-.:@/][A-Za-z0-9_$]+)*")
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)")
-# Bounded, because `A.A.A.…` would be scanned again from every A.
+# The repeats are bounded, because `A.A.A.…` would be scanned again from every A.
 _NAME = re.compile(r"\b[A-Z][\w'’&.-]{1,99}+(?: [A-Z][\w'’&.-]{1,99}+){1,4}")
 _QUOTED = re.compile(r'`([^`\n]{4,120})`|"([^"\n]{4,120})"|\*\*([^*\n]{4,80})\*\*')
 _HASH = re.compile(r"[0-9a-fA-F]{32,64}")
@@ -49,39 +43,40 @@ _DATE = re.compile(r"[\d,.$:/-]+")
 
 
 def values_of_text(text: str) -> set[str]:
-    """Return the distinctive values in a text, numbers with the prefix `NUMBER`."""
-    found: set[str] = set()
+    """Return the distinctive values in a text. Numbers have the prefix `NUMBER`."""
+    values: set[str] = set()
 
-    def special(match: re.Match[str]) -> str:
+    def collect(match: re.Match[str]) -> str:
         value = match[0].rstrip(".,;:!?*)'\"")
         if len(value) >= _MIN_CHARS:
-            found.add(value)
+            values.add(value)
         return " "
 
-    rest = _SPECIAL.sub(special, text)
-    found.update(NUMBER + number.replace(",", "") for number in _NUMBER.findall(rest) if _is_distinctive_number(number))
-    found.update(filter(_is_distinctive, map(_stripped, _TOKEN.findall(rest))))
+    rest = _SPECIAL.sub(collect, text)
+    values.update(NUMBER + each.replace(",", "") for each in _NUMBER.findall(rest) if _is_distinctive_number(each))
+    values.update(filter(_is_distinctive, map(_stripped, _TOKEN.findall(rest))))
+    stop_words, _ = _word_lists()
     for name in _NAME.findall(text):
         words = _stripped(name).split(" ")
-        kept = [number for number, word in enumerate(words) if word.lower() not in _STOP_WORDS]
+        kept = [number for number, word in enumerate(words) if word.lower() not in stop_words]
         value = _stripped(" ".join(words[kept[0] : kept[-1] + 1])) if kept else ""
         if " " in value and not _is_common(value):
-            found.add(value)
-    found.update(filter(_is_unusual, (_stripped("".join(pieces)) for pieces in _QUOTED.findall(text))))
-    return found
+            values.add(value)
+    values.update(filter(_is_unusual, (_stripped("".join(groups)) for groups in _QUOTED.findall(text))))
+    return values
 
 
 def values_of_arguments(arguments: Any) -> set[str]:
-    """Return the distinctive values in the arguments of a tool call, which are JSON or JSON text.
+    """Return the distinctive values in the arguments of a tool call, which are JSON values or JSON text.
 
-    A complete argument of up to 200 characters is a value too.
+    An unusual argument of up to 200 characters is a value as a whole, too.
     """
     if isinstance(arguments, str):
         try:
             arguments = loads(arguments)
         except (ValueError, RecursionError):
             return values_of_text(arguments)
-    found: set[str] = set()
+    values: set[str] = set()
     waiting = [arguments]
     while waiting:
         value = waiting.pop()
@@ -90,29 +85,26 @@ def values_of_arguments(arguments: Any) -> set[str]:
         elif isinstance(value, list):
             waiting.extend(value)
         elif isinstance(value, str):
-            inner = structure(value)
-            if inner is not None:
-                waiting.append(inner)
+            if (parsed := parsed_json(value)) is not None:
+                waiting.append(parsed)
                 continue
-            whole = value.strip()
-            if len(whole) <= _MAX_ARGUMENT_CHARS and "\n" not in whole and _is_unusual(whole):
-                found.add(whole)
-            found |= values_of_text(value)
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            number = number_text(value)
-            if _is_distinctive_number(number):
-                found.add(NUMBER + number)
-    return found
+            argument = value.strip()
+            if len(argument) <= _MAX_ARGUMENT_CHARS and "\n" not in argument and _is_unusual(argument):
+                values.add(argument)
+            values |= values_of_text(value)
+        elif isinstance(value, (int, float)) and _is_distinctive_number(number := number_text(value)):
+            values.add(NUMBER + number)
+    return values
 
 
 def _is_unusual(value: str) -> bool:
-    """Return whether a quoted text or a complete argument is a value."""
+    """Return whether a quoted text or an argument is distinctive as a whole."""
     is_candidate = len(value) >= _MIN_CHARS and _UNUSUAL.search(value) and not _AMOUNT.fullmatch(value)
     return bool(is_candidate) and not _is_common(value)
 
 
-def structure(text: str) -> Any:
-    """Return the value of a text that is a JSON list or object as a whole, None for any other."""
+def parsed_json(text: str) -> Any:
+    """Return the list or object that a text encodes as JSON, or None for any other text."""
     bare = text.strip()
     if bare[:1] not in ("[", "{") or bare[-1:] not in ("]", "}"):
         return None
@@ -123,7 +115,7 @@ def structure(text: str) -> Any:
 
 
 def number_text(value: object) -> str:
-    """Return a scalar as text, empty for an integer with more digits than Python writes."""
+    """Return a scalar as text, or "" for an integer with more digits than Python writes."""
     try:
         return str(value)
     except ValueError:
@@ -132,9 +124,8 @@ def number_text(value: object) -> str:
 
 def _is_distinctive_number(number: str) -> bool:
     digits = number.replace(",", "")
-    if len(digits) < 3 or digits in _COMMON_NUMBERS or _YEAR.fullmatch(digits):
-        return False
-    return sum(map(str.isdecimal, digits)) >= 3
+    is_common = digits in _COMMON_NUMBERS or _YEAR.fullmatch(digits)
+    return not is_common and sum(map(str.isdecimal, digits)) >= 3
 
 
 def _stripped(value: str) -> str:
@@ -155,12 +146,13 @@ def _is_distinctive(token: str) -> bool:
 
 
 def _is_common(value: str) -> bool:
-    """Return whether a value consists of common words only."""
+    """Return whether a value consists of common words."""
     words = [word.lower() for word in _WORD.findall(value)]
-    return bool(words) and not any(map(str.isdecimal, value)) and _common_words().issuperset(words)
+    return bool(words) and not any(map(str.isdecimal, value)) and _word_lists()[1].issuperset(words)
 
 
 @cache
-def _common_words() -> frozenset[str]:
-    words = files("reducer.references").joinpath("words.txt").read_text(encoding="ascii")
-    return _STOP_WORDS.union(words.split())
+def _word_lists() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stop words, which are the first paragraph of `words.txt`, and all common words."""
+    text = files("reducer.references").joinpath("words.txt").read_text(encoding="ascii")
+    return frozenset(text.partition("\n\n")[0].split()), frozenset(text.split())
