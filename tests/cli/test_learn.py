@@ -43,7 +43,7 @@ def test_drafts_are_written_and_pass_check(recorded: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "error"),
     [
-        ("list_hosts.yaml", "mine", "files are never overwritten, so nothing was written; existing: drafts/list_hosts"),
+        ("list_hosts.yaml", "mine", "nothing was written because these files exist: drafts/list_hosts"),
         ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", r"\nnothing was written"),
     ],
 )
