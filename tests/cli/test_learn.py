@@ -75,4 +75,4 @@ def test_the_same_histories_give_the_same_bytes(recorded: Path) -> None:
 def test_without_a_holdout_nothing_is_measured(recorded: Path, cli: Cli) -> None:
     result = cli("learn", "histories", "--holdout", "0")
     assert result.code == 0
-    assert "none are left to measure on" in result.out
+    assert "no histories are held out" in result.out
