@@ -1,4 +1,4 @@
-"""Live values of any type reduce to what their stored form reduces to."""
+"""Live values of any type have the same result as their stored form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.laws.strategies import cases
 
 
 class Aliased(BaseModel):
-    """A model whose JSON for people has other names than the stored one."""
+    """A model whose aliases differ from the stored names."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -41,7 +41,7 @@ Word = enum.Enum(
 
 
 def alive(value: Any, draw: st.DrawFn) -> Any:
-    """Make a live value that is stored as `value`."""
+    """Return a live value whose stored form is `value`."""
     if is_media(value):
         return value
     choice = draw(st.integers(0, 3))

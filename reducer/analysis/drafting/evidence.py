@@ -147,10 +147,10 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
     """
     tasks = _tasks(histories)
     # If all histories of a source start with the same prompt (`Hello`), each history is a task.
-    distinct = [one if len(tasks[one.task[0]]) > 1 else _of_task(one, (one.task[0], one.digest)) for one in histories]
-    distinct.sort(key=lambda one: (one.task, one.digest))
+    distinct = [each if len(tasks[each.task[0]]) > 1 else _as_own_task(each) for each in histories]
+    distinct.sort(key=lambda each: (each.task, each.digest))
     held = {task for own in _tasks(distinct).values() for task in own[: round(len(own) * holdout)]}
-    return [one for one in distinct if one.task not in held], [one for one in distinct if one.task in held]
+    return [each for each in distinct if each.task not in held], [each for each in distinct if each.task in held]
 
 
 def scored(histories: Iterable[Recording], effect: Callable[[RecordedReturn], Effect]) -> Scores:
@@ -186,7 +186,8 @@ def _tasks(histories: Iterable[Recording]) -> dict[str, list[Task]]:
     return tasks
 
 
-def _of_task(history: Recording, task: Task) -> Recording:
+def _as_own_task(history: Recording) -> Recording:
+    task = (history.task[0], history.digest)
     return replace(history, task=task, returns=tuple(replace(one, task=task) for one in history.returns))
 
 

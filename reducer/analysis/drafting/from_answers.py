@@ -220,7 +220,7 @@ class _Sketch:
 def suggested_steps(root: Profile, level: Level) -> list[Step]:
     """Return the steps for answers with this profile; later steps account for what earlier ones remove."""
     if not root.below:
-        return [_cut_answer(root, level)] if root.texts else []
+        return [_truncate_answer(root, level)] if root.texts else []
     sketch = _Sketch(max(1, root.chars), level)
     steps = [*_unwraps(root, sketch), *[*_walk(root, 1.0, sketch)][:_MAX_STEPS], *_cut_texts(sketch)]
     keyed = (place for place in root.walk() if place.path and place.path[-1] != -1)
@@ -230,7 +230,7 @@ def suggested_steps(root: Profile, level: Level) -> list[Step]:
     return steps
 
 
-def _cut_answer(root: Profile, level: Level) -> Step:
+def _truncate_answer(root: Profile, level: Level) -> Step:
     lines, tail = max(text.count("\n") for text in root.texts), level.whole // 4
     reason = f"The answer is a text of up to {root.max_text:,} characters"
     if lines > _MANY_LINES:
@@ -242,46 +242,48 @@ def _cut_answer(root: Profile, level: Level) -> Step:
 def _unwraps(root: Profile, sketch: _Sketch) -> Iterator[Step]:
     for place in root.walk():
         sizes = place.json_texts
-        if sizes and not sketch.is_little(sum(sizes)) and is_writable(place.path):
+        if sizes and not sketch.is_little(sum(sizes)) and is_writable_path(place.path):
             count = f"{len(sizes):,} texts contain JSON" if len(sizes) > 1 else "A text contains JSON"
             yield Step(at(place.path, {"unwrap": True}), f"{count}: it is shorter without its quotes, and readable")
 
 
-def _walk(place: Profile, left: float, sketch: _Sketch) -> Iterator[Step]:
-    """Yield the steps for a place and everything below it; earlier steps keep the share `left` of its values."""
-    if sketch.is_little(place.chars * left) or not is_writable(place.path):
+def _walk(place: Profile, remaining: float, sketch: _Sketch) -> Iterator[Step]:
+    """Yield the steps for a place and everything below it; earlier steps leave the share `remaining` of its values."""
+    if sketch.is_little(place.chars * remaining) or not is_writable_path(place.path):
         return
     if place.max_text > sketch.level.text:
-        sketch.texts.append((left, place))
+        sketch.texts.append((remaining, place))
     record = place.below.get(None, place.each)
     if place.each is not None:
         is_inner = -1 in place.path or None in place.path
         limit = max(5, sketch.level.items // 2) if is_inner else sketch.level.items
         if max(place.lengths) > limit:
-            yield _limit(place, place.each, limit, sketch)
-            left *= min(1.0, limit * len(place.lengths) / sum(place.lengths))
+            yield _limit_step(place, place.each, limit, sketch)
+            remaining *= min(1.0, limit * len(place.lengths) / sum(place.lengths))
     is_single = record is None
     if is_single and sketch.level.part <= _STRICT and len(place.keys) >= _WIDE and place.path:
         record = place
-    kept, others = _chosen(record, left, sketch) if record is not None and record.objects else ([], [])
+    kept, others = _choose_keys(record, remaining, sketch) if record is not None and record.objects else ([], [])
     if record is not None and kept:
-        # `keep` at a list means each of its items. The values of a map are named by `.*`.
-        yield _keep(record, place.path if record is place.each else record.path, kept, others)
+        # At a list, `keep` applies to each item. The path to the values of a map ends in `.*`.
+        yield _keep_step(record, place.path if record is place.each else record.path, kept, others)
         for below in (below for keys, below in _leaves(record, 3) if keys in kept):
-            yield from _walk(below, left, sketch)
+            yield from _walk(below, remaining, sketch)
         return
-    large = {key: below for key, below in place.keys.items() if is_single and not sketch.is_little(below.chars * left)}
-    dropped = {key: below for key, below in large.items() if worth(key) == 0 and is_writable((key,))}
+    large = {
+        key: below for key, below in place.keys.items() if is_single and not sketch.is_little(below.chars * remaining)
+    }
+    dropped = {key: below for key, below in large.items() if worth(key) == 0 and is_writable_path((key,))}
     if 0 < len(dropped) < len(place.keys):
-        share = sketch.share(sum(below.chars for below in dropped.values()) * left)
+        share = sketch.share(sum(below.chars for below in dropped.values()) * remaining)
         action = {"drop": [*map(key_text, dropped)]}
         yield Step(at(place.path, action), f"{share}: for screens and programs, by the names")
     for token, below in sorted(place.below.items(), key=lambda item: -item[1].chars):
         if token not in dropped or len(dropped) == len(place.keys):
-            yield from _walk(below, left, sketch)
+            yield from _walk(below, remaining, sketch)
 
 
-def _limit(place: Profile, record: Profile, limit: int, sketch: _Sketch) -> Step:
+def _limit_step(place: Profile, record: Profile, limit: int, sketch: _Sketch) -> Step:
     items, lists = sum(place.lengths), "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
     reason = f"{sketch.share(place.chars)}: {items:,} items{lists} of about {place.chars // items:,} characters"
     rank, what_stays = sort_key(record)
@@ -292,18 +294,20 @@ def _limit(place: Profile, record: Profile, limit: int, sketch: _Sketch) -> Step
     return Step(at(place.path, action), f"{reason}; {what_stays}" if rank else reason)
 
 
-def _chosen(record: Profile, left: float, sketch: _Sketch) -> tuple[list[Keys], list[Keys]]:
+def _choose_keys(record: Profile, remaining: float, sketch: _Sketch) -> tuple[list[Keys], list[Keys]]:
     """Choose the keys of a record that fit into the level; return them and the others, or nothing if all keys fit.
 
     Keys that conditions read are chosen first, then keys with a high worth and short values.
     """
     level = sketch.level
-    leaves = {keys: below for keys, below in _leaves(record, 3) if is_writable(keys)}
+    leaves = {keys: below for keys, below in _leaves(record, 3) if is_writable_path(keys)}
     costs = {keys: below.chars / record.objects for keys, below in leaves.items()}
     budget = sum(costs.values()) * level.part
     if record.path[-1] in (-1, None):
         budget = min(level.record, budget)
-    is_small = sketch.is_little(record.chars * left / 3) or len(leaves) <= _MIN_KEYS or sum(costs.values()) <= budget
+    is_small = (
+        sketch.is_little(record.chars * remaining / 3) or len(leaves) <= _MIN_KEYS or sum(costs.values()) <= budget
+    )
     if not level.record or None in record.below or is_small:
         return [], []
     worths = {keys: _worth(keys, below) for keys, below in leaves.items()}
@@ -318,7 +322,7 @@ def _chosen(record: Profile, left: float, sketch: _Sketch) -> tuple[list[Keys], 
     return ([keys for keys in leaves if keys in chosen], others) if others else ([], [])
 
 
-def _keep(record: Profile, path: Sequence[Token], kept: Sequence[Keys], others: Sequence[Keys]) -> Step:
+def _keep_step(record: Profile, path: Sequence[Token], kept: Sequence[Keys], others: Sequence[Keys]) -> Step:
     more = f" and {len(others) - _MAX_NAMED:,} more" if len(others) > _MAX_NAMED else ""
     sizes = f"{len(kept) + len(others):,} keys in about {record.chars // record.objects:,} characters"
     left_out = ", ".join(key_text(*keys) for keys in others[:_MAX_NAMED]) + more
@@ -350,9 +354,9 @@ def _cut_texts(sketch: _Sketch) -> Iterator[Step]:
         reason = f"Long texts at {len(texts):,} places, {longest}; markers name the indicators"
         yield Step({"truncate": sketch.level.text}, reason)
         return
-    for left, place in texts:
+    for remaining, place in texts:
         number = f"{len(place.texts):,} texts" if len(place.texts) > 1 else "a text"
-        reason = f"{sketch.share(place.chars * left)}: {number} of up to {place.max_text:,} characters"
+        reason = f"{sketch.share(place.chars * remaining)}: {number} of up to {place.max_text:,} characters"
         yield Step(at(place.path, {"truncate": sketch.level.text}), reason)
 
 
@@ -369,7 +373,7 @@ def worth(name: str) -> int:
     return 2 if words and not _ASKED_FOR_WORDS.isdisjoint((words[0], words[-1])) else 1
 
 
-def is_writable(path: Sequence[Token]) -> bool:
+def is_writable_path(path: Sequence[Token]) -> bool:
     """Return whether all keys of a path can be written in a rule."""
     keys = [token for token in path if type(token) is str]
     return all(key and key != "*" and key.isprintable() and len(key) <= _MAX_KEY for key in keys)
@@ -388,7 +392,7 @@ def sort_key(record: Profile) -> tuple[Keys, str]:
         # An expression can read the value of a key, or of a key of an object below it.
         for keys, place in [((name,), below), *(((name, inner), value) for inner, value in below.keys.items())]:
             is_steady = place.scalars and not place.below and len(place.entries) >= record.objects * _MIN_SHARE
-            rank = _rank(keys, place.scalars) if is_steady and is_writable(keys) else 0
+            rank = _rank(keys, place.scalars) if is_steady and is_writable_path(keys) else 0
             if rank > best:
                 best, best_keys = rank, (keys, "the highest stay" if rank > 2 * len(_TIMES) else "the newest stay")
     return best_keys

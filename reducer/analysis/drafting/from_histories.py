@@ -134,17 +134,17 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     """
     training, held = split(histories, holdout)
     lacking = {tool: _lacking(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
-    known = {tool: find_candidates(training, tool) for tool, why in lacking.items() if not why}
+    by_tool = {tool: find_candidates(training, tool) for tool, why in lacking.items() if not why}
     # The margin of `least_retention` is there because the best of many prices is often a lucky one.
-    validated = _cross_validate(training, known)
+    validated = _cross_validate(training, by_tool)
     enough = [(scores.total.saved, price) for price, scores in validated if scores.least_retention >= keep]
     price = max(enough)[1] if enough else None
-    chosen = _choose(training, known)
+    chosen = _choose(training, by_tool)
     default = _default(training, keep)
     tools = [
         ToolDraft(tool, why or "left alone: no candidate keeps enough")
         if why or price is None
-        else _tool_draft(known[tool], chosen[price, tool][0], default)
+        else _tool_draft(by_tool[tool], chosen[price, tool][0], default)
         for tool, why in lacking.items()
     ]
     rules = {one.tool: compiled(one.rule) for one in (*tools, default) if one.rule is not None}
@@ -216,13 +216,13 @@ def _default(training: Sequence[Recording], keep: float) -> ToolDraft:
 def _sample(rule: DraftRule, returns: Sequence[RecordedReturn]) -> RecordedReturn | None:
     """Return the best return to show what a rule does: one without losses, at least a fifth shorter, used and short."""
     ruleset = compiled(rule)
-    effects = [(number, one, _effect(ruleset, one, one.used)) for number, one in enumerate(returns)]
-    ranks = [
-        (bool(left.absent), left.chars > 0.8 * one.chars, not one.used, one.chars, number)
-        for number, one, left in effects
-        if left.chars < one.chars
-    ]
-    return returns[min(ranks)[-1]] if ranks else None
+
+    def rank(one: RecordedReturn) -> tuple[bool, bool, bool, bool, int]:
+        left = _effect(ruleset, one, one.used)
+        return left.chars >= one.chars, bool(left.absent), left.chars > 0.8 * one.chars, not one.used, one.chars
+
+    best = min(((rank(one), number) for number, one in enumerate(returns)), default=None)
+    return None if best is None or best[0][0] else returns[best[1]]
 
 
 def _score(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -> Scores:
@@ -245,11 +245,11 @@ def _effect(ruleset: Ruleset, one: RecordedReturn, values: frozenset[str]) -> Ef
 
 
 def _choose(
-    histories: Sequence[Recording], known: Mapping[str, Candidates]
+    histories: Sequence[Recording], by_tool: Mapping[str, Candidates]
 ) -> dict[tuple[int, str], tuple[Candidate, Uses]]:
     """Return the best candidate on histories for each price and tool, with the uses of the tool's values there."""
     chosen: dict[tuple[int, str], tuple[Candidate, Uses]] = {}
-    for tool, candidates in known.items():
+    for tool, candidates in by_tool.items():
         used = uses(histories, tool)
         worths = [*_savings(evidence(histories, tool), candidates, used)]
         for price in PRICES:
@@ -273,16 +273,16 @@ def _savings(
         yield candidate, saved - _MIN_SAVED * chars * bool(candidate.action), lost
 
 
-def _cross_validate(histories: Sequence[Recording], known: Mapping[str, Candidates]) -> list[tuple[int, Scores]]:
+def _cross_validate(histories: Sequence[Recording], by_tool: Mapping[str, Candidates]) -> list[tuple[int, Scores]]:
     """Score each price: choose candidates on three quarters of the tasks, score them on the other, four times."""
     folds = {task: number % _FOLDS for number, task in enumerate(sorted({one.task for one in histories}))}
-    chosen = [_choose([one for one in histories if folds[one.task] != fold], known) for fold in range(_FOLDS)]
+    chosen = [_choose([one for one in histories if folds[one.task] != fold], by_tool) for fold in range(_FOLDS)]
 
     def effect(price: int, one: RecordedReturn) -> Effect:
-        if one.tool not in known:
+        if one.tool not in by_tool:
             return Effect(one.chars)
         candidate, used = chosen[folds[one.task]][price, one.tool]
-        return known[one.tool].effect(candidate, one, used)
+        return by_tool[one.tool].effect(candidate, one, used)
 
     return [(price, scored(histories, partial(effect, price))) for price in PRICES]
 
