@@ -8,7 +8,7 @@ from hypothesis.internal.conjecture.providers import HypothesisProvider
 
 @pytest.fixture(scope="package", autouse=True)
 def _same_cases_in_every_process() -> Iterator[None]:
-    """Keep Hypothesis from drawing constants of whichever modules other tests have imported."""
+    """Stop Hypothesis from drawing constants of imported modules, which depend on the tests that ran before."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(HypothesisProvider, "_maybe_draw_constant", lambda *_, **__: None)
         yield

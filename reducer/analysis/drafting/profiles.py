@@ -109,10 +109,10 @@ def _add(place: Profile, entry: Entry, depth: int) -> int:
     """Add a value, whose entry counts only its key so far, and return its characters."""
     number, value, size = entry
     is_encoded = type(value) is str and depth > 0 and bool(place.path) and len(value) >= _MIN_ENCODED
-    if is_encoded and (found := parse_nested(value)):
-        if found[1].name == "JSON":
+    if is_encoded and (parsed := parse_nested(value)):
+        if parsed[1].name == "JSON":
             place.json_texts.append(len(dump(value)))
-        value, depth = plain(found[0]), depth - 1
+        value, depth = plain(parsed[0]), depth - 1
     if type(value) not in (dict, list):
         size += chars([value]) - 2
     elif depth < 0 or is_media(value):
