@@ -56,7 +56,7 @@ def found(text: str, value: Any) -> Any:
     return RAISED if result is RAISED else leaves(result, lists_of(jmespath.compile(text).parsed, 0))
 
 
-LISTS = "the path selects from a list of lists that is not in the data"
+LISTS = "the path selects from a list of lists that does not exist in the data"
 
 
 @given(st.lists(aimed() | st.tuples(path, document), min_size=8, max_size=8))

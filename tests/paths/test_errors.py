@@ -45,7 +45,7 @@ def test_expressions_that_name_no_places(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "at", "message"),
     [
-        ("9" * 5000, (1, 1), "not a JMESPath expression"),
+        ("9" * 5000, (1, 1), "this is not a JMESPath expression"),
         ("a" * 10_001, (10_001, 1), "the expression is longer than 10,000 characters"),
         ("!" * 9_000 + "a", (1, 1), "the expression is nested deeper than 100 levels"),
     ],
@@ -65,13 +65,13 @@ def test_a_path_of_very_many_steps() -> None:
 def test_an_unknown_function_with_no_similar_one_lists_all() -> None:
     _, _, message, help = problem(compile_expression, "frobnicate(a)")
     assert message == "unknown function `frobnicate()`"
-    assert help.startswith("JMESPath has: abs, avg, ceil, contains, ")
+    assert help.startswith("the functions are abs, avg, ceil, contains, ")
 
 
 @pytest.mark.parametrize("compile", COMPILERS)
 def test_what_is_hardly_intended_is_a_warning(compile: Any) -> None:
     [warning] = compile('items[?risk == "high"].id').warnings
-    assert (warning.column, warning.width, warning.message) == (16, 6, '"high" is the key of that name, not a text')
+    assert (warning.column, warning.width, warning.message) == (16, 6, '"high" in double quotes is a key, not a text')
     assert warning.help == "write 'high' for the text"
     for fine in ("[?\"last-seen\" > 'x']", "[?risk == 'high']", '[?a == "b".c]', '"risk"', "[?a == b]"):
         assert compile(fine).warnings == ()

@@ -95,7 +95,7 @@ def test_tests_read_files_at_or_below_the_folder_of_the_rule(key: str, name: str
     test = f"tests:\n  - {{name: a, expect: {{unchanged: true}}, given: {{{key}: '{name}'}}}}\n"
     _, (problem,) = compile_rules([("r.yaml", HEAD + "max_chars: 9\n" + test)])
     assert problem.location.column == test.index(f"'{name}'") - len("tests:\n") + 1
-    assert problem.message == "expected a file in the folder of the rule file or below"
+    assert problem.message == "the file must be in the folder of the rule file or below it"
 
 
 RULE_PIECES = (
@@ -106,7 +106,7 @@ YAML_PIECES = [
     *("- ", ": ", " #", "? ", "\n  ", "\n    ", "\r\n", "|-\n", ">+\n", "|2\n", "\n---\n", "\n...\n", "&a", "*a", "!x"),
     *("no", "<<", "\\x41", "\\ud83d", "2024-01-01", "%YAML 1.1\n", "key: value\n", "- x: 1\n"),
 ]
-_pieces = st.sampled_from(YAML_PIECES) | st.sampled_from([*RULE_PIECES.split(","), *YAML_PIECES])
+_pieces = st.sampled_from(YAML_PIECES) | st.sampled_from([*RULE_PIECES.split("|"), *YAML_PIECES])
 _texts = st.text() | st.lists(_pieces, max_size=40).map("".join)
 _bytes = st.binary() | _texts.map(lambda text: text.encode("utf-8", "surrogatepass"))
 

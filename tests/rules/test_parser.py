@@ -43,7 +43,7 @@ PROBLEMS: list[tuple[str | bytes, str, str]] = [
     ("a: 1".encode("utf-16"), "1:1 E001 the file is UTF-16 text", "save the file as UTF-8"),
     ("a: 1\nb: \u2028x", "2:4 E002 invisible character (U+2028)", 'remove it, or write \\u2028 inside "…"'),
     ("a: \ud800", "1:4 E002 invisible character (U+D800)", "remove it"),
-    ('a: "\\ud800"', "1:4 E042 an escape from \\ud800 to \\udfff lacks its other half", "remove it"),
+    ('a: "\\ud800"', "1:4 E042 escapes from \\ud800 to \\udfff are valid only in pairs", "remove it"),
     ("[" * 100_000, "1:65 E003 nested deeper than 64 levels", "move samples to separate files"),
     ("- " * 100_000, "1:129 E003 nested deeper than 64 levels", "move samples to separate files"),
     ("#" * 250_001, "1:1 E003 the rule file has more than 250,000 characters", "move samples to separate files"),
