@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, Location, RuleError
-from reducer.files import MAX_RULE_BYTES, read_file
+from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
 from reducer.operations.fields import Target
 from reducer.operations.op import Op
@@ -28,7 +28,6 @@ from reducer.rules.validation import listed, nearest, report_unknown, validated,
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """The entity types that `truncate`, `max_chars` and other blind cuts preserve by default."""
 MAX_STEPS = 200
-_SUFFIXES = (".yaml", ".yml")
 
 
 def read_rules(*sources: FilePath | str) -> Ruleset:
@@ -46,7 +45,8 @@ def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Diagnos
     """Return the ruleset, or None if there are errors, and all problems ordered by file and line."""
     texts: list[tuple[str, bytes]] = []
     unreadable: list[Diagnostic] = []
-    for file in (file for source in sources for file in _files(FilePath(source))):
+    paths = [FilePath(source) for source in sources]
+    for file in (file for path in paths for file in (rule_files(path) if path.is_dir() else [path])):
         try:
             texts.append((str(file), read_file(file, MAX_RULE_BYTES)))
         except OSError as error:
@@ -57,13 +57,6 @@ def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Diagnos
         return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)
     ruleset, problems = compile_rules(texts)
     return (None if unreadable else ruleset), (*unreadable, *problems)
-
-
-def _files(source: FilePath) -> Iterator[FilePath]:
-    if source.is_dir():
-        yield from sorted(file for file in source.iterdir() if file.suffix in _SUFFIXES and file.is_file())
-    else:
-        yield source
 
 
 def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
