@@ -62,7 +62,7 @@ class Expression:
 
 def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
     """Warn about keys that look like values: in `risk == "high"`, `"high"` is a key."""
-    found = []
+    warnings = []
     for before, token, after in zip_longest(tokens, tokens[1:], tokens[2:]):
         if token is None or before.type not in COMPARATORS:
             continue
@@ -71,11 +71,11 @@ def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
         if token.type == "quoted_identifier":
             name = shortened(token.value)
             message = f'"{name}" in double quotes is a key, not a text'
-            found.append(token.problem("W010", message, f"write '{name}' for the text"))
+            warnings.append(token.problem("W010", message, f"write '{name}' for the text"))
         elif token.type == "unquoted_identifier" and token.value in ("true", "false", "null"):
             literal = f"`{token.value}`"
-            found.append(token.problem("W012", f"{literal} without backticks is a key", f"write `` {literal} ``"))
-    return tuple(found)
+            warnings.append(token.problem("W012", f"{literal} without backticks is a key", f"write `` {literal} ``"))
+    return tuple(warnings)
 
 
 @lru_cache(maxsize=1024)

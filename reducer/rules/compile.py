@@ -67,7 +67,7 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
     compiled = [_compile_rule(tree, report, language) for tree, report in files]
     check_tool_names(files)
     rules = tuple(rule for rule in compiled if rule is not None)
-    if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.found):
+    if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.problems):
         lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
     problems = tuple(problem for _, report in parsed for problem in report.in_order())
     if any(problem.severity == "error" for problem in problems):
@@ -102,11 +102,11 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
         return None
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
     nodes = [locate(tree, ("steps", index)) for index in range(len(steps_data))]
-    found = [
+    compiled = [
         _compile_step(node, report, language, number=number, general=general) for number, node in enumerate(nodes, 1)
     ]
-    steps = tuple(step for step in found if step is not None)
-    if checked is None or len(steps) < len(found):
+    steps = tuple(step for step in compiled if step is not None)
+    if checked is None or len(steps) < len(compiled):
         return None
     if not steps and checked.max_chars is None:
         if not tree.incomplete:

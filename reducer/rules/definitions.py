@@ -143,7 +143,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
 def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
     """Compile the word lists and patterns of a custom type."""
     node, report = definition.node, definition.report
-    found: list[Find] = []
+    finders: list[Find] = []
     words: dict[str, None] = {}
     for number, word in enumerate(keys.words or ()):
         if wrong := word_error(word):
@@ -159,14 +159,14 @@ def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
         message = f"`{definition.name}` has {len(words):,} words; at most {MAX_WORDS:,} are allowed"
         report.add(definition.key, "E096", message)
     elif words:
-        found.append(word_finder(definition.name, tuple(words), bool(keys.case_sensitive)))
+        finders.append(word_finder(definition.name, tuple(words), bool(keys.case_sensitive)))
     for number, text in enumerate(keys.pattern or ()):
         try:
-            found.append(compile_pattern(definition.name, text))
+            finders.append(compile_pattern(definition.name, text))
         except CustomTypeError as error:
             at = part(locate(node, ("pattern", number)), error.column - 1, error.width)
             report.add(at, "E095", error.message, error.help)
-    return tuple(found)
+    return tuple(finders)
 
 
 def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:

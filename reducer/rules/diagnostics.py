@@ -57,17 +57,17 @@ class Report:
 
     file: str
     lines: tuple[str, ...]
-    found: list[Diagnostic] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
 
     def add(self, span: Span, code: str, message: str, help: str = "", fix: tuple[Edit, ...] = ()) -> None:
         """Add a diagnostic at a span; without `help`, use the default advice of its code."""
-        if len(self.found) == MAX_DIAGNOSTICS:
+        if len(self.problems) == MAX_DIAGNOSTICS:
             return
         row = min(span.line, len(self.lines))
         line = self.lines[row - 1]
         column = min(span.column, len(line) + 1)
         shown = line[: max(_EXCERPT, column + 20)] if column <= _MAX_COLUMN else ""
-        self.found.append(
+        self.problems.append(
             Diagnostic(
                 Location(self.file, row, column),
                 code,
@@ -82,7 +82,7 @@ class Report:
     def in_order(self) -> list[Diagnostic]:
         """Return the first diagnostic at each position, ordered by line: later ones are consequences of the first."""
         first: dict[Location, Diagnostic] = {}
-        for problem in self.found:
+        for problem in self.problems:
             first.setdefault(problem.location, problem)
         return sorted(first.values(), key=lambda problem: problem.location)
 

@@ -22,20 +22,20 @@ def fixed(files: Mapping[str, bytes]) -> dict[str, bytes]:
     while True:
         # Apply one edit per line at a time, because it can change the columns of the next one.
         edits = {(p.location.file, edit.line): edit for p in problems if p.severity == "error" for edit in p.fix}
-        tried = dict(texts)
+        edited = dict(texts)
         for (name, _), edit in edits.items():
-            tried[name] = _edited(tried[name], edit)
-        found = compile_rules(tried.items())[1]
-        if _rank(found) >= _rank(problems):
+            edited[name] = _edited(edited[name], edit)
+        remaining = compile_rules(edited.items())[1]
+        if _rank(remaining) >= _rank(problems):
             return texts
-        texts, problems = tried, found
+        texts, problems = edited, remaining
 
 
 def _rank(problems: Sequence[Diagnostic]) -> tuple[int, int, int]:
     """Rank problems: invalid YAML is worse than any other error, because it hides the errors below it."""
     errors = [problem for problem in problems if problem.severity == "error"]
-    unread = [problem for problem in errors if "E030" <= problem.code < "E050"]
-    return len(unread), -sum(problem.location.line for problem in unread), len(errors)
+    unreadable = [problem for problem in errors if "E030" <= problem.code < "E050"]
+    return len(unreadable), -sum(problem.location.line for problem in unreadable), len(errors)
 
 
 def _edited(data: bytes, edit: Edit) -> bytes:

@@ -9,6 +9,7 @@ from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations.keep import Keep
 from reducer.operations.op import enumerated, named
 from reducer.rules.model import Rule, Ruleset, Step, When
+from reducer.rules.validation import listed
 
 _INTRODUCTION = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out."
@@ -29,13 +30,13 @@ def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
 
     The text depends only on the rules, so it is the same in every request.
     """
-    names: dict[tuple[str, ...], tuple[Rule, list[str]]] = {}
+    named_rules: dict[tuple[str, ...], tuple[Rule, list[str]]] = {}
     if tools is None:
-        names = {rule.tools: (rule, list(rule.tools)) for rule in ruleset.rules}
+        named_rules = {rule.tools: (rule, list(rule.tools)) for rule in ruleset.rules}
     for tool in sorted(set(tools or ())):
         if (rule := ruleset.rule_for(tool)) is not None:
-            names.setdefault(rule.tools, (rule, []))[1].append(tool)
-    lines = [f"- {', '.join(f'`{name}`' for name in found)}: {_in_short(rule)}." for rule, found in names.values()]
+            named_rules.setdefault(rule.tools, (rule, []))[1].append(tool)
+    lines = [f"- {listed(names)}: {_in_short(rule)}." for rule, names in named_rules.values()]
     return "\n".join([_INTRODUCTION, *lines]) if lines else ""
 
 
@@ -57,20 +58,20 @@ def descriptions(rule: Rule) -> list[Description]:
     for types in dict.fromkeys(step.preserves for step in rule.steps if step.preserves):
         lines = [str(step.location.line) for step in rule.steps if step.preserves == types]
         where = f" in {'line' if len(lines) == 1 else 'lines'} {enumerated(lines)}"
-        whole.append(f"preserves {enumerated(grouped(types))}{where if len(lines) < len(rule.steps) else ''}")
-    whole += (f"preserves at most {count:,} values of {enumerated(grouped(types))}" for types, count in rule.bounds)
+        whole.append(f"preserves {enumerated(_grouped(types))}{where if len(lines) < len(rule.steps) else ''}")
+    whole += (f"preserves at most {count:,} values of {enumerated(_grouped(types))}" for types, count in rule.bounds)
     gate = [] if rule.when is None else [Description(0, f"applies only if {_gate(rule.when)}")]
     return [*gate, *_steps(rule.steps), *(Description(0, text) for text in whole)]
 
 
-def grouped(types: Collection[str]) -> list[str]:
+def _grouped(types: Collection[str]) -> list[str]:
     """Return the names of entity types, replacing all types of a group with the name of the group."""
-    names, left = [], set(types)
+    names, remaining = [], set(types)
     for group in sorted(GROUPS, key=lambda group: -len(GROUPS[group])):
-        if left.issuperset(GROUPS[group]):
+        if remaining.issuperset(GROUPS[group]):
             names.append(group)
-            left.difference_update(GROUPS[group])
-    return [*names, *(kind for kind in TYPES if kind in left), *sorted(left.difference(TYPES))]
+            remaining.difference_update(GROUPS[group])
+    return [*names, *(kind for kind in TYPES if kind in remaining), *sorted(remaining.difference(TYPES))]
 
 
 def _target(max_chars: int) -> str:

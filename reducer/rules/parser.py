@@ -149,16 +149,16 @@ def parse(text: str | bytes, file: str) -> tuple[Tree | None, Report]:
     lines = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     report = Report(file, tuple(lines))
     _check_characters(text, report)
-    if report.found:
+    if report.problems:
         return None, report
     try:
         try:
             return _read("\n".join(lines), report, _FAST_LOADER), report
         except _YAML_ERRORS:
-            report.found.clear()
+            report.problems.clear()
             return _read("\n".join(lines), report, yaml.SafeLoader), report
     except (_Unreadable, *_YAML_ERRORS) as error:
-        report.found.clear()
+        report.problems.clear()
         report.add(*(error.args if isinstance(error, _Unreadable) else explain(report.lines, error)))
     return None, report
 
@@ -169,8 +169,8 @@ def _check_characters(text: str | bytes, report: Report) -> None:
         return report.add(_START, "E001", "the file is UTF-16 text")
     if len(text) > MAX_CHARS:
         return report.add(_START, "E003", f"the rule file has more than {MAX_CHARS:,} characters")
-    found = ((row, match) for row, line in enumerate(report.lines, 1) if (match := UNREADABLE.search(line)))
-    row, match = next(found, (0, None))
+    invisible = ((row, match) for row, line in enumerate(report.lines, 1) if (match := UNREADABLE.search(line)))
+    row, match = next(invisible, (0, None))
     if match is not None:
         code, span = ord(match[0]), Span(row, match.start() + 1, 1)
         if isinstance(text, bytes) and 0xDC80 <= code <= 0xDCFF:
@@ -320,7 +320,7 @@ class _Reader:
             return SequenceNode(*span, items)
         text = ScalarNode(*span, value=raw, style="plain", raw=raw)
         fault = unquoted(self.report.lines[text.line - 1], text)
-        self.report.found[:] = [problem for problem in self.report.found if problem.location.line != text.line]
+        self.report.problems[:] = [problem for problem in self.report.problems if problem.location.line != text.line]
         self.report.add(text, fault.code, fault.message, fault.help, fix=() if "\n" in raw else fault.fix)
         return text
 

@@ -87,9 +87,9 @@ def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:
     shortened = [items for step in steps for items in _shortened(step)]
     for number, step in enumerate(steps):
         after = (_after(before, step) for before in steps[:number])
-        found = _moving_index(step, shortened) or _on_each_item(step) or next(filter(None, after), None)
-        if found is not None:
-            yield step, found
+        problem = _moving_index(step, shortened) or _on_each_item(step) or next(filter(None, after), None)
+        if problem is not None:
+            yield step, problem
 
 
 def _moving_index(step: Step, shortened: list[Chain]) -> Problem | None:
@@ -122,7 +122,8 @@ def _after(earlier: Step, step: Step) -> Problem | None:
         if isinstance(earlier.op, Keep) and not any(_overlap(below, key.chain) for key in earlier.op.keep):
             return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
         targets = earlier.op.drop if isinstance(earlier.op, Drop) else ()
-        if any(one.key and not one.lists and below[: len(one.key.chain)] == one.key.chain for one in targets):
+        keys = [target.key.chain for target in targets if target.key and not target.lists]
+        if any(below[: len(chain)] == chain for chain in keys):
             return "W040", message, "remove one of the two steps"
     if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after):
         return "W041", f"{name} truncates texts in items that this step removes", ""

@@ -124,14 +124,14 @@ _bytes = st.binary() | _texts.map(lambda text: text.encode("utf-8", "surrogatepa
 @example('"\\U99999999"')
 def test_any_text_gives_a_ruleset_or_problems_that_point_into_it(text: str | bytes) -> None:
     tree, report = parse(text, "r.yaml")
-    assert tree is not None or len(report.found) == 1
+    assert tree is not None or len(report.problems) == 1
     if tree is not None:
         json.dumps(plain(tree), ensure_ascii=False, allow_nan=False).encode()
     ruleset, found = compile_rules([("r.yaml", text)])
     assert (ruleset is None) is any(problem.severity == "error" for problem in found)
     decoded = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
     lines = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    for one in (*report.found, *found):
+    for one in (*report.problems, *found):
         assert 1 <= one.location.line <= len(lines)
         line = lines[one.location.line - 1]
         assert 1 <= one.location.column <= len(line) + 1

@@ -54,7 +54,9 @@ INVALID: list[tuple[str | bytes, str, str]] = [
 @pytest.mark.parametrize(("text", "expected", "help"), INVALID, ids=[repr(text[:15]) for text, _, _ in INVALID])
 def test_invalid_texts(text: str | bytes, expected: str, help: str) -> None:
     _, report = parse(text, "r")
-    found = [(f"{one.location.line}:{one.location.column} {one.code} {one.message}", one.help) for one in report.found]
+    found = [
+        (f"{one.location.line}:{one.location.column} {one.code} {one.message}", one.help) for one in report.problems
+    ]
     assert found == [(expected, help)]
 
 
@@ -65,22 +67,22 @@ def test_valid_texts(text: str | bytes, expected: Any) -> None:
 
 def test_reports_are_short_and_printable() -> None:
     _, report = parse("a: \x1b[31m\ud800", "r")
-    assert [one.excerpt for one in report.found] == ["a: \ufffd[31m\ufffd"], "nothing that a terminal cannot print"
+    assert [one.excerpt for one in report.problems] == ["a: \ufffd[31m\ufffd"], "nothing that a terminal cannot print"
     tree, report = parse("a: no\nb: {c: 2024-01-01}\npath: @\nd: 1\nd: 2\n", "r")
     assert tree is None
-    assert [(one.location.line, one.code) for one in report.found] == [(3, "E030")], "a syntax error comes alone"
-    assert len(parse("a: [" + "no, " * 1000 + "]", "r")[1].found) == 100
+    assert [(one.location.line, one.code) for one in report.problems] == [(3, "E030")], "a syntax error comes alone"
+    assert len(parse("a: [" + "no, " * 1000 + "]", "r")[1].problems) == 100
 
 
 def test_an_alias_with_an_anchor_is_not_corrected() -> None:
-    assert parse("a: *b", "r")[1].found[0].fix == (Edit(1, 4, 2, '"*b"'),)
-    assert [one.fix for one in parse("a: &b 1\nc: *b", "r")[1].found] == [(), ()]
+    assert parse("a: *b", "r")[1].problems[0].fix == (Edit(1, 4, 2, '"*b"'),)
+    assert [one.fix for one in parse("a: &b 1\nc: *b", "r")[1].problems] == [(), ()]
 
 
 def valid(text: str | bytes) -> Any:
     """Parse a text without problems."""
     tree, report = parse(text, "r")
-    assert report.found == []
+    assert report.problems == []
     assert tree is not None
     return tree
 
@@ -126,7 +128,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize(("text", "codes"), HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_are_read_in_linear_time(text: str, codes: set[str]) -> None:
-    assert {one.code for one in parse(text, "r.yaml")[1].found} == codes
+    assert {one.code for one in parse(text, "r.yaml")[1].problems} == codes
 
 
 _numbers = st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)
