@@ -73,8 +73,8 @@ def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
             message = f'"{name}" in double quotes is a key, not a text'
             warnings.append(token.problem("W010", message, f"write '{name}' for the text"))
         elif token.type == "unquoted_identifier" and token.value in ("true", "false", "null"):
-            literal = f"`{token.value}`"
-            warnings.append(token.problem("W012", f"{literal} without backticks is a key", f"write `` {literal} ``"))
+            message = f"{token.value} without backticks is a key, not a value"
+            warnings.append(token.problem("W012", message, f"write `` `{token.value}` ``"))
     return tuple(warnings)
 
 
