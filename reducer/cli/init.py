@@ -15,7 +15,7 @@ from reducer.cli.query import each_answer
 from reducer.cli.rules import Chosen, load, rule_files
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, counted, say, visible
-from reducer.histories.lines import ENDINGS
+from reducer.histories.files import ENDINGS
 from reducer.rules import compile_rules
 from reducer.values import Unreducible, chars
 

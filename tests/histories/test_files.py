@@ -14,8 +14,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducer.histories.compressed import CompressedError, Compression, compressed, compression_of, decompressed
-from reducer.histories.lines import MAX_LINE, Piece, Stream, are_lines, is_heavy, is_lines_name, lines_of, pieces
+from reducer.histories.files import (
+    MAX_LINE,
+    CompressedError,
+    Compression,
+    Piece,
+    Stream,
+    are_lines,
+    compressed,
+    compression_of,
+    decompressed,
+    is_heavy,
+    is_lines_name,
+    lines_of,
+    pieces,
+)
 
 KINDS = ["gz", pytest.param("zst", marks=pytest.mark.skipif(find_spec("zstandard") is None, reason="needs zstandard"))]
 
@@ -83,7 +96,7 @@ def small(content: bytes, step: int) -> list[Piece]:
     """Cut with lines of 100 bytes at most and pieces of 30."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("MAX_LINE", 100), ("_PIECE", 30), ("_STEP", step)):
-            patch.setattr(f"reducer.histories.lines.{name}", value)
+            patch.setattr(f"reducer.histories.files.{name}", value)
         return list(pieces(of(content)))
 
 

@@ -17,7 +17,7 @@ from tests.histories.messages import answer, request, results
 
 DATA = Path(__file__).parent / "data"
 MODEL = "a list of messages, each an object with `kind` and `parts`"
-SESSIONS = "a session history, a list of objects with `role` and `parts` that carry activities"
+SESSIONS = "a session history, a list of objects with `role` and `parts` that contain activities"
 NATIVE = [request(), request(answer("c", content=[1, 2, 3]))]
 ACTIVITY = results("c", [1, 2, 3])
 SESSION = [{"role": "user", "text_content": "hi"}, {"role": "assistant", "parts": [ACTIVITY]}]

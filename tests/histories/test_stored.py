@@ -86,7 +86,7 @@ def test_a_release_of_msgspec_that_copies_values_changes_nothing(file: Path) -> 
         patch.setattr("reducer.histories.source._decoder", copying)
         assert (reduce_json(data, shorter), list(returns(data)), events(data)) == expected
         patch.undo()
-        patch.setattr("reducer.histories.source.readable", None)  # the installed release does not copy them
+        patch.setattr("reducer.histories.source._readable", None)  # the installed release does not copy them
         for mark in (b"", b"\xef\xbb\xbf \n"):
             assert reduce_json(mark + data, shorter) == mark + expected[0]
 
@@ -174,17 +174,17 @@ NEVER = [
     ("[1,2,3]", ',"metadata":{"pydantic_ai_synthesized_tool_return":true}',
      "PydanticAI wrote it for a call without an answer"),
     ("[1,2,3]", ',"tool_name":"final_result"', "it answers an output tool"),
-    ("[1,2,3]", ',"tool_name":"recall_tool_return"', "it is what the model asked to see again"),
-    ("[1,2,3]", ',"tool_name":null', "it names no tool"),
-    ("", "", "its content is no text, list or object"),
-    ("null", "", "its content is no text, list or object"),
-    ("123456789", "", "its content is no text, list or object"),
-    ('{"a":[1,2,3],"a":1}', "", "an object in it has the same key twice"),
-    ('[{"id":1},{"b":[1,2,3],"c":{"c":1,"\\u0063":1}}]', "", "an object in it has the same key twice"),
-    (f"[1,2,3,{'9' * 5000}]", "", "a number in it has more digits than can be read"),
-    ('"bm8gdGV4dA=="', ',"content_file_digests":[]', "its content is bytes, a date or the like, stored as a text"),
-    ("[" * 257 + "]" * 257, "", "it is nested too deep to be read"),
-    ("[" * 100_000 + "]" * 100_000, "", "it is nested too deep to be read"),
+    ("[1,2,3]", ',"tool_name":"recall_tool_return"', "it answers the recall tool"),
+    ("[1,2,3]", ',"tool_name":null', "it has no tool name"),
+    ("", "", "its content is not a text, list or object"),
+    ("null", "", "its content is not a text, list or object"),
+    ("123456789", "", "its content is not a text, list or object"),
+    ('{"a":[1,2,3],"a":1}', "", "it contains an object with a duplicate key"),
+    ('[{"id":1},{"b":[1,2,3],"c":{"c":1,"\\u0063":1}}]', "", "it contains an object with a duplicate key"),
+    (f"[1,2,3,{'9' * 5000}]", "", "it contains a number with too many digits"),
+    ('"bm8gdGV4dA=="', ',"content_file_digests":[]', "its content is bytes, a date or similar, stored as a text"),
+    ("[" * 257 + "]" * 257, "", "it is nested too deeply to be read"),
+    ("[" * 100_000 + "]" * 100_000, "", "it is nested too deeply to be read"),
 ]  # fmt: skip
 
 

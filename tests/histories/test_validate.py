@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
 from reducer.histories.findings import CODES, Finding, described
-from reducer.histories.validate import validate
+from reducer.histories.validate import check_document, read_document
 from reducer.paths.written import path_text
 from tests.histories.messages import (
     HISTORY,
@@ -31,6 +31,10 @@ from tests.histories.messages import (
 )
 
 LOADING = ("V001", "V002", "V003", "V010")
+
+
+def validate(stored: bytes) -> list[Finding]:
+    return check_document(read_document(stored))
 
 
 def found(history: Any) -> list[tuple[str, str, str]]:
@@ -125,7 +129,7 @@ HISTORIES = [
       ("V010", "hits[1]._source.timestamp", "found true; input should be a valid datetime")]),
     ({"messages": []}, []),
     ([], []),
-    ({"a": [1]}, [("V003", "@", f"no history: found an object, {WORDS}")]),
+    ({"a": [1]}, [("V003", "@", f"not a history: found an object, {WORDS}")]),
     ([USER, session(requests("a"), results("a"), older=[requests("a"), results("a")]), session(results("a"))], []),
     ([USER, session(results(None), {"type": "activity", "results": None})], []),
     (session(requests("a"), results("a")), []),
