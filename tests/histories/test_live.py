@@ -33,7 +33,7 @@ from reducer import Reducer
 from reducer.histories.live import reduce_messages
 from reducer.histories.stored import reduce_json
 from reducer.values import Unreducible, chars, is_media, plain
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 

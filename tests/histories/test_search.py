@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from reducer.errors import HistoryError
 from reducer.histories.stored import reduce_json, returns
-from tests.histories.fakes import shorter
-from tests.histories.messages import answer, request, results
+from tests.histories.messages import answer, request, results, shorter
 
 DATA = Path(__file__).parent / "data"
 MODEL = "a list of messages, each an object with `kind` and `parts`"
