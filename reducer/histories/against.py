@@ -179,7 +179,7 @@ def _check_text(path: Path, old: str, new: str, budget: Iterator[int]) -> Iterat
         yield from _check_value(path, before, after, budget)
     else:
         same = _common_length(old, new)
-        yield Finding("V110", path, f"differs from the original after {same:,} characters, without a true marker")
+        yield Finding("V110", path, f"differs from the original after {same:,} characters, without a correct marker")
 
 
 def _common_length(one: str | bytes, other: str | bytes) -> int:
@@ -188,7 +188,7 @@ def _common_length(one: str | bytes, other: str | bytes) -> int:
 
 
 def _mentions(old: str, new: str) -> str | None:
-    """Return the mentions in the markers of a text, or None unless it consists of ranges of `old` and true markers."""
+    """Return the mentions in the markers of `new`, or None unless it is made of ranges of `old` and correct markers."""
     earlier = {0}  # characters that markers of an earlier pass count beyond their own length
     for marker in islice(_MARKER.finditer(old), _MAX_MARKERS):
         counted = {int(marker[1]) - end + marker.start() for end, _ in _ends(old, marker)}

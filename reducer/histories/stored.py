@@ -7,7 +7,7 @@ from functools import cache, partial
 from textwrap import shorten
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import MsgspecError, Raw, Struct
+from msgspec import MsgspecError, Raw
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
@@ -142,7 +142,15 @@ def returns(
 
 def events(data: bytes, input_format: InputFormat = "auto") -> list[Placed]:
     """Return the prompts, responses and tool returns of a stored history in order. Raises `HistoryError`."""
-    return _read(data, input_format, lambda *read: sorted(_returned(*read) + _said(*read), key=lambda one: one.key))
+
+    def read(source: Source, messages: list[_Message]) -> list[Placed]:
+        found = _said(source, messages)
+        for key, one, spans in _locate(None, source, messages):
+            content = decode(data[slice(*spans[0])])[0] if spans else None
+            found.append(Placed(Returned(content, _text(one.call_id)), key))
+        return sorted(found, key=lambda one: one.key)
+
+    return _read(data, input_format, read)
 
 
 def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMentions:
@@ -209,7 +217,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[_Message]], list[_T]]) -> list[_T]:
-    """Return `use(source, messages)`; only a plain source can read some histories."""
+    """Return `use(source, messages)`, from a plain source if no other source can read the data."""
     try:
         data.isascii() or data.decode()
     except UnicodeDecodeError as error:
@@ -230,7 +238,7 @@ def _locate(
 
     With `applies`, return only those that may change and for whose tool it is true.
     """
-    located = []
+    placed = []
     data = source.data
     for number, (form, message) in enumerate(messages):
         counts: dict[int, int] = {}
@@ -243,15 +251,8 @@ def _locate(
                     spans = [span for span in spans if data[span[0]] in b'"[{'] or spans[:1]
                     # The other copies can be the value that the text encodes.
                     spans.sort(key=lambda span: data[span[0]] != ord('"'))
-                located.append((Key(number, found.part, nth), found, spans))
-    return located
-
-
-def _returned(source: Source, messages: list[_Message]) -> list[Placed]:
-    return [
-        Placed(Returned(decode(source.data[slice(*spans[0])])[0] if spans else None, _text(found.call_id)), key)
-        for key, found, spans in _locate(None, source, messages)
-    ]
+                placed.append((Key(number, found.part, nth), found, spans))
+    return placed
 
 
 def _said(source: Source, messages: list[_Message]) -> list[Placed]:
@@ -287,7 +288,8 @@ def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path) ->
     members: dict[Any, Raw] = {} if is_list else source.decode(dict[str, Raw], raw)
     for one in formats:
         if is_list:
-            messages = source.decode(_list_of(one.message), raw)
+            kind: Any = list[one.message | list[Raw] | Scalar]  # type: ignore[name-defined]
+            messages = source.decode(kind, raw)
         else:
             is_likely = not members.keys().isdisjoint(one.message.__struct_encode_fields__)
             messages = [source.decode(one.message, raw)] if is_likely else []
@@ -313,11 +315,6 @@ def _may_contain_messages(source: Source, raw: Raw, path: _Path) -> bool:
     if data[start] not in b"[{" or len(path) > _MAX_LEVELS:
         return False
     return path[-1] in _LIST_NAMES or data.find(b'parts"', start, end) >= 0 or data.find(b"\\u", start, end) >= 0
-
-
-@cache
-def _list_of(message: type[Struct]) -> Any:
-    return list[message | list[Raw] | Scalar]  # type: ignore[valid-type]
 
 
 def _expected(formats: Sequence[Format]) -> str:
