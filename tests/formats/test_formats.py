@@ -108,10 +108,10 @@ def test_json_is_parsed_at_every_level_of_quotes(value: Any, quotes: int) -> Non
 
 
 @given(st.lists(_roots, min_size=2, max_size=5), st.sampled_from(("\n", "\r\n")), st.sampled_from(("", "\n", "\r\n\n")))
-def test_unchanged_json_lines_are_written_as_they_came(items: list[Any], between: str, after: str) -> None:
+def test_unchanged_json_lines_are_written_verbatim(items: list[Any], between: str, after: str) -> None:
     lines = [json.dumps(item, separators=(", ", " : ")) for item in items]
     rows, form = parse(between.join(lines) + after)
-    if form.name == "JSON lines":  # "\r\n" after lines that end with "\n" is none of their line ends
+    if form.name == "JSON lines":  # otherwise a final "\r\n" follows lines that end with "\n"
         assert form.least == 2
         assert plain(rows) == items
         assert form.write(rows[1:]) == between.join(lines[1:]) + after

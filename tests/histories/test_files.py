@@ -1,4 +1,4 @@
-"""Files of histories: compressed or not, a history or JSON lines, which are read in pieces of whole lines."""
+"""Files of histories: compression, and JSON lines that are read in pieces of whole lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def opened(content: bytes) -> bytes:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(contents=st.lists(st.binary(max_size=300), min_size=1, max_size=4))
-def test_archives_in_a_row_are_one(kind: files.Compression, contents: list[bytes]) -> None:
+def test_joined_archives_are_one_archive(kind: files.Compression, contents: list[bytes]) -> None:
     archive = b"".join(compressed(content, kind) for content in contents)
     assert opened(archive) == b"".join(contents)
     assert archive == b"".join(compressed(content, kind) for content in contents)
@@ -39,12 +39,12 @@ def test_archives_in_a_row_are_one(kind: files.Compression, contents: list[bytes
 
 
 @given(st.binary(max_size=50).map(lambda content: b"x" + content))
-def test_what_is_no_archive_is_itself(content: bytes) -> None:
+def test_uncompressed_bytes_stay(content: bytes) -> None:
     assert opened(content) == content == compressed(content, "")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_archive_that_cannot_be_read_says_so(kind: files.Compression) -> None:
+def test_broken_archives_are_reported(kind: files.Compression) -> None:
     archive = compressed(os.urandom(20_000), kind) + compressed(b"x" * 100_000, kind)
     for size in (5, 30, 10_000, len(archive) - 9, len(archive) - 1):
         with pytest.raises(files.CompressedError) as caught:
@@ -57,13 +57,13 @@ def test_an_archive_that_cannot_be_read_says_so(kind: files.Compression) -> None
             opened(content)
 
 
-def test_zeros_after_gzip_are_nothing() -> None:
+def test_zeros_after_gzip_are_ignored() -> None:
     archive = compressed(b"whole", "gz") + b"\0" * 100_000 + compressed(b", again", "gz") + b"\0"
     assert opened(archive) == b"whole, again"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_bomb_is_unpacked_bit_by_bit(kind: files.Compression) -> None:
+def test_a_bomb_is_decompressed_in_steps(kind: files.Compression) -> None:
     stream = files.decompressed(of(compressed(b"\0" * 50_000_000, kind)))
     assert len(stream.read(1 << 18)) <= 1 << 18
 
@@ -100,7 +100,7 @@ def test_pieces_are_the_stream_and_lines_stay_whole(sizes: list[tuple[int, bytes
     assert [content[slice(*ends)] for ends in files.lines_of(content)] == [line.removesuffix(b"\n") for line in lines]
 
 
-def test_a_piece_is_as_long_as_it_must_be() -> None:
+def test_a_piece_ends_at_the_first_possible_line() -> None:
     sizes = [len(piece.content) for piece in files.pieces(of((b"x" * 99_999 + b"\n") * 100))]
     assert sizes == [2_100_000] * 4 + [1_600_000]
 
@@ -135,7 +135,7 @@ def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
         (b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{", True),
     ],
 )
-def test_lines_are_recognised_by_how_they_begin(content: bytes, expected: bool) -> None:
+def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: bool) -> None:
     stream = of(content)
     assert files.are_lines(stream) is expected
     assert stream.at == 0
@@ -159,7 +159,7 @@ _RECORD = {"id": 1, "hostname": "host-1.example.com", "tags": ["botnet", "tor"],
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (b"[" + b"{}," * 1_000_000, False),  # 3 MB: whatever it is
+        (b"[" + b"{}," * 1_000_000, False),  # 3 MB are never too much
         (b"[" + b"{}," * 2_000_000, True),
         (b"[" + b"1," * 8_000_000, True),
         (json.dumps([_RECORD] * 50_000).encode(), False),
@@ -171,5 +171,5 @@ _RECORD = {"id": 1, "hostname": "host-1.example.com", "tags": ["botnet", "tor"],
         (b'"\\u00e4' + b"x" * 15_000_000, False),
     ],
 )
-def test_what_is_heavy(line: bytes, expected: bool) -> None:
+def test_lines_that_need_too_much_memory(line: bytes, expected: bool) -> None:
     assert files.is_heavy(line) is expected

@@ -1,4 +1,4 @@
-"""Where messages are found, and what is refused because there are none."""
+"""Messages are found in every wrapper, and data without messages is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_MESSAGE = "not a history: item 1 at line 1, column 2 is not a message: found 
 
 
 def wrapped(history: list[Any]) -> list[tuple[Any, int]]:
-    """Return wrappers of a history, and how often its return is in each."""
+    """Return wrappers of a history, each with the number of returns in it."""
     hits = [{"_id": number, "_score": None, "_source": message} for number, message in enumerate(history)]
     return [
         (history, 1),
@@ -46,7 +46,7 @@ def wrapped(history: list[Any]) -> list[tuple[Any, int]]:
 @pytest.mark.parametrize("history", [NATIVE, SESSION], ids=["model-messages", "session"])
 @pytest.mark.parametrize("number", range(11))
 @pytest.mark.parametrize("indent", [None, 1])
-def test_a_history_is_found_in_what_it_is_wrapped_in(history: list[Any], number: int, indent: int | None) -> None:
+def test_a_history_is_found_in_every_wrapper(history: list[Any], number: int, indent: int | None) -> None:
     value, times = wrapped(history)[number]
     data = json.dumps(value, indent=indent).replace('"parts"', '"p\\u0061rts"' if indent else '"parts"').encode()
     found = list(returns(data))
@@ -73,7 +73,7 @@ JSON = st.recursive(
 
 
 @given(JSON, st.sampled_from([NATIVE, SESSION]))
-def test_what_stands_around_a_history_does_no_harm(value: Any, history: list[Any]) -> None:
+def test_values_around_a_history_are_ignored(value: Any, history: list[Any]) -> None:
     data = json.dumps({"a": value, "messages": history, "b": value}).encode()
     try:
         (found,) = returns(data)
@@ -84,7 +84,7 @@ def test_what_stands_around_a_history_does_no_harm(value: Any, history: list[Any
 
 
 @pytest.mark.parametrize("name", ["", "messages", "history", "all_messages", "new_messages", "message_history"])
-def test_an_empty_history_is_one(name: str) -> None:
+def test_an_empty_history_is_accepted(name: str) -> None:
     data = json.dumps({"id": 1, name: []} if name else []).encode()
     assert reduce_json(data, shorter) is data
     assert list(returns(data)) == []
@@ -101,13 +101,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("data", "input_format", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_what_is_no_history_is_refused(data: bytes, input_format: str, message: str) -> None:
+def test_other_data_is_refused(data: bytes, input_format: str, message: str) -> None:
     with pytest.raises(HistoryError) as caught:
         reduce_json(data, shorter, input_format)
     assert str(caught.value) == message
 
 
-def test_an_uncertain_session_history_is_read_if_asked_for() -> None:
+def test_an_ambiguous_session_history_needs_its_format() -> None:
     data = json.dumps([{"role": "user", "parts": []}, {"role": "x", "parts": [{**ACTIVITY, "type": "tool_result"}]}])
     (found,) = returns(data.encode(), "session")
     assert reduce_json(data.encode(), shorter, "session") == splice_all(data.encode(), [found.places[0]])

@@ -93,7 +93,7 @@ def test_contents_change_as_in_the_reference_and_nothing_else_does(text: str) ->
     assert json.loads(reduce_json(text.encode(), shorter).decode().removeprefix("\ufeff")) == reference(text)
 
 
-def test_a_tool_to_which_nothing_applies_is_not_reduced() -> None:
+def test_a_tool_without_a_rule_is_not_reduced() -> None:
     other = TURN.replace('"t"', '"u"')
     expected = TURN.replace("[1,2,3]", "[1,2]")
     result = reduce_json(f"[{TURN},{other},{TURN}]".encode(), shorter, applies=lambda name: name == "t")
@@ -104,7 +104,7 @@ def test_a_tool_to_which_nothing_applies_is_not_reduced() -> None:
     histories(),
     st.sampled_from(["NaN", '"\\ud800"', "-Infinity", "1e999", "9" * 5000, "[" * 3000 + "]" * 3000, '"\\u0000é"']),
 )
-def test_what_other_json_readers_refuse_does_no_harm(text: str, odd: str) -> None:
+def test_json_that_other_readers_refuse_is_read(text: str, odd: str) -> None:
     messages = text.removeprefix("\ufeff")
     data = f'{{"odd":{odd},"messages":[{{"parts":[],"kind":"x"}}],"log":{messages},"end":{odd}}}'.encode()
     expected = reduce_json(messages.encode(), shorter).decode()
@@ -162,7 +162,7 @@ def test_histories_of_every_version_change_in_their_contents_only(file: Path) ->
 
 
 @pytest.mark.parametrize("file", [*SAMPLES, DATA / "mid_2025.json"], ids=lambda file: file.stem)
-def test_events_have_the_returns_where_they_are_reduced(file: Path) -> None:
+def test_events_contain_every_return_at_its_place(file: Path) -> None:
     stored = {found.key: Returned(found.content, found.call_id) for found in returns(file.read_bytes())}
     happened = events(file.read_bytes())
     assert {place.key: place.event for place in happened if isinstance(place.event, Returned)} == stored
@@ -179,7 +179,7 @@ def test_a_return_is_named_by_its_call_and_place() -> None:
     assert [(one.nth, one.key.message) for one in turns] == [(1, 0), (2, 1), (3, 2)]
 
 
-def test_of_repeated_keys_the_last_counts_as_for_pydantic_ai() -> None:
+def test_the_last_duplicate_key_wins_as_in_pydantic_ai() -> None:
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
     data = history("[1,2,3]", ',"content":[4,5,6],"timestamp":"2026-01-01T00:00:00Z"')
@@ -221,7 +221,7 @@ NEVER = [
 
 
 @pytest.mark.parametrize(("content", "more", "why"), NEVER, ids=range(len(NEVER)))
-def test_what_is_never_touched(content: str, more: str, why: str) -> None:
+def test_reasons_why_rules_never_apply(content: str, more: str, why: str) -> None:
     data = history(content, more)
     assert [one.untouched for one in returns(data)] == [why]
     assert reduce_json(data, shorter) is data

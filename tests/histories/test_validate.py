@@ -1,4 +1,4 @@
-"""`validate`: what PydanticAI refuses is an error at its place, and what is sound has no findings."""
+"""`validate`: everything that PydanticAI refuses is an error at its place, and a sound history has no findings."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("history", "place", "message"), FIELDS, ids=range(len(FIELDS)))
-def test_what_pydantic_ai_refuses(history: Any, place: str, message: str) -> None:
+def test_fields_that_pydantic_ai_refuses(history: Any, place: str, message: str) -> None:
     assert refused(history)
     [(code, at, words)] = found(history)
     assert (code, at) == ("V010", place)
@@ -164,7 +164,7 @@ BYTES = [
 
 
 @pytest.mark.parametrize(("stored", "code", "message", "line", "column"), BYTES, ids=[code[1][:40] for code in BYTES])
-def test_what_is_not_json(stored: bytes, code: str, message: str, line: int, column: int) -> None:
+def test_text_that_is_not_json(stored: bytes, code: str, message: str, line: int, column: int) -> None:
     assert validate(stored) == [Finding(code, (), message, line, column)]
 
 
