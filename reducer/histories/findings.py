@@ -51,16 +51,15 @@ def locate(data: bytes, findings: Sequence[Finding], first_line: int = 1) -> lis
 
     A finding at a missing path, such as that of a missing key, gets the position of the enclosing value.
     """
-    located = [finding for finding in findings if finding.line]
-    if len(located) == len(findings):
-        return located
     wanted = {path[:end] for _, path, *_ in findings for end in range(len(path) + 1)}
+    if not wanted:
+        return []
     starts = {path: start for path, start in values(data, max(map(len, wanted))) if path in wanted}
     placed = []
     for finding in findings:
-        if not finding.line:
-            enclosing = (finding.path[:end] for end in range(len(finding.path), -1, -1))
-            placed.append((next((starts[path] for path in enclosing if path in starts), 0), finding))
+        enclosing = (finding.path[:end] for end in range(len(finding.path), -1, -1))
+        placed.append((next((starts[path] for path in enclosing if path in starts), 0), finding))
+    located = []
     at, line, column = 0, first_line, 1
     for start, finding in sorted(placed, key=lambda one: one[0]):
         between = data[at:start].decode(errors="replace")
@@ -68,11 +67,11 @@ def locate(data: bytes, findings: Sequence[Finding], first_line: int = 1) -> lis
         column = len(between) - between.rfind("\n") if "\n" in between else column + len(between)
         at = start
         located.append(finding._replace(line=line, column=column))
-    return sorted(located, key=lambda finding: (finding.line, finding.column))
+    return located
 
 
 def values(data: bytes, depth: int = 200) -> Iterator[tuple[Path, int]]:
-    """Yield the path and the byte offset of each value of a JSON text, down to `depth` levels. Raises nothing."""
+    """Yield the path and the byte offset of each value of a JSON text, down to `depth` levels. Never raise."""
     path: list[str | int | None] = []  # ends with None if the next token is a key
     for token in _TOKEN.finditer(data):
         mark = token[0]

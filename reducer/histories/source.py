@@ -1,6 +1,6 @@
 """Read stored JSON as Structs with the byte offsets of their `Raw` values, and decode and encode contents.
 
-`msgspec` reads it. The slower JSON reader of Python reads what `msgspec` refuses or copies.
+`msgspec` reads it. If `msgspec` refuses or copies values, the slower JSON reader of Python reads it.
 """
 
 from __future__ import annotations

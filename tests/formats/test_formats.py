@@ -253,7 +253,7 @@ def test_literals_are_parsed_and_written_back_exactly(value: Any) -> None:
         if found is not None:
             assert repr(found) == text
         elif type(value) in (list, dict, tuple, set, Host, Answer) and "\\ud" not in text:
-            # JSON joins surrogates. A dict whose keys are not texts is an atom, and a text as a whole is never one.
+            # JSON joins surrogates. A dict with keys that are not texts is an atom, and a whole text is never an atom.
             assert type(value) is dict
             assert not all(type(key) is str for key in value)
 
