@@ -215,6 +215,9 @@ def _add_texts(value: Any, texts: list[Any], depth: int, leaves: bool) -> None:
             texts += keys
             items = values
             depth -= 1
+    if not leaves and _LEAVES.issuperset(map(type, items)):
+        texts += [item for item in dict.fromkeys(items) if type(item) is str]
+        return
     for item in items:
         if type(item) is str:
             texts.append(item)
@@ -431,6 +434,8 @@ def _may_contain(value: Any, texts: set[str]) -> bool:
         items = value.values()
     elif type(value) is not list:
         return True
+    if _LEAVES.issuperset(map(type, items)):
+        return not texts.isdisjoint(items)
     return any(item in texts if type(item) in _LEAVES else _may_contain(item, texts) for item in items)
 
 
