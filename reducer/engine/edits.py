@@ -51,7 +51,7 @@ def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: in
         yield from edits(value, node.before, path, min(until, step))
     elif type(node) is Cut:
         yield from edits(value, node.before, path, until)
-        edit = Edit(node.step, "cut", path, node.written, before=len(node.left(node.step - 1)), after=len(node.written))
+        edit = Edit(node.step, "cut", path, node.written, before=len(node.text_after(node.step - 1)), after=len(node.written))
         if node.step < until:
             start, end = node.gaps()[0]
             yield replace(edit, value=node.text[start:end])

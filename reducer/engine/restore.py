@@ -285,14 +285,14 @@ class _Restoration:
     def _widened(self, cut: Cut) -> Cut:
         """Return the cut that keeps the sentences around missing values in its text, each in the first such text."""
         references = self.work.references
-        values = references.held(cut.text) & self.missing if self.missing else _NONE
+        values = references.values_in(cut.text) & self.missing if self.missing else _NONE
         self.missing -= values
         return references.widened(cut, values, self.work.rule.vocabulary.everything) if values else cut
 
     def _find_needed(self, cuts: list[Cut]) -> None:
         """Find the preserved entities that do not remain, in document order."""
         scans, gathered, preserved, needed = self.work.scans, self.gathered, self.work.rule.preserved, self.needed
-        scans.read(chain((cut.text for cut in cuts if preserved[cut.step]), *(run.texts for run in gathered.runs)))
+        scans.scan(chain((cut.text for cut in cuts if preserved[cut.step]), *(run.texts for run in gathered.runs)))
         for run in gathered.runs:
             for text in filter(scans.found.__contains__, dict.fromkeys(run.texts)):
                 for entity in scans.found[text]:
@@ -304,7 +304,7 @@ class _Restoration:
             needed.update((e.value, e.type) for e in away if e.type in policy and e.value not in needed)
         if needed:
             left = dict.fromkeys(text for text in gathered.left if type(text) is str)
-            scans.read(left)
+            scans.scan(left)
             for entity in chain.from_iterable(scans.found[text] for text in left if text in scans.found):
                 needed.pop(entity.value, None)
             for cut in cuts:
@@ -367,7 +367,7 @@ class _Restoration:
                 self.texts.discard(text)
         if not self.missing:
             return values, _NONE
-        referenced = self.work.references.held(leaf) & self.missing
+        referenced = self.work.references.values_in(leaf) & self.missing
         self.missing -= referenced
         return values, referenced
 
@@ -376,12 +376,12 @@ class _Restoration:
         if len(text) <= _SHORT or (not referenced and len(text) <= _SHORT + sum(map(len, values))):
             return None
         if referenced:
-            removed = Cut(text, (), markers.read_all(text, 0, self.work.scans.reads))
+            removed = Cut(text, (), markers.read_all(text, 0, self.work.scans.is_entity))
             wider = self.work.references.widened(removed, referenced, self.work.rule.vocabulary.everything)
             written = wider.write_with_mentions(self.work.scans.entities(text) if values else (), values)
         else:
             written = markers.written(len(text), "characters", values)
-            if len(written) >= len(text) or markers.read_alone(text, self.work.scans.reads):
+            if len(written) >= len(text) or markers.read_alone(text, self.work.scans.is_entity):
                 return None
         return Cut(text, (), restored=written)
 
