@@ -102,7 +102,7 @@ class Cut:
 
 
 def shortened(cut: Cut, head: int, tail: int, scan_all: Callable[[], Scan]) -> Cut | None:
-    """Return a cut that keeps at most `head` characters at the start and `tail` at the end of the text that `cut` keeps.
+    """Return a cut that keeps at most `head` characters at the start and `tail` at the end of the kept text.
 
     Return None if it would cut nothing. `scan_all` returns the scanner for all entity types.
     """
@@ -186,8 +186,8 @@ def _merged(ranges: Iterable[Range]) -> tuple[Range, ...]:
 def boundary(text: str, at: int, direction: int, scan: Scan) -> int:
     """Return the position nearest to `at`, before it (`direction` -1) or after it (1), that cuts no entity.
 
-    The kept text ends (-1) or starts (1) at this position. White space nearby is preferred; otherwise the kept text must
-    read as the same entities there as the whole text. If there is no such position, nothing is kept.
+    The kept text ends (-1) or starts (1) at this position. White space nearby is preferred; otherwise the kept text
+    must contain the same entities there as the whole text. If there is no such position, nothing is kept.
     """
     size, after = len(text), direction > 0
     for place in range(at, min(max(at + direction * _NEAR, 0), size), direction):

@@ -235,13 +235,8 @@ class Place:
                 if type(child.value) is dict:
                     child.keep_keys(names)
 
-    def drop_keys(self, names: Collection[str]) -> None:
-        """Remove these keys of the object."""
-        if any(map(self.has, names)):
-            self.keep_keys(frozenset(self.value.keys() - names))
-
     def empty(self, key: str) -> None:
-        """Replace the value at a key with the empty value of its type, unless it is a number, boolean, null or media."""
+        """Replace a text, list or object at a key with an empty one. Any other value and media stay."""
         empty = empty_of(self.value[key])
         if empty is not None:
             inside = self.make().inside

@@ -1,4 +1,4 @@
-"""Find what must not vanish from one return: the entities in its texts, and the values that later messages reference."""
+"""Find what must not vanish from one return: entities in its texts, and values that later messages reference."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _drop(place: Place, target: Target) -> None:
 def _drop_key(place: Place, chain: Chain) -> None:
     name, *rest = chain
     for found in place.objects():
-        if not rest:
-            found.drop_keys({name})
-        elif found.has(name):
+        if found.has(name) and rest:
             _drop_key(found.child(name), tuple(rest))
+        elif found.has(name):
+            found.keep_keys(frozenset(found.value.keys() - {name}))
