@@ -84,7 +84,7 @@ class _Part:
     node: Node | None
     inside: dict[Any, Node]
     parent: _Part | None = None
-    """The removed part that contains this one; None if the list or object remains."""
+    """The part that contains this one, or None if this list or object remains."""
     key: Any = None
     is_marked: bool = False
     """This is a list of texts that lost items in this pass or an earlier one; a marker mentions their entities."""
@@ -121,8 +121,8 @@ class _Gathered:
     cuts: list[Cut] = field(default_factory=list)
     """The plans of the remaining texts that were cut."""
 
-    def add(self, part: _Part, rows: Iterable[tuple[Any, Types | None]], depth: int) -> None:
-        """Add children of a part, each with the types that are preserved in it, or with None if it remains.
+    def add(self, part: _Part, children: Iterable[tuple[Any, Types | None]], depth: int) -> None:
+        """Add children of a part, given as keys with the types that are preserved in them, or with None if they remain.
 
         Raises `Unreducible` beyond `depth` levels.
         """
@@ -130,20 +130,19 @@ class _Gathered:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         value, inside, leaves = part.value, part.inside, bool(self.work.references.values)
         reads_remaining = leaves or any(self.work.rule.preserved)
-        for (types, planned), group in groupby(rows, lambda row: (row[1], row[0] if row[0] in inside else None)):
+        # A child with a plan is a group of its own.
+        for (types, planned), group in groupby(children, lambda row: (row[1], row[0] if row[0] in inside else None)):
             if types is not None and not types and not leaves:
                 continue
             keys, texts = [key for key, _ in group], self.remaining
             if types is not None:
                 texts = []
                 self.removals.append(_Removal(part, types, keys, texts))
+            if type(value) is dict and (planned is not None or types is not None or reads_remaining):
+                texts += keys
             if planned is not None:
-                if type(value) is dict:
-                    texts.append(planned)
                 self._enter(part, planned, types, depth)
             elif types is not None or reads_remaining:
-                if type(value) is dict:
-                    texts += keys
                 _add_texts([value[key] for key in keys], texts, depth, leaves and types is None)
 
     def _enter(self, parent: _Part, key: Any, types: Types | None, depth: int) -> None:
