@@ -11,7 +11,7 @@ from typing import Any
 
 from reducer.engine.edits import Edit
 from reducer.engine.plan import Opened, open_return
-from reducer.engine.protected import Protected, Scans, references_in
+from reducer.engine.protected import Protected, References, Scans
 from reducer.engine.run import Outcome, StepRun, run_once
 from reducer.engine.stability import stabilize
 from reducer.rules import Rule, Ruleset
@@ -69,10 +69,10 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
     top = open_return(content)
     if top is None:
         return Outcome(rule, content)
-    scans, references = Scans(rule), references_in(protected, content, top.value)
+    shared = Scans(rule), References(protected, content, type(top.value) is str)
 
     def one_pass(rule: Rule, value: Any) -> Outcome:
         opened = Opened(top.value, top.write, top.is_json, top.least) if value is content else open_return(value)
-        return Outcome(rule, value) if opened is None else run_once(rule, value, opened, (scans, references))
+        return Outcome(rule, value) if opened is None else run_once(rule, value, opened, shared)
 
     return stabilize(rule, content, one_pass)

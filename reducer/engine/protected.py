@@ -59,17 +59,23 @@ class Scans:
 
 
 class References:
-    """The referenced values in one return."""
+    """The protected values in one return; `is_text` if its content is a text without structure."""
 
-    def __init__(self, find: Callable[[], frozenset[str]], is_text: bool) -> None:
-        self._find = find
+    def __init__(self, protected: Protected | None, content: Any, is_text: bool) -> None:
+        self._protected = protected
+        self._content = content
         self._is_text = is_text
         self._cached: dict[tuple[type, Any], frozenset[str]] = {}
 
     @cached_property
     def values(self) -> frozenset[str]:
         """The values, searched when they are first needed. Raises `Unreducible` if the content is nested too deeply."""
-        return self._find()
+        if callable(self._protected):
+            return self._protected()
+        if not self._protected:
+            return frozenset()
+        content = self._content if type(self._content) is str else plain(self._content)
+        return frozenset(searcher(self._protected)(searched(content)))
 
     @cached_property
     def _search(self) -> Callable[[str], set[str]]:
@@ -115,16 +121,3 @@ class References:
             place for place in occurrences(value, text) if any(a <= place[0] and place[1] <= b for a, b in ranges)
         )
         return min(places, default=None)
-
-
-def references_in(protected: Protected | None, content: Any, value: Any) -> References:
-    """Return the protected values in a content; `value` is the opened content."""
-
-    def find() -> frozenset[str]:
-        if not protected:
-            return frozenset()
-        if callable(protected):
-            return protected()
-        return frozenset(searcher(protected)(searched(content if type(content) is str else plain(content))))
-
-    return References(find, type(value) is str)

@@ -416,14 +416,13 @@ class _Restoration:
         restored = {i for i, (_, referenced) in found.items() if referenced}
         removed = [i for i, types in rows if types is not None and i not in restored]
         mentions = dict.fromkeys(earlier.mentions if earlier else ())
-        for values in (values for i, (values, _) in found.items() if i not in restored):
-            mentions.update(dict.fromkeys(values))
+        mentions.update((value, None) for i, (values, _) in found.items() if i not in restored for value in values)
         count = len(removed) + (earlier.count if earlier else 0)
         is_marked = earlier or mentions or (count and sum(map(len, kept)) > _LONG * len(kept))
         marker = markers.written(count, "items", tuple(mentions)) if is_marked else ""
         if is_marked and earlier is None and len(marker) > sum(chars(texts[i]) + 2 for i in removed):
             marker, restored = "", restored | {i for i, (values, _) in found.items() if values}
-        node.marker = texts[-1] if marker == texts[-1] else marker
+        node.marker = texts[-1] if marker == texts[-1] else marker  # an unchanged list stays the same object
         node.restored = dict.fromkeys(restored)
 
 

@@ -69,9 +69,9 @@ class Outcome:
         return (edit for edit in edits(None, self.top) if edit.is_restored)
 
 
-def run_once(rule: Rule, content: Any, top: Opened, protecting: tuple[Scans, References]) -> Outcome:
-    """Apply a rule once to an opened content. Raises `Unreducible`."""
-    work = Work(top, rule, *protecting)
+def run_once(rule: Rule, content: Any, top: Opened, shared: tuple[Scans, References]) -> Outcome:
+    """Apply a rule once to an opened content; `shared` serves both passes. Raises `Unreducible`."""
+    work = Work(top, rule, *shared)
     if rule.text_paths is not None and type(top.value) is not str:
         _open_texts(work.root(), rule.text_paths)
     arrived = build(top.value, top.inside.get(0), 0, seen=True)
