@@ -59,7 +59,7 @@ class Place:
 
     value: Any
     node: Node | None
-    above: Place | Opened
+    parent: Place | Opened
     key: Key
     _: KW_ONLY
     work: Any
@@ -68,7 +68,7 @@ class Place:
     @property
     def is_root(self) -> bool:
         """Whether this is the whole return."""
-        return self.above is self.work.top
+        return self.parent is self.work.top
 
     @property
     def json(self) -> Any:
@@ -94,7 +94,7 @@ class Place:
             marker = markers.read_item(value[-1], self.work.scans.is_entity)
             if marker is None or not holds_texts(value, node):
                 return range(len(value))
-            node = self.make()
+            node = self.omission()
             node.earlier = marker
             node.keep(range(len(value) - 1), 0)
             self.work.marked = True
@@ -144,7 +144,7 @@ class Place:
         if depth > MAX_DEPTH:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         if node is None and has_structure(value):
-            node = self.make().inside[key] = open_live(value)
+            node = self.omission().inside[key] = open_live(value)
         if type(node) is Emptied:
             value = node.empty
         elif type(node) is Opened:
@@ -171,14 +171,15 @@ class Place:
 
     # --- omissions
 
-    def make(self) -> Omission:
+    def omission(self) -> Omission:
         """Return the plan of this list or object. Create it on first use."""
         if type(self.node) is not Omission:
             self._attach(Omission())
         return self.node  # type: ignore[return-value]
 
     def _attach(self, node: Node) -> None:
-        inside = self.above.inside if type(self.above) is Opened else self.above.make().inside  # type: ignore[union-attr]
+        parent = self.parent
+        inside = parent.inside if type(parent) is Opened else parent.omission().inside  # type: ignore[union-attr]
         existing = inside.get(self.key)
         if type(existing) is Omission and type(node) is Omission:
             node = existing
@@ -190,11 +191,11 @@ class Place:
         if any(type(item) not in _SIMPLE and (type(item) is not dict or "kind" in item) for item in value):
             media = {position for position, index in enumerate(indices) if is_media(value[index])}
             positions = sorted(media.union(positions))
-        least = max(self.above.least if type(self.above) is Opened else 0, self.is_root)
+        least = max(self.parent.least if type(self.parent) is Opened else 0, self.is_root)
         if len(positions) < least:
             positions = at_least(least, positions, len(indices))
         if len(positions) < len(indices):
-            self.make().keep([indices[position] for position in positions], self.work.step)
+            self.omission().keep([indices[position] for position in positions], self.work.step)
             self.work.edits += 1
             self.work.marked = self.work.marked or holds_texts(value[:1], None)
 
@@ -216,11 +217,11 @@ class Place:
             before = value if type(self.node) is not Omission or self.node.kept is None else self.node.kept
             if not names.issuperset(before):
                 media = (key for key, item in value.items() if is_media(item))
-                self.make().keep(names.intersection(before).union(media), work.step)
+                self.omission().keep(names.intersection(before).union(media), work.step)
                 work.edits += 1
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:
-        version, inside, work = ((self.work.step, names),), self.make().inside, self.work
+        version, inside, work = ((self.work.step, names),), self.omission().inside, self.work
         for index in self.indices():
             item = self.value[index]
             is_record = type(item) is dict and index not in inside and "kind" not in item and not work.rule.all_keys
@@ -239,7 +240,7 @@ class Place:
         """Replace a text, list or object at a key with an empty one. Any other value and media stay."""
         empty = empty_of(self.value[key])
         if empty is not None:
-            inside = self.make().inside
+            inside = self.omission().inside
             inside[key] = Emptied(self.work.step, empty, inside.get(key))
             self.work.edits += 1
 
@@ -270,10 +271,10 @@ class Place:
 
     def unwrap(self) -> None:
         """Replace every JSON text at or below this place with its value, unless the value is longer."""
-        above = self.above
-        is_text = type(above) is Opened and above is not self.work.top and above.is_json and not above.unwrapped
+        parent = self.parent
+        is_text = type(parent) is Opened and parent is not self.work.top and parent.is_json and not parent.unwrapped
         if is_text and fits(self.value):  # data in a text must not become media items
-            above.unwrapped = self.work.step  # type: ignore[union-attr]
+            parent.unwrapped = self.work.step  # type: ignore[union-attr]
             self.work.edits += 1
         for child in self.children():
             child.unwrap()

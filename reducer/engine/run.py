@@ -149,7 +149,7 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
             return
         if not fits(parsed[0], MAX_DEPTH - place.depth - 1, paths.here):  # it must not turn data into media items
             return
-        place.make().inside[key] = open_parsed(*parsed)
+        place.omission().inside[key] = open_parsed(*parsed)
     elif type(value) in _SCALARS:
         return
     _open_texts(place.child(key), paths, every_text)
