@@ -1,11 +1,11 @@
-"""Explain what rules do, why one return of a history was reduced as it was, or what a diagnostic code means.
+"""Explain what rules do, how and why they reduce one return of a history, or what a diagnostic code means.
 
 examples:
   python -m reducer explain rules/                 what each rule does
   python -m reducer explain session.json --call call_7#2 --rules rules/
                                                    which rule applies to the return and why, what it does, and what
                                                    each of its steps removed
-  python -m reducer explain E010                   a problem in a rule file: cause, wrong and right example
+  python -m reducer explain E010                   a problem in a rule file: its cause, a wrong and a right example
   python -m reducer explain V030                   a finding of `validate`
 
 Without --rules, the rules in ./rules are used, otherwise the bundled rules.
@@ -23,7 +23,7 @@ from reducer.analysis.report import LookOptions, ReturnReport, look
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Selection, find_sources
 from reducer.cli.rules import choose_rules, load
-from reducer.cli.screen import CommandError, console, suggestion, visible
+from reducer.cli.screen import CommandError, console, counted, suggestion, visible
 from reducer.cli.views.diff import print_returns
 from reducer.errors import HistoryError
 from reducer.histories.findings import CODES
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _explain_code(given: str) -> None:
-    """Print what a code, or the name of one, means. Raises `CommandError`, with the nearest code."""
+    """Print the meaning of a code, given as code or as name. Raises `CommandError`, which names the nearest code."""
     entries = catalogue()
     by_name = {entry.name: code for code, entry in entries.items()}
     wanted = by_name.get(given.lower(), given.upper())
@@ -102,7 +102,7 @@ def _explain_call(history: str, call: str, rules: Sequence[str]) -> None:
     if not found:
         raise selection.nothing_found()
     for entry in found:
-        print(visible(f"{entry.name}, a return of `{entry.tool}`, {entry.before:,} characters"))
+        print(visible(f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"))
         print("\nWhich rule\n" + "\n".join(f"  {visible(line)}" for line in _choice(entry, ruleset)))
         if entry.rule is not None:
             print("\nWhat the rule does")
@@ -118,7 +118,7 @@ def _print_descriptions(rule: Rule) -> None:
 
 
 def _choice(entry: ReturnReport, ruleset: Ruleset) -> Iterator[str]:
-    """Yield which rule applies to a return and why, and why no other one does."""
+    """Yield which rule applies to a return, and why the others do not."""
     found = matches(ruleset.rules, entry.tool)
     if entry.rule is None and entry.status == "untouched":
         yield f"none: {entry.why}"

@@ -1,5 +1,5 @@
 """Run the tests in rule files. Every test also checks the laws of reducing: types and root keys are kept, the result is
-a subset and never larger, a second reduction changes nothing, and preserved entities survive.
+a subset and never larger, a second pass changes nothing, and preserved entities survive.
 
 examples:
   python -m reducer test                        ./rules, or the bundled rules if there is none

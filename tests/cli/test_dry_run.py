@@ -117,8 +117,8 @@ def test_the_format_that_is_asked_for_is_the_one_that_is_read(folder: Path, cli:
 def test_the_page_and_json_have_the_same_numbers(used: Path, cli: Cli) -> None:
     out = cli("h.json", "--rules", "lookup.yaml", "--format", "html").out
     found = cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
-    assert "References: 50.0% kept: 1 of 2 values that the agent used later</summary>" in out
-    assert f"<td>{found['totals']['characters']['saved']:.1%}</td>" in out
+    assert "References 50.0% kept: 1 of 2 values that the agent used later\n" in out
+    assert f" {found['totals']['characters']['saved']:.1%} " in out
     references, cost = found["measures"]["references"], found["measures"]["cost"]
     assert (references["share"], [lost["value"] for lost in references["lost"]]) == (0.5, ["host29"])
     assert cost["recorded"]["requests"] == cost["reduced"]["requests"] == 2
