@@ -1,7 +1,7 @@
-"""Show what an archive of original tool returns contains (stats), or delete old originals (prune).
+"""Show the contents of an archive of original tool returns (stats), or delete old originals (prune).
 
 examples:
-  python -m reducer archive stats returns.db         what it contains, by tool; --format json for another program
+  python -m reducer archive stats returns.db         contents by tool; use --format json for other programs
   python -m reducer archive prune returns.db --older-than 30d
                                                      delete originals older than 30 days (also 12h, 90m, 2w)
   python -m reducer archive prune returns.db --max-bytes 1GB
@@ -33,9 +33,9 @@ def main(arguments: Sequence[str]) -> int:
     add("action", choices=("stats", "prune"), help="what to do")
     add("file", type=Path, metavar="FILE", help="the archive")
     add("--format", choices=("table", "json"), default="table", help="stats: output format (default: table)")
-    older = "prune: delete what was last stored longer ago"
+    older = "prune: delete originals that were last stored longer ago"
     add("--older-than", type=explained(parse_age), metavar="AGE", help=older)
-    largest = "prune: delete the oldest until the file has at most this size"
+    largest = "prune: delete the oldest originals until the file is at most this large"
     add("--max-bytes", type=explained(parse_size), metavar="SIZE", help=largest)
     options = parse(reader, arguments)
     limits = Limits(options.max_bytes, options.older_than)

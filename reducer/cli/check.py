@@ -2,8 +2,8 @@
 
 examples:
   python -m reducer check                  ./rules, or the bundled rules if there is none
-  python -m reducer check --fix            correct misspelt keys, missing quotes and the like, then check
-  python -m reducer check --format github  workflow commands; json for other programs
+  python -m reducer check --fix            correct misspelt keys, missing quotes and similar mistakes, then check
+  python -m reducer check --format github  print workflow commands; use json for other programs
 
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
@@ -45,15 +45,15 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("rules", nargs="*", metavar="RULES", help="rule files or folders")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
-    add("--fix", action="store_true", help="correct in the files what can be corrected safely, then check")
-    add("--diff", action="store_true", help="print what --fix would change; write nothing")
+    add("--fix", action="store_true", help="apply the corrections that are safe, then check")
+    add("--diff", action="store_true", help="print what --fix would change, but write nothing")
     add("--format", choices=("text", "json", "github"), default="text", help="output format (default: text)")
-    add("--watch", action="store_true", help="check again when a rule or sample changes; show differences")
+    add("--watch", action="store_true", help="check again when a rule or sample changes, and show the differences")
     options = parse(reader, arguments)
     if options.watch:
         if options.fix or options.diff or options.format != "text":
             raise CommandError("--watch prints text and writes nothing; leave out --fix, --diff and --format")
-        # Lines move, so problems are compared by their messages.
+        # Line numbers change with every edit, so problems are compared by their messages.
         watch(
             lambda: {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)},
             lambda: files_read(options.rules),
@@ -84,7 +84,7 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
 
 
 def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
-    """Return every problem of rule files, including those that their samples show."""
+    """Return every problem in rule files, including those found by running the rules on their samples."""
     ruleset, problems = check_rules(*files)
     if ruleset is None:
         return problems

@@ -1,4 +1,4 @@
-"""What `run` does: reduces histories, prints the report and compares it with the required values."""
+"""The implementation of `run`: reduce histories, print the report and compare it with the required values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PRINT = {"table": print_table, "diff": print_end, "json": print_report, "html":
 
 
 def dry_run(options: Namespace) -> tuple[int, Report]:
-    """Write the reduced histories if asked to, and print the report; return the exit code and the report.
+    """Reduce histories, write them to `--output`, and print the report. Return the exit code and the report.
 
     Raises `CommandError`, `ArchiveError` and OSError.
     """
@@ -58,7 +58,7 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
 
 
 def _prepare(options: Namespace) -> Run:
-    """Load the rules, and find what to read and where to write. Raises `CommandError`, `ArchiveError` and OSError."""
+    """Load the rules, and find the inputs and outputs. Raises `CommandError`, `ArchiveError` and OSError."""
     output, archive = options.output, options.archive
     if output is not None and output.endswith(".html"):
         page = f"write the page with `--format html > {output}`"
@@ -80,7 +80,7 @@ def _prepare(options: Namespace) -> Run:
 
 
 def _report(run: Run) -> Report:
-    """Return the report of what was reduced so far."""
+    """Return a report of the histories that are reduced so far."""
     whole = run.selection.is_everything
     return Report(
         run.rules.name, run.ruleset, run.histories, run.tally, returns=run.returns, lines=run.lines, whole=whole
@@ -88,7 +88,7 @@ def _report(run: Run) -> Report:
 
 
 def watch_run(options: Namespace) -> NoReturn:
-    """Run again and again for `--watch`. Raises `CommandError`."""
+    """Run after every change, for `--watch`. Raises `CommandError`."""
     if options.output is not None or options.format not in ("table", "diff") or "-" in options.histories:
         needless = "--output, --format json or html, and standard input"
         raise CommandError(f"--watch prints tables and diffs of files; leave out {needless}")

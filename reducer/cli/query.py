@@ -1,9 +1,9 @@
-"""Show what a path selects in a sample or in the tool returns of histories, as a rule would: each place with its value.
-An expression that names no places, such as `length(hosts)`, is evaluated. If nothing is found, the output says why.
+"""Show the places and values that a path selects in a sample or in the tool returns of histories, as in a rule.
+An expression that names no places, such as `length(hosts)`, is evaluated. If it finds nothing, the output explains why.
 
 examples:
   python -m reducer query 'hosts[*].name' answer.json
-                                                   places and values in a sample: JSON or text, one answer of a tool
+                                                   places and values in a sample: one answer of a tool, JSON or text
   python -m reducer query hosts session.json --tool 'search*'
                                                    in the returns of some tools of a history
   python -m reducer query 'length(hosts)' answer.json
@@ -37,7 +37,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer: its file, its tool, and its call as `--call` names it; a sample has neither tool nor call."""
+    """One answer of a tool, with the call as `--call` names it. A sample has no call, and its tool may be empty."""
 
     file: str
     tool: str
@@ -88,9 +88,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def each_answer(names: Sequence[str], tool: str | None, call: str | None = None) -> Iterator[Answer]:
-    """Yield the answers in histories and samples that `--tool` and `--call` select.
+    """Yield the answers that `--tool` and `--call` select in histories and samples.
 
-    Raises `CommandError`, also if there are none.
+    Raises `CommandError`, also if there are no answers.
     """
     selection = Selection(tool, call)
     is_found = False
@@ -109,7 +109,7 @@ def each_answer(names: Sequence[str], tool: str | None, call: str | None = None)
 
 
 def _of_history(name: str, data: bytes) -> list[Return] | None:
-    """Return the reducible returns of a history or of JSON lines, None for a sample. Raises `CommandError`."""
+    """Return the reducible returns of a history or of JSON lines, or None for a sample. Raises `CommandError`."""
     lines = [line for line in data.split(b"\n") if line.strip()]
     in_lines = len(lines) > 1 and _looks_like_history(lines[0])
     found: list[Return] = []
@@ -124,7 +124,7 @@ def _of_history(name: str, data: bytes) -> list[Return] | None:
 
 
 def _looks_like_history(data: bytes) -> bool:
-    """Tell whether JSON is probably meant as a history: its first item is an object with parts."""
+    """Tell whether data is probably meant as a history: a JSON list that starts with an object with parts."""
     try:
         value = loads(data)
     except (ValueError, RecursionError):
@@ -141,7 +141,7 @@ def _of_sample(name: str, data: bytes) -> Any:
         raise CommandError(f"{name}: not UTF-8 text: {byte}; expected JSON, or the text of an answer") from None
     if not text.strip():
         raise CommandError(f"{name}: empty; expected a history, or one answer of a tool")
-    # Anything but JSON is an answer in words, including JSON that rules would not read.
+    # Anything else is a text, including JSON that rules do not read.
     value = read_json(text)
     if value is None and text.lstrip()[:1] == '"':
         value = read_string(text)
@@ -163,7 +163,7 @@ def _print(answer: Answer, found: Found, names_places: bool, max_places: int) ->
 
 
 def _shortened(value: Any) -> str:
-    # A text is quoted, so that "5" differs from 5.
+    # Quote texts, so that "5" differs from 5.
     return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
 
 

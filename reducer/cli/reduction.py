@@ -1,4 +1,4 @@
-"""Reduces the histories of a run in order, in one process or several, writes them, and adds up what the rules did."""
+"""Reduce the histories of a run in order, in one or several processes; write them, and add up the results."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from reducer.errors import HistoryError
 from reducer.rules import Ruleset
 
 _CHUNKS_AHEAD = 4
-"""Chunks per worker that are read ahead. A chunk of JSON lines has about 2 MB."""
+"""Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB."""
 Show = Callable[[str, Sequence[ReturnReport]], None]
-"""Takes the title of a history or a line, and what the rules did to its returns."""
+"""Takes the title of a history or a line, and the reports of its returns."""
 _Result = tuple[LinesLook, Selection]
-"""What the rules did to a chunk, with the compressed output, and the names that occur in it."""
+"""The result of a chunk, with the compressed output, and the names that occur in the chunk."""
 _Call = tuple[Source, int, Callable[[], _Result]]
-"""A chunk to reduce: its source, how many bytes of the source were read, and the function that returns the result."""
+"""A chunk to reduce: its source, the position after it, and the function that returns its result."""
 
 
 @dataclass(slots=True)
 class Run:
-    """What a run reads and does, and what came of it.
+    """The inputs and options of a run, and its results so far.
 
-    `targets` has the output of each source (None for standard output), and is empty without outputs. `returns` has the
-    details of whole histories, `written` the number of bytes, `errors` the number of sources that cannot be read.
+    `targets` maps each source to its output (None is standard output), and is empty if there is no output.
+    `returns` contains the details of whole histories. `written` counts bytes, `errors` the sources that cannot be read.
     """
 
     options: Namespace
@@ -62,12 +62,12 @@ class Run:
 
 
 def reduce_sources(run: Run, show: Show | None, advance: Advance) -> None:
-    """Reduce all sources in order; report what cannot be read and go on. Raises `CommandError` if writing fails.
+    """Reduce all sources in order, and report those that cannot be read. Raises `CommandError` if writing fails.
 
-    `show` gets the details of each history and line instead of `run.returns`.
+    If `show` is given, it receives the details of each history and line, which are then not added to `run.returns`.
     """
     skipped: list[str] = []
-    gc.freeze()  # collecting garbage after each chunk need not look at the rules
+    gc.freeze()  # the collection of garbage after each chunk skips the rules
     try:
         with closing(_calls_ahead(run)) as calls:
             for source, of_source in groupby(calls, key=itemgetter(0)):
@@ -97,7 +97,7 @@ def _results(calls: Iterable[_Call], advance: Advance) -> Iterator[_Result]:
 def _reduce_source(
     run: Run, source: Source, results: Iterable[_Result], *, show: Show | None, file: IO[bytes] | None
 ) -> None:
-    """Add up the results of one source, and write their outputs. Raises `HistoryError` if it cannot be read."""
+    """Add up the results of one source, and write its output. Raises `HistoryError` if the source cannot be read."""
     lines = LineSum(source.name)
     for found, selection in results:
         for line, returns in found.details:
@@ -117,11 +117,11 @@ def _reduce_source(
     if lines.lines:
         run.lines.append(lines)
     if source is run.sources[-1] and not run.tally.tools and not run.selection.is_everything:
-        raise run.selection.nothing_found()  # and leave no output
+        raise run.selection.nothing_found()  # leaves no output
 
 
 def _calls_ahead(run: Run) -> Generator[_Call]:
-    """Yield a call for every chunk in order; with several processes, some chunks are reduced ahead."""
+    """Yield a call for every chunk in order; several processes start on later chunks ahead of time."""
     if run.options.jobs == 1:
         yield from _calls(run)
         return
@@ -142,7 +142,7 @@ def _calls(run: Run, pool: ProcessPoolExecutor | None = None) -> Iterator[_Call]
         about: dict[str, Any] = {"name": source.name, "target": run.targets.get(source), "options": run.options}
         try:
             for chunk in read_chunks(source):
-                # Detailed results contain rules, which cannot leave their process.
+                # Detailed results contain rules, which cannot be sent to another process.
                 if pool is None or _is_detailed(run.options, chunk):
                     yield source, chunk.position, partial(reduce_chunk, chunk, run.ruleset, **about)
                 else:
@@ -156,7 +156,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _start_worker() -> None:
-    """Prepare a worker process: leave Ctrl-C to the main process, and end with it."""
+    """Prepare a worker process: ignore Ctrl-C, which the main process handles, and exit with the main process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -181,17 +181,17 @@ def _ruleset(rules: Chosen) -> Ruleset:
 
 
 def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
-    """Tell whether to report what each step removed: in a diff, and of whole histories in JSON."""
+    """Tell whether to report what each step removed: in a diff, and in JSON for whole histories."""
     return bool(options.format == "diff" or (options.format == "json" and chunk.kind == "history"))
 
 
 def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | None, options: Namespace) -> _Result:
-    """Reduce one chunk of the source `name` for the file `target`.
+    """Reduce one chunk of the source `name` for the output `target`.
 
-    Raises `HistoryError` if it cannot be read, and `CommandError` if its originals cannot be archived.
+    Raises `HistoryError` if the chunk cannot be read, and `CommandError` if its originals cannot be archived.
     """
     selection = Selection(options.tool, options.call)
-    asked = LookOptions(
+    look_options = LookOptions(
         None if selection.is_everything else selection.matches,
         _is_detailed(options, chunk),
         writes=options.output is not None,
@@ -200,25 +200,25 @@ def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | No
         input_format=options.input_format,
     )
     if chunk.kind == "lines":
-        found = look_at_lines(ruleset, chunk.content, asked)
-        # The few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
+        found = look_at_lines(ruleset, chunk.content, look_options)
+        # A few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
         gc.collect()
     elif chunk.kind == "history":
         try:
-            tally, returns, output = look(ruleset, name, chunk.content, asked)
+            tally, returns, output = look(ruleset, name, chunk.content, look_options)
         except HistoryError as error:
             raise HistoryError(f"{name}: {error}") from None
         found = LinesLook(tally, LineSum(""), output, ((0, returns),))
     else:
-        count = int(chunk.ends)
-        found = LinesLook(Tally(), LineSum("", lines=count, long=count), chunk.content if asked.writes else b"", ())
+        count, unchanged = int(chunk.ends), chunk.content if look_options.writes else b""
+        found = LinesLook(Tally(), LineSum("", lines=count, long=count), unchanged, ())
     if options.archive is not None and chunk.kind != "long line":
         _archive(options, chunk, found.output, ruleset)
     return found._replace(output=compressed(found.output, target)), selection
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:
-    """Store the originals of everything that differs between a chunk and its reduction. Raises `CommandError`."""
+    """Store the originals of all returns that differ between a chunk and its output. Raises `CommandError`."""
     from reducer.archive import Archive, ArchiveError  # SQLite takes time to import
     from reducer.archive.histories import entries_between
 

@@ -2,12 +2,12 @@
 
 examples:
   python -m reducer restore session.json --archive returns.db -o original.json
-                                                   every reduced return as its tool gave it; all other bytes unchanged
+                                                   restore every reduced return; all other bytes stay unchanged
   python -m reducer restore reduced/ --archive returns.db -o originals/
-                                                   a folder of histories; .gz and .zst are compressed again
+                                                   a folder of histories; .gz and .zst files stay compressed
   cat session.json | python -m reducer restore - --archive returns.db > original.json
 
-The archive is only read. A return is identified by its tool, its call id, its reduced content and its position.
+The archive is not changed. A return is identified by its tool, call id, reduced content and position.
 Exit codes: 0 done, 1 some returns stay reduced (each is listed), 2 cannot run.
 """
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     help = "the archive that the agent or `run --archive` wrote"
     add("--archive", type=Path, required=True, metavar="FILE", help=help)
-    add("--newest", action="store_true", help="use the newest original if several match a return")
+    add("--newest", action="store_true", help="if several originals match a return, use the newest")
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
     add_input_format(reader)
     options = parse(reader, arguments)
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _restore_file(source: Source, file: Path | None, restore_history: Callable[[bytes], Restored]) -> int:
-    """Restore one file, and return how many returns stay reduced. Raises `CommandError`."""
+    """Restore one file, and return the number of returns that stay reduced. Raises `CommandError`."""
     line = count = left = size = 0
     with open_target(file) as target:
         for chunk in read_chunks(source):
@@ -70,7 +70,7 @@ def _restore_file(source: Source, file: Path | None, restore_history: Callable[[
 
 
 def _restored(source: Source, chunk: Chunk, restore_history: Callable[[bytes], Restored]) -> Iterator[Restored]:
-    """Restore a history, or the history in each line; a line that contains no history stays unchanged."""
+    """Restore a history, or the history in each line. A line that contains no history stays unchanged."""
     for part in chunk.content.split(b"\n") if chunk.kind == "lines" else [chunk.content]:
         try:
             yield restore_history(part)

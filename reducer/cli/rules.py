@@ -1,4 +1,4 @@
-"""Which rule files a verb uses."""
+"""Choose and load the rule files of a verb."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _WORD = re.compile(r"[\w./-]{1,200}")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Rule files, and what reports call them."""
+    """Rule files, and their name in reports."""
 
     files: tuple[Path, ...]
     name: str
 
 
 def bundled_rules() -> Path:
-    """Return the folder of the rules that come with reducer: in the package, or next to it in a checkout."""
+    """Return the folder of the bundled rules: in the package, or next to it in a checkout."""
     package = Path(__file__).parents[1]
     inside = package / "bundled"
     return inside if inside.is_dir() else package.parent / "rules"
 
 
 def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
-    """Return the rule files in `given`; if it is empty, those in `./rules` (if `here`), otherwise the bundled ones.
+    """Return the rule files in `given`. If it is empty, use `./rules` (only if `here`), otherwise the bundled rules.
 
     Raises `CommandError` if there are none, and OSError.
     """
@@ -56,7 +56,7 @@ def rule_files(folder: Path) -> list[Path]:
 
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:
-    """Read rule files; print every error on standard error. Raises `CommandError` and OSError."""
+    """Load rule files, and print every error to standard error. Raises `CommandError` and OSError."""
     from reducer.rules import read_rules  # `entities` does not need it
 
     try:
@@ -69,7 +69,7 @@ def load(chosen: Chosen, done: str = "run") -> Ruleset:
 
 
 def files_read(given: Sequence[str], *, here: bool = True) -> Iterator[Path]:
-    """Yield the rule files that `choose_rules` returns, and the files that words in them name: word lists, samples."""
+    """Yield the rule files that `choose_rules` returns, and the word lists and samples that they name."""
     files = choose_rules(given, here=here).files
     yield from files
     for rule in files:
@@ -78,7 +78,7 @@ def files_read(given: Sequence[str], *, here: bool = True) -> Iterator[Path]:
 
 
 def short(path: Path) -> Path:
-    """Return a path below the current folder relative to it, any other unchanged."""
+    """Return a path relative to the current folder if it is inside, otherwise unchanged."""
     here = os.getcwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
@@ -86,7 +86,7 @@ def short(path: Path) -> Path:
 def _files(name: str) -> list[Path]:
     path = Path(name)
     if not path.is_dir():
-        read_file(path, MAX_RULE_BYTES)  # or the error of what is no file
+        read_file(path, MAX_RULE_BYTES)  # raises OSError if this is not a file
         return [path]
     if found := rule_files(path):
         return found
