@@ -17,7 +17,7 @@ from reducer.analysis.drafting.rule_text import DraftRule, Step, at, compiled
 from reducer.analysis.drafting.steps import key_text
 from reducer.analysis.measures import size
 from reducer.engine import attempt
-from reducer.entities.words import word_error
+from reducer.entities.custom import word_error
 from reducer.formats import decode
 from reducer.paths.written import Token
 from reducer.references import NUMBER, occurrences, searched, searcher
