@@ -1,4 +1,4 @@
-"""`learn` on the command line: what it prints, what it writes, and what it refuses."""
+"""`learn`: its output, its files, and its errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_drafts_are_written_and_pass_check(recorded: Path, cli: Cli) -> None:
         ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", "\nnothing was written"),
     ],
 )
-def test_nothing_is_replaced(recorded: Path, cli: Cli, file: str, text: str, error: str) -> None:
+def test_existing_files_are_never_replaced(recorded: Path, cli: Cli, file: str, text: str, error: str) -> None:
     Path("drafts").mkdir()
     Path("drafts", file).write_text(text)
     result = cli("learn", "histories", "-o", "drafts")
