@@ -10,11 +10,15 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from pathlib import Path as FilePath
 from random import Random
 from typing import Any
 
+from reducer.analysis.laws import alone
+from reducer.analysis.samples import SampleError, sample
+from reducer.analysis.steps import characters, step_reports
 from reducer.engine import attempt
-from reducer.errors import Diagnostic
+from reducer.errors import Diagnostic, Location
 from reducer.paths import Expression, Path, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
@@ -215,3 +219,33 @@ def _smaller(value: Any) -> Iterator[Any]:
         yield from ({other: value[other] for other in value if other != key} for key in value)
         for key, item in value.items():
             yield from (value | {key: less} for less in _smaller(item))
+
+
+def problems_when_run(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
+    """Run a rule on its samples, and search for a counterexample. Yield the problems that only this reveals.
+
+    These are samples that cannot be read, steps that `preserve` largely undoes, and results that a second pass changes.
+    """
+    contents: list[tuple[str, Any]] = []
+    for test in rule.tests:
+        try:
+            contents.append((test.name, sample(rule, test)))
+        except SampleError as error:
+            if rule.restores:
+                message = f"cannot read the sample of the test `{test.name}`: {error}"
+                yield Diagnostic(Location(rule.file, 1, 1), "W050", message)
+    found = counterexample(rule, (content for _, content in contents))
+    if found is not None:
+        lines = FilePath(rule.file).read_text(encoding="utf-8").splitlines()
+        yield diagnostic(found, rule, lines[found.step.location.line - 1])
+    reported: set[int] = set()
+    for name, content in contents if rule.restores else ():
+        outcome = attempt(alone(rule, ruleset), rule.name, content)
+        for one in step_reports(outcome, characters(content), False) if outcome.steps else ():
+            if one.step is None or one.step.number in reported or not one.is_undone:
+                continue
+            reported.add(one.step.number)
+            restored = f"preserve restores {one.restored:,} of the {one.before - one.after:,} characters"
+            message = f"{restored} that `{one.step.name}` removes in the test `{name}`"
+            help = "`preserve: []` on the step restores nothing; `preserve: {ioc: 200}` restores at most 200"
+            yield Diagnostic(one.step.location, "W051", message, help)
