@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal
@@ -310,10 +310,10 @@ class Report:
 
     rules: str
     ruleset: Ruleset
-    histories: Sequence[str]
-    tally: Tally
-    returns: Sequence[ReturnReport] = ()
-    lines: Sequence[LineSum] = ()
+    histories: list[str] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    returns: list[ReturnReport] = field(default_factory=list)
+    lines: list[LineSum] = field(default_factory=list)
     whole: bool = True
 
     @property

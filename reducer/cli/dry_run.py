@@ -35,25 +35,25 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     show = None
     if options.format == "diff":
         screen = console(stream)
-        print_head(replace(_report(run), histories=[source.name for source in run.sources]), screen)
+        print_head(replace(run.report, histories=[source.name for source in run.sources]), screen)
         show = partial(print_returns, whole=run.selection.is_everything, screen=screen)
     # A progress bar and a diff on the same terminal would overwrite each other.
     with progress(() if show and stream.isatty() else run.sources) as advance:
         reduce_sources(run, show, advance)
-    result = _report(run)
-    if not run.histories:
+    report = run.report
+    if not report.histories:
         if not run.errors:
             raise CommandError(f"no history in {', '.join(options.histories)}")
-        return 2, result
-    needs = attention(result)
-    _PRINT[options.format](result, needs, stream, options.cache_prices)
+        return 2, report
+    needs = attention(report)
+    _PRINT[options.format](report, needs, stream, options.cache_prices)
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {run.written:,} bytes")
-    too_low = list(_below(options.fail_under, result))
+    too_low = list(_below(options.fail_under, report))
     for message in too_low:
         say(message)
-    needs_work = too_low or any(lines.bad for lines in run.lines) or (options.strict and needs)
-    return 2 if run.errors else 1 if needs_work else 0, result
+    has_failed = too_low or any(lines.bad for lines in report.lines) or (options.strict and needs)
+    return 2 if run.errors else 1 if has_failed else 0, report
 
 
 def _prepare(options: Namespace) -> Run:
@@ -75,15 +75,8 @@ def _prepare(options: Namespace) -> Run:
 
         Archive(archive).close()
     selection = Selection(options.tool, options.call)
-    return Run(options, chosen, ruleset, sources=sources, targets=files, selection=selection)
-
-
-def _report(run: Run) -> Report:
-    """Return a report of the histories that are reduced so far."""
-    whole = run.selection.is_everything
-    return Report(
-        run.rules.name, run.ruleset, run.histories, run.tally, returns=run.returns, lines=run.lines, whole=whole
-    )
+    report = Report(chosen.name, ruleset, whole=selection.is_everything)
+    return Run(options, chosen, sources, files, selection=selection, report=report)
 
 
 def watch_run(options: Namespace) -> NoReturn:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
 from multiprocessing import get_context, parent_process
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from reducer.analysis.look import LinesLook, LookOptions, look, look_at_lines
-from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, add_lines
+from reducer.analysis.report import MAX_BAD, LineSum, Report, ReturnReport, Tally, add_lines
 from reducer.cli.files import Advance, Chunk, Selection, Source, compressed, open_target, read_chunks
 from reducer.cli.rules import Chosen, load
 from reducer.cli.screen import CommandError, counted, say, say_skipped
@@ -43,20 +43,16 @@ _Call = tuple[Source, int, Callable[[], _Result]]
 class Run:
     """The inputs and options of a run, and its results so far.
 
-    `targets` maps each source to its output (None is standard output), and is empty if there is no output.
-    `returns` contains the details of whole histories. `written` counts bytes, `errors` the sources that cannot be read.
+    `targets` maps each source to its output (None is standard output), and is empty if there is no output. `written`
+    counts bytes, `errors` the sources that cannot be read.
     """
 
     options: Namespace
     rules: Chosen
-    ruleset: Ruleset
     sources: Sequence[Source]
     targets: Mapping[Source, Path | None]
     selection: Selection
-    histories: list[str] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
-    lines: list[LineSum] = field(default_factory=list)
-    returns: list[ReturnReport] = field(default_factory=list)
+    report: Report
     written: int = 0
     errors: int = 0
 
@@ -64,7 +60,7 @@ class Run:
 def reduce_sources(run: Run, show: Show | None, advance: Advance) -> None:
     """Reduce all sources in order, and report those that cannot be read. Raises `CommandError` if writing fails.
 
-    If `show` is given, it receives the details of each history and line, which are then not added to `run.returns`.
+    If `show` is given, it receives the details of each history and line, which are then not added to the report.
     """
     skipped: list[str] = []
     gc.freeze()  # the collection of garbage after each chunk skips the rules
@@ -81,7 +77,7 @@ def reduce_sources(run: Run, show: Show | None, advance: Advance) -> None:
                         run.errors += 1
                         say(f"error: {error}")
                 else:
-                    run.histories.append(source.name)
+                    run.report.histories.append(source.name)
     except BrokenProcessPool:
         raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
     gc.unfreeze()
@@ -102,21 +98,21 @@ def _reduce_source(
     for found, selection in results:
         for line, returns in found.details:
             if show is None:
-                run.returns.extend(returns)
+                run.report.returns.extend(returns)
             else:
                 whole = source.name if len(run.sources) > 1 else ""
                 show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
         for line, why in found.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
             say(f"{source.name}:{lines.lines + line}: {why}")
         add_lines(lines, found.lines)
-        run.tally.merge(found.tally)
+        run.report.tally.merge(found.tally)
         run.selection.add(selection)
         run.written += file.write(found.output) if file is not None else 0
     if lines.bad > MAX_BAD:
         say(f"{source.name}: {lines.bad:,} bad lines in total")
     if lines.lines:
-        run.lines.append(lines)
-    if source is run.sources[-1] and not run.tally.tools and not run.selection.is_everything:
+        run.report.lines.append(lines)
+    if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
         raise run.selection.nothing_found()  # leaves no output
 
 
@@ -144,7 +140,7 @@ def _calls(run: Run, pool: ProcessPoolExecutor | None = None) -> Iterator[_Call]
             for chunk in read_chunks(source):
                 # Detailed results contain rules, which cannot be sent to another process.
                 if pool is None or _is_detailed(run.options, chunk):
-                    yield source, chunk.position, partial(reduce_chunk, chunk, run.ruleset, **about)
+                    yield source, chunk.position, partial(reduce_chunk, chunk, run.report.ruleset, **about)
                 else:
                     yield source, chunk.position, pool.submit(_reduce_in_worker, chunk, run.rules, about).result
         except CommandError as error:
