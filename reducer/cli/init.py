@@ -1,4 +1,13 @@
-"""`init`: drafts rules from the answers of tools that have none, each with a sample and a test."""
+"""Draft a rule for each tool that has none, from a stored history or from a sample: a file with one answer of a tool.
+The draft explains each step, and has a sample and a test. Existing files are never overwritten.
+
+examples:
+  python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
+  python -m reducer init answer.json --tool search a rule from a sample, JSON or text
+  python -m reducer init search.json -o my-rules/  a rule for the tool that the file is named after, in another folder
+
+Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
+"""
 
 from __future__ import annotations
 
@@ -12,38 +21,26 @@ from reducer.analysis.steps import characters
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import STANDARD_INPUT, write
 from reducer.cli.query import each_answer
-from reducer.cli.rules import Chosen, load, rule_files
+from reducer.cli.rules import Chosen, load, rule_files, rules_error
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, counted, say, visible
 from reducer.histories.lines import ENDINGS
 from reducer.rules import compile_rules
 from reducer.values import Unreducible, chars
 
-_ABOUT = """\
-Draft a rule for each tool that has none: from a stored history, or from a sample, a file with one answer of a tool.
-The draft states a reason for each step, and has a sample and a test. Existing files are never overwritten.
-"""
-_EXAMPLES = """
-examples:
-  python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
-  python -m reducer init answer.json --tool search a sample: JSON or text, one answer of a tool
-  python -m reducer init search.json -o my-rules/  a file that is named after the tool, into another folder
-
-Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
-"""
 _MAX_ANSWERS = 40
-"""Answers of one tool that a draft is made from, the longest ones: more add nothing new."""
+"""A draft uses only the longest answers of a tool; more add nothing new."""
 _TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("init", _ABOUT + _EXAMPLES)
+    reader = parser("init", __doc__)
     add = reader.add_argument
     inputs = "stored histories, folders, samples, or - for standard input"
     add("files", nargs="+", metavar="HISTORY|SAMPLE", help=inputs)
-    add("-o", "--output", default="rules", metavar="DIR", help="the folder of rules for the drafts (default: rules)")
-    add("--tool", metavar="NAME", help="draft for this tool only; for a sample, the tool that gave it")
+    add("-o", "--output", default="rules", metavar="DIR", help="write the drafts to this folder (default: rules)")
+    add("--tool", metavar="NAME", help="draft only for this tool; for a sample, the tool that returned it")
     options = parse(reader, arguments)
     folder = Path(options.output)
     found, is_history = _answers_by_tool(options.files, options.tool)
@@ -68,9 +65,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, list[Any]], bool]:
-    """Return the answers of each tool in histories and samples, the longest first, and whether any file is a history.
+    """Return the answers of each tool in histories and samples, longest first, and whether any file is a history.
 
-    A sample is an answer of `tool`, otherwise of the tool that its file is named after. Raises `CommandError`.
+    A sample is an answer of `tool`, or of the tool that its file is named after. Raises `CommandError`.
     """
     contents: dict[str, list[Any]] = {}
     is_history = False
@@ -89,7 +86,10 @@ def _tool_name(file: str) -> str:
 
 
 def _proposals(found: dict[str, list[Any]], folder: Path, named: bool) -> list[Proposal]:
-    """Return a draft for each tool without a rule, and say why others have none; tools that are `named` need one."""
+    """Return a draft for each tool without a rule, and report why other tools get none.
+
+    Raises `CommandError` if a `named` tool has a rule.
+    """
     present = tuple(rule_files(folder)) if folder.is_dir() else ()
     existing = load(Chosen(present, str(folder)), "drafted") if present else None
     files = file_names(found)
@@ -119,13 +119,13 @@ def _is_reducible(content: object) -> bool:
 
 
 def _about(tool: str, count: int, calls: int) -> str:
-    """Say how many answers of a tool a draft is about."""
+    """Describe the answers that a draft uses."""
     answers = f"{count:,} of {calls:,} answers" if count < calls else counted(count, "answer")
     return f"{answers} of `{visible(tool)}`{', the longest' if count < calls else ''}"
 
 
 def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
-    """Write all drafts; none if one of their files exists, or if they conflict with a rule. Raises `CommandError`."""
+    """Write all drafts, or none if a file exists or a rule has problems. Raises `CommandError`."""
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"{folder}: is not a folder; drafts are written to a folder of rules")
     drafted = {folder / draft.file: draft.text.encode() for draft in drafts}
@@ -134,9 +134,8 @@ def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
         raise CommandError(f"files are never overwritten, so nothing was written; existing: {existing}")
     present = {file: file.read_bytes() for file in rule_files(folder)} if folder.is_dir() else {}
     _, problems = compile_rules((str(file), text) for file, text in {**present, **drafted}.items())
-    for problem in problems:
-        # Warnings about other rules are not about the drafts.
-        if problem.severity == "error" or Path(problem.location.file) in drafted:
-            raise CommandError(f"{folder}: {problem}\nnothing was written")
+    # Warnings about existing rules do not concern the drafts.
+    if found := [one for one in problems if one.severity == "error" or Path(one.location.file) in drafted]:
+        raise rules_error(found, str(folder), "written")
     for file, content in (drafted | samples).items():
         write(file, content)

@@ -1,4 +1,14 @@
-"""`learn`: drafts rules from recorded histories."""
+"""Draft rules from recorded histories. Values that an agent used later, and can only know from a tool return, show what
+a rule must keep: the used keys, and how many items and characters suffice. Half of the histories (by task) are held out;
+the drafts are measured on them as if they had run while the agent worked.
+
+examples:
+  python -m reducer learn histories/                       show what can be learned and its quality; write nothing
+  python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
+
+Each subfolder of a given folder is a source with its own results. Read every draft: comments state the evidence.
+Exit codes: 0 done, 1 nothing to draft, 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +21,16 @@ from reducer.cli.files import Source, read_histories
 from reducer.cli.init import write_drafts
 from reducer.cli.screen import console, counted, make_table, print_indented, say
 
-_ABOUT = """\
-Draft rules from recorded histories. What agents wrote after a tool return and can only know from it shows what a rule
-must keep: which keys were never used, and how many items and characters suffice. Half of the histories (by task) are
-held out; the drafts are measured on them as if they had run while the agent worked.
-"""
-_EXAMPLES = """
-examples:
-  python -m reducer learn histories/                       show what can be learned and how well it does; write nothing
-  python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
-
-Subfolders of a given folder are sources; results are measured for each. Read every draft: comments state the evidence.
-Exit codes: 0 done, 1 nothing to draft, 2 cannot run.
-"""
 _COLUMNS = ("Tool", "returns", "characters", "saved", "kept", "held out", "saved", "kept")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("learn", _ABOUT + _EXAMPLES)
+    reader = parser("learn", __doc__)
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    add("-o", "--output", metavar="DIR", help="write the drafts there: rule files, and samples/ for their tests")
-    keep = "share of the values used later that must stay (default: 95%%)"
+    add("-o", "--output", metavar="DIR", help="write the rule files there, and samples/ for their tests")
+    keep = "share of the values used later to keep (default: 95%%)"
     add("--keep", type=share, default=0.95, metavar="SHARE", help=keep)
     add("--holdout", type=share, default=0.5, metavar="SHARE", help="share of the tasks to hold out (default: 50%%)")
     options = parse(reader, arguments)
@@ -56,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _group(source: Source) -> str:
-    """Return the source that a history counts for: the subfolder of the given folder, otherwise its own folder."""
+    """Return the name of the source of a history: the subfolder of the given folder, otherwise its own folder."""
     if source.path is None:
         return source.name
     below = source.path.relative_to(source.folder).parts if source.folder else ()
@@ -64,7 +61,7 @@ def _group(source: Source) -> str:
 
 
 def _print_learned(learned: Learned, skipped: int) -> None:
-    """Print what the rule of each tool does, what all rules do per source, and why other tools have no rule."""
+    """Print the results for each tool and each source, and why other tools have no rule."""
     screen = console()
     histories = counted(len(learned.training) + len(learned.held), "history", "histories")
     screen.print(f"Read {histories}{f', skipped {skipped:,} other files or lines' if skipped else ''}.")
@@ -73,7 +70,7 @@ def _print_learned(learned: Learned, skipped: int) -> None:
     *rows, last = _tool_rows(learned)
     screen.print(make_table(_COLUMNS, rows, last))
     if learned.price is None:
-        screen.print(f"Nothing that was tried keeps {100 * learned.keep:.4g}% of the values that were used later.")
+        screen.print(f"No draft keeps {100 * learned.keep:.4g}% of the values that were used later.")
     if learned.held:
         sources = [[name, *_numbers(score)] for name, score in learned.measured.sources.items()]
         screen.print(make_table(("Source", "held out", "saved", "kept"), sources))
@@ -89,7 +86,7 @@ def _print_learned(learned: Learned, skipped: int) -> None:
 
 
 def _tool_rows(learned: Learned) -> list[list[str]]:
-    """Return a row for each tool with a rule, one for all others, and one with the sums."""
+    """Return a row for each tool with a rule, a row for all others, and a row with the sums."""
     ruled = [one.tool for one in learned.tools if one.rule is not None]
     columns = []
     for scores in (learned.trained, learned.measured):
@@ -103,6 +100,6 @@ def _tool_rows(learned: Learned) -> list[list[str]]:
 
 
 def _numbers(score: Score) -> list[str]:
-    """Return the number of returns and the shares saved and kept."""
+    """Return the number of returns, and the saved and kept shares."""
     kept = f"{score.retention:.1%} of {score.references:,}" if score.references else "-"
     return [f"{score.returns:,}", f"{score.saved:.1%}", kept]

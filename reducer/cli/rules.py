@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reducer.cli.screen import CommandError, counted, visible
-from reducer.errors import RuleError
+from reducer.errors import Diagnostic, RuleError
 from reducer.files import MAX_RULE_BYTES, read_file
 
 if TYPE_CHECKING:
@@ -62,10 +62,14 @@ def load(chosen: Chosen, done: str = "run") -> Ruleset:
     try:
         return read_rules(*chosen.files)
     except RuleError as error:
-        for problem in error.problems:
-            print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
-        errors = counted(len(error.problems), "error")
-        raise CommandError(f"{chosen.name}: {errors} in the rules; nothing was {done}") from None
+        raise rules_error(error.problems, chosen.name, done) from None
+
+
+def rules_error(problems: Sequence[Diagnostic], name: str, done: str) -> CommandError:
+    """Print problems to standard error, and return an error that counts them."""
+    for problem in problems:
+        print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
+    return CommandError(f"{name}: {counted(len(problems), 'error')} in the rules; nothing was {done}")
 
 
 def files_read(given: Sequence[str], *, here: bool = True) -> Iterator[Path]:

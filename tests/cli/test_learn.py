@@ -44,7 +44,7 @@ def test_drafts_are_written_and_pass_check(recorded: Path, cli: Cli) -> None:
     ("file", "text", "error"),
     [
         ("list_hosts.yaml", "mine", "files are never overwritten, so nothing was written; existing: drafts/list_hosts"),
-        ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", r"\nnothing was written"),
+        ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", "1 error in the rules; nothing was written"),
     ],
 )
 def test_existing_files_are_never_replaced(recorded: Path, cli: Cli, file: str, text: str, error: str) -> None:
