@@ -42,13 +42,13 @@ def main(arguments: Sequence[str]) -> int:
     if (options.action == "prune") == (limits == Limits()):
         raise CommandError("--older-than 30d and --max-bytes 1GB are for `archive prune`, which needs at least one")
     with open_to_read(options.file) as connection:
-        found = statistics(connection)
+        contents = statistics(connection)
     if options.action == "prune":
         _prune(options.file, limits)
     elif options.format == "json":
-        print_json(found)
+        print_json(contents)
     else:
-        _print_statistics(options.file, found)
+        _print_statistics(options.file, contents)
     return 0
 
 
@@ -63,11 +63,11 @@ def _prune(path: Path, limits: Limits) -> None:
     print(f"deleted {returns:,} returns and {originals:,} originals; {before:,} bytes before, {after:,} after")
 
 
-def _print_statistics(path: Path, found: dict[str, Any]) -> None:
-    counts = ((one["tool"], one["returns"], *one["bytes"].values()) for one in found["tools"])
+def _print_statistics(path: Path, contents: dict[str, Any]) -> None:
+    counts = ((one["tool"], one["returns"], *one["bytes"].values()) for one in contents["tools"])
     rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in counts]
     console().print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
-    print(visible(f"{path}: {found['returns']:,} returns, {found['originals']:,} originals"))
-    print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**found["bytes"]))
-    if found["newest"] is not None:
-        print(f"stored from {found['oldest']} to {found['newest']}")
+    print(visible(f"{path}: {contents['returns']:,} returns, {contents['originals']:,} originals"))
+    print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**contents["bytes"]))
+    if contents["newest"] is not None:
+        print(f"stored from {contents['oldest']} to {contents['newest']}")

@@ -29,8 +29,8 @@ def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse
     options, unknown = reader.parse_known_intermixed_args(arguments)
     if unknown:
         # argparse has no public list of its options, but the help contains them.
-        known = sorted(set(re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())))
-        nearest = get_close_matches(unknown[0].partition("=")[0], known, 1)
+        names = sorted(set(re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())))
+        nearest = get_close_matches(unknown[0].partition("=")[0], names, 1)
         hint = f"; did you mean {nearest[0]}?" if nearest else ""
         reader.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     return options

@@ -26,7 +26,6 @@ from reducer.cli.screen import (
     print_json,
     print_problem,
     problem_counts,
-    reason,
     say,
     visible,
 )
@@ -95,14 +94,11 @@ def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
 
 
 def _correct(chosen: Chosen, only_show: bool) -> None:
-    """Correct rule files in place, or print what would change. Raises `CommandError`."""
+    """Correct rule files in place, or print what would change. Raises `CommandError` and OSError."""
     bundled = bundled_rules().resolve()
     if not only_show and not Path("rules").is_dir() and chosen.files[0].resolve().is_relative_to(bundled):
         raise CommandError("the bundled rules are never changed; name your own")
-    try:
-        before = {str(file): file.read_bytes() for file in chosen.files}
-    except OSError as error:
-        raise CommandError(f"{error.filename or chosen.name}: {reason(error)}") from None
+    before = {str(file): file.read_bytes() for file in chosen.files}
     changed = {name: text for name, text in fixed(before).items() if text != before[name]}
     for name, text in changed.items():
         if only_show:

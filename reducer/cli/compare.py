@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--format", choices=("table", "json"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
-    chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], here=bool(options.histories))]
+    chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
     contenders = [AS_RECORDED, *(of_rules(one.name, load(one)) for one in chosen), *baselines]
     scored, skipped = read_histories(options.histories, lambda source, content: compare(content, contenders))
     scores = [reduce(add_scores, of_contender) for of_contender in zip(*scored, strict=True)]

@@ -62,7 +62,7 @@ def _prepare(options: Namespace) -> Run:
     if output is not None and output.endswith(".html"):
         page = f"write the page with `--format html > {output}`"
         raise CommandError(f"--output {output}: writes the reduced history; {page}")
-    chosen = choose_rules(options.rules, here=bool(options.histories))
+    chosen = choose_rules(options.rules, use_local=bool(options.histories))
     ruleset = load(chosen)
     sources = find_sources(options.histories)
     files = targets(output, sources, chosen.files) if output is not None else {}
@@ -86,14 +86,14 @@ def watch_run(options: Namespace) -> NoReturn:
         raise CommandError(f"--watch prints tables and diffs of files; leave out {needless}")
 
     def facts() -> dict[str, str]:
-        found = dry_run(options)[1]
-        kept = {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in found.tools}
-        if (measures := found.tally.measures) is not None:
+        report = dry_run(options)[1]
+        kept = {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in report.tools}
+        if (measures := report.tally.measures) is not None:
             kept["references"] = f"{measures.kept:,} of {measures.references:,} kept"
         return kept
 
     def read() -> Iterator[Path]:
-        yield from files_read(options.rules, here=bool(options.histories))
+        yield from files_read(options.rules, use_local=bool(options.histories))
         sources = find_sources(options.histories) if options.histories else ()
         yield from (source.path for source in sources if source.path is not None)
 

@@ -40,8 +40,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("explain", __doc__)
     add = reader.add_argument
-    about = "rule files or folders, one stored history, or a code such as E010 or its name"
-    add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=about)
+    help = "rule files or folders, one stored history, or a code such as E010 or its name"
+    add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
     add("--call", metavar="ID", help="the return of the history with this call id; ID#2 is the second one with it")
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="the rules for the history")
     options = parse(reader, arguments)
@@ -70,9 +70,9 @@ def _explain_code(given: str) -> None:
             if example:
                 lines = visible(example.removeprefix("#!\n").rstrip("\n"), "\n\t")
                 print(f"\n{title}:\n{indent(lines, '  ')}")
-    elif (found := CODES.get(wanted)) is not None:
-        refused = f" Refused by {found.refused_by}." if found.refused_by else ""
-        print(f"{wanted} {found.severity}: {found.meaning}{refused}")
+    elif (finding := CODES.get(wanted)) is not None:
+        refused = f" Refused by {finding.refused_by}." if finding.refused_by else ""
+        print(f"{wanted} {finding.severity}: {finding.meaning}{refused}")
     else:
         raise CommandError(f"{given}: unknown code; {suggestion(given, [*entries, *CODES, *by_name])}")
 
@@ -97,12 +97,12 @@ def _explain_call(history: str, call: str, rules: Sequence[str]) -> None:
     selection = Selection(call=call)
     options = LookOptions(chosen=selection.matches, detailed=True)
     try:
-        found = look(ruleset, source.name, source.read(), options).returns
+        reports = look(ruleset, source.name, source.read(), options).returns
     except HistoryError as error:
         raise CommandError(f"{source.name}: {error}") from None
-    if not found:
+    if not reports:
         raise selection.nothing_found()
-    for entry in found:
+    for entry in reports:
         print(visible(f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"))
         print("\nWhich rule\n" + "\n".join(f"  {visible(line)}" for line in _choice(entry, ruleset)))
         if entry.rule is not None:
@@ -120,13 +120,13 @@ def _print_descriptions(rule: Rule) -> None:
 
 def _choice(entry: ReturnReport, ruleset: Ruleset) -> Iterator[str]:
     """Yield which rule applies to a return, and why the others do not."""
-    found = matches(ruleset.rules, entry.tool)
+    candidates = matches(ruleset.rules, entry.tool)
     if entry.rule is None and entry.status == "untouched":
         yield f"none: {entry.why}"
-    elif not found:
+    elif not candidates:
         yield f"none matches; {suggestion(entry.tool, [name for rule in ruleset.rules for name in rule.tools])}"
     else:
-        first, *others = found
+        first, *others = candidates
         yield f"{first.rule.file}: `{first.name}` {'is the name of the tool' if first.is_exact else 'matches it'}"
         for other in others:
             yield f"not {other.rule.file}: `{other.name}` matches too, but has lower precedence"

@@ -129,10 +129,10 @@ def find_sources(names: Sequence[str]) -> list[Source]:
     if not names:
         say("this is the sample; give a HISTORY to see your own (--help shows how)")
         return [SAMPLE]
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for source in chain.from_iterable(map(_of_name, names)):
-        found.setdefault(os.path.realpath(source.path) if source.path else "-", source)
-    return list(found.values())
+        sources.setdefault(os.path.realpath(source.path) if source.path else "-", source)
+    return list(sources.values())
 
 
 def _of_name(name: str) -> list[Source]:
@@ -181,13 +181,13 @@ class Selection:
         """Tell whether all tool returns are selected."""
         return self.tool is None and self.call is None
 
-    def matches(self, found: Return) -> bool:
+    def matches(self, entry: Return) -> bool:
         """Tell whether a tool return is selected, and collect its tool or call id."""
-        of_tool = self.tool is None or fnmatchcase(found.tool, self.tool)
-        names, name = (self.calls, found.call_id) if of_tool else (self.tools, found.tool)
+        of_tool = self.tool is None or fnmatchcase(entry.tool, self.tool)
+        names, name = (self.calls, entry.call_id) if of_tool else (self.tools, entry.tool)
         if len(names) < _MAX_NAMES:
             names[name] = None
-        return of_tool and (self.call is None or self.call in (found.call_id, f"{found.call_id}#{found.nth}"))
+        return of_tool and (self.call is None or self.call in (entry.call_id, f"{entry.call_id}#{entry.nth}"))
 
     def add(self, other: Selection) -> None:
         """Add the names that another selection collected."""
@@ -225,7 +225,7 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
     """Return `read(source, content)` for each history in the sources that `names` refer to, and the number of skipped
     inputs, which contain no history. Raises `CommandError`, also if there is no history at all.
     """
-    found: list[_T] = []
+    results: list[_T] = []
     skipped: list[str] = []
     sources = find_sources(names)
     with progress(sources) as advance:
@@ -235,7 +235,7 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
                     if line.is_blank:
                         continue
                     try:
-                        found.append(read(source, line.content))
+                        results.append(read(source, line.content))
                     except ValueError as error:
                         name = f"{source.name}:{line.number}" if line.number else source.name
                         skipped.append(f"{name}: {'longer than 16 MB' if line.is_long else error}")
@@ -243,9 +243,9 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
             except CommandError as error:
                 skipped.append(str(error))
     say_skipped(skipped)
-    if not found:
+    if not results:
         raise CommandError(f"no history in {', '.join(names)}")
-    return found, len(skipped)
+    return results, len(skipped)
 
 
 # --- outputs

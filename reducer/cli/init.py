@@ -43,20 +43,20 @@ def main(arguments: Sequence[str]) -> int:
     add("--tool", metavar="NAME", help="draft only for this tool; for a sample, the tool that returned it")
     options = parse(reader, arguments)
     folder = Path(options.output)
-    found, is_history = _answers_by_tool(options.files, options.tool)
-    proposals = _proposals(found, folder, named=options.tool is not None or not is_history)
+    answers_by_tool, is_history = _answers_by_tool(options.files, options.tool)
+    proposals = _proposals(answers_by_tool, folder, named=options.tool is not None or not is_history)
     if not proposals:
         say("nothing to draft")
         return 1
     write_drafts(folder, [proposal.draft for proposal in proposals])
     for proposal in proposals:
         draft, trial = proposal.draft, proposal.trial
-        answers = _about(draft.tool, len(trial.outcomes), len(found[draft.tool]))
+        answers = _describe_answers(draft.tool, len(trial.outcomes), len(answers_by_tool[draft.tool]))
         sizes = f"{trial.before:,} -> {trial.after:,} characters"
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%} of {answers}: {sizes}")
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of a draft names it
-        write(schema, schema_text(found if is_history else (), [str(folder)]))
+        write(schema, schema_text(answers_by_tool if is_history else (), [str(folder)]))
     print(visible(f"\nNext: edit the drafts, then run\n  python -m reducer test {folder}", "\n"))
     if is_history:
         print(visible(f"  python -m reducer {' '.join(options.files)} --rules {folder} --format diff"))
@@ -74,7 +74,7 @@ def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, 
     for answer in each_answer(names, tool):
         is_history = is_history or bool(answer.call)
         contents.setdefault(answer.tool or _tool_name(answer.file), []).append(answer.content)
-    return {name: sorted(found, key=characters, reverse=True) for name, found in contents.items()}, is_history
+    return {name: sorted(answers, key=characters, reverse=True) for name, answers in contents.items()}, is_history
 
 
 def _tool_name(file: str) -> str:
@@ -85,18 +85,18 @@ def _tool_name(file: str) -> str:
     return name[: len(name) - len(ending)] or name
 
 
-def _proposals(found: dict[str, list[Any]], folder: Path, named: bool) -> list[Proposal]:
+def _proposals(answers_by_tool: dict[str, list[Any]], folder: Path, named: bool) -> list[Proposal]:
     """Return a draft for each tool without a rule, and report why other tools get none.
 
     Raises `CommandError` if a `named` tool has a rule.
     """
     present = tuple(rule_files(folder)) if folder.is_dir() else ()
     existing = load(Chosen(present, str(folder)), "drafted") if present else None
-    files = file_names(found)
+    files = file_names(answers_by_tool)
     proposals = []
-    for tool, answers in found.items():
+    for tool, answers in answers_by_tool.items():
         contents = [content for content in answers[:_MAX_ANSWERS] if _is_reducible(content)]
-        about = _about(tool, len(contents), len(answers))
+        description = _describe_answers(tool, len(contents), len(answers))
         if existing is not None and (rule := existing.rule_for(tool)):
             message = f"`{tool}` already has a rule: {rule.file}"
             if named:
@@ -104,7 +104,7 @@ def _proposals(found: dict[str, list[Any]], folder: Path, named: bool) -> list[P
             say(message)
         elif not named and characters(answers[0]) < BIG:
             say(f"`{tool}`: no rule needed; no answer has {BIG:,} characters")
-        elif contents and (proposal := draft_rule(tool, contents, about, files[tool])):
+        elif contents and (proposal := draft_rule(tool, contents, description, files[tool])):
             proposals.append(proposal)
         else:
             say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that are known to be unused")
@@ -118,7 +118,7 @@ def _is_reducible(content: object) -> bool:
         return False
 
 
-def _about(tool: str, count: int, calls: int) -> str:
+def _describe_answers(tool: str, count: int, calls: int) -> str:
     """Describe the answers that a draft uses."""
     answers = f"{count:,} of {calls:,} answers" if count < calls else counted(count, "answer")
     return f"{answers} of `{visible(tool)}`{', the longest' if count < calls else ''}"
@@ -135,7 +135,7 @@ def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
     present = {file: file.read_bytes() for file in rule_files(folder)} if folder.is_dir() else {}
     _, problems = compile_rules((str(file), text) for file, text in {**present, **drafted}.items())
     # Warnings about existing rules do not concern the drafts.
-    if found := [one for one in problems if one.severity == "error" or Path(one.location.file) in drafted]:
-        raise rules_error(found, str(folder), "written")
+    if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in drafted]:
+        raise rules_error(errors, str(folder), "written")
     for file, content in (drafted | samples).items():
         write(file, content)

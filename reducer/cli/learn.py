@@ -1,6 +1,6 @@
 """Draft rules from recorded histories. Values that an agent used later, and can only know from a tool return, show what
-a rule must keep: the used keys, and how many items and characters suffice. Half of the histories (by task) are held out;
-the drafts are measured on them as if they had run while the agent worked.
+a rule must keep: the used keys, and how many items and characters suffice. Half of the histories (by task) are held
+out; the drafts are measured on them as if they had run while the agent worked.
 
 examples:
   python -m reducer learn histories/                       show what can be learned and its quality; write nothing

@@ -68,17 +68,17 @@ def main(arguments: Sequence[str]) -> int:
     holds = False
     for answer in each_answer(options.files, options.tool, options.call):
         try:
-            found = query(expression, answer.content)
+            result = query(expression, answer.content)
         except Unreducible as error:
             reasons[str(error)] += 1
             continue
-        holds = holds or found.holds
+        holds = holds or result.holds
         if options.format == "json":
-            answers.append(_as_json(answer, found, names_places))
-        elif found.places or not names_places:
-            _print(answer, found, names_places, options.max_places)
+            answers.append(_as_json(answer, result, names_places))
+        elif result.places or not names_places:
+            _print(answer, result, names_places, options.max_places)
         else:
-            reasons[found.nothing.message] += 1
+            reasons[result.nothing.message] += 1
     if options.format == "json":
         print_json({"expression": options.path, "names_places": names_places, "answers": answers})
     else:
@@ -112,15 +112,15 @@ def _of_history(name: str, data: bytes) -> list[Return] | None:
     """Return the reducible returns of a history or of JSON lines, or None for a sample. Raises `CommandError`."""
     lines = [line for line in data.split(b"\n") if line.strip()]
     in_lines = len(lines) > 1 and _looks_like_history(lines[0])
-    found: list[Return] = []
+    entries: list[Return] = []
     for number, text in enumerate(lines if in_lines else [data], 1):
         try:
-            found += (entry for entry in returns(text) if not entry.untouched)
+            entries += (entry for entry in returns(text) if not entry.untouched)
         except HistoryError as error:
             if in_lines or _looks_like_history(data):
                 raise CommandError(f"{name}:{number}: {error}" if in_lines else f"{name}: {error}") from None
             return None
-    return found
+    return entries
 
 
 def _looks_like_history(data: bytes) -> bool:
@@ -148,16 +148,16 @@ def _of_sample(name: str, data: bytes) -> Any:
     return text if value is None else value
 
 
-def _print(answer: Answer, found: Found, names_places: bool, max_places: int) -> None:
+def _print(answer: Answer, result: Found, names_places: bool, max_places: int) -> None:
     print(visible(" ".join(filter(None, (answer.file, answer.call, answer.tool and f"({answer.tool})")))))
     if not names_places:
-        print(f"  {_shortened(found.value)}")
+        print(f"  {_shortened(result.value)}")
         return
-    shown = [(visible(place), _shortened(value)) for place, value in found.places[:max_places]]
+    shown = [(visible(place), _shortened(value)) for place, value in result.places[:max_places]]
     width = min(60, max(len(place) for place, _ in shown))
     for place, value in shown:
         print(f"  {place:<{width}}  {value}")
-    count = len(found.places)
+    count = len(result.places)
     more = f"; first {max_places:,} shown, `--max-places {count}` shows all" if count > len(shown) else ""
     print(f"  {counted(count, 'place')}{more}")
 
@@ -167,10 +167,10 @@ def _shortened(value: Any) -> str:
     return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
 
 
-def _as_json(answer: Answer, found: Found, names_places: bool) -> dict[str, Any]:
-    about = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
+def _as_json(answer: Answer, result: Found, names_places: bool) -> dict[str, Any]:
+    source = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
     if not names_places:
-        return {**about, "value": found.value}
-    places = [{"path": place, "value": value} for place, value in found.places]
-    why = {"nothing": found.nothing.message or None, "suggestion": found.nothing.path or None}
-    return {**about, "count": len(places), "places": places, **why}
+        return {**source, "value": result.value}
+    places = [{"path": place, "value": value} for place, value in result.places]
+    why = {"nothing": result.nothing.message or None, "suggestion": result.nothing.path or None}
+    return {**source, "count": len(places), "places": places, **why}

@@ -95,19 +95,19 @@ def _reduce_source(
 ) -> None:
     """Add up the results of one source, and write its output. Raises `HistoryError` if the source cannot be read."""
     lines = LineSum(source.name)
-    for found, selection in results:
-        for line, returns in found.details:
+    for result, selection in results:
+        for line, returns in result.details:
             if show is None:
                 run.report.returns.extend(returns)
             else:
                 whole = source.name if len(run.sources) > 1 else ""
                 show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
-        for line, why in found.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
+        for line, why in result.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
             say(f"{source.name}:{lines.lines + line}: {why}")
-        add_lines(lines, found.lines)
-        run.report.tally.merge(found.tally)
+        add_lines(lines, result.lines)
+        run.report.tally.merge(result.tally)
         run.selection.add(selection)
-        run.written += file.write(found.output) if file is not None else 0
+        run.written += file.write(result.output) if file is not None else 0
     if lines.bad > MAX_BAD:
         say(f"{source.name}: {lines.bad:,} bad lines in total")
     if lines.lines:
@@ -135,14 +135,14 @@ def _calls_ahead(run: Run) -> Generator[_Call]:
 
 def _calls(run: Run, pool: ProcessPoolExecutor | None = None) -> Iterator[_Call]:
     for source in run.sources:
-        about: dict[str, Any] = {"name": source.name, "target": run.targets.get(source), "options": run.options}
+        chunk_options: dict[str, Any] = {"name": source.name, "target": run.targets.get(source), "options": run.options}
         try:
             for chunk in read_chunks(source):
                 # Detailed results contain rules, which cannot be sent to another process.
                 if pool is None or _is_detailed(run.options, chunk):
-                    yield source, chunk.position, partial(reduce_chunk, chunk, run.report.ruleset, **about)
+                    yield source, chunk.position, partial(reduce_chunk, chunk, run.report.ruleset, **chunk_options)
                 else:
-                    yield source, chunk.position, pool.submit(_reduce_in_worker, chunk, run.rules, about).result
+                    yield source, chunk.position, pool.submit(_reduce_in_worker, chunk, run.rules, chunk_options).result
         except CommandError as error:
             yield source, 0, partial(_refuse, str(error))
 
@@ -164,8 +164,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _reduce_in_worker(chunk: Chunk, rules: Chosen, about: dict[str, Any]) -> _Result:
-    return reduce_chunk(chunk, _ruleset(rules), **about)
+def _reduce_in_worker(chunk: Chunk, rules: Chosen, chunk_options: dict[str, Any]) -> _Result:
+    return reduce_chunk(chunk, _ruleset(rules), **chunk_options)
 
 
 @cache
@@ -196,7 +196,7 @@ def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | No
         input_format=options.input_format,
     )
     if chunk.kind == "lines":
-        found = look_at_lines(ruleset, chunk.content, look_options)
+        result = look_at_lines(ruleset, chunk.content, look_options)
         # A few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
         gc.collect()
     elif chunk.kind == "history":
@@ -204,13 +204,13 @@ def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | No
             tally, returns, output = look(ruleset, name, chunk.content, look_options)
         except HistoryError as error:
             raise HistoryError(f"{name}: {error}") from None
-        found = LinesLook(tally, LineSum(""), output, ((0, returns),))
+        result = LinesLook(tally, LineSum(""), output, ((0, returns),))
     else:
         count, unchanged = int(chunk.ends), chunk.content if look_options.writes else b""
-        found = LinesLook(Tally(), LineSum("", lines=count, long=count), unchanged, ())
+        result = LinesLook(Tally(), LineSum("", lines=count, long=count), unchanged, ())
     if options.archive is not None and chunk.kind != "long line":
-        _archive(options, chunk, found.output, ruleset)
-    return found._replace(output=compressed(found.output, target)), selection
+        _archive(options, chunk, result.output, ruleset)
+    return result._replace(output=compressed(result.output, target)), selection
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:

@@ -36,8 +36,8 @@ def bundled_rules() -> Path:
     return inside if inside.is_dir() else package.parent / "rules"
 
 
-def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
-    """Return the rule files in `given`. If it is empty, use `./rules` (only if `here`), otherwise the bundled rules.
+def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
+    """Return the rule files in `given`. If it is empty, use `./rules` (if `use_local`), otherwise the bundled rules.
 
     Raises `CommandError` if there are none, and OSError.
     """
@@ -45,8 +45,8 @@ def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
         files = dict.fromkeys(file for name in given for file in _files(name))
         return Chosen(tuple(files), ", ".join(given))
     own = Path("rules")
-    if here and own.is_dir() and (found := rule_files(own)):
-        return Chosen(tuple(found), "./rules")
+    if use_local and own.is_dir() and (local := rule_files(own)):
+        return Chosen(tuple(local), "./rules")
     return Chosen(tuple(map(short, rule_files(bundled_rules()))), "the rules bundled with reducer")
 
 
@@ -72,9 +72,9 @@ def rules_error(problems: Sequence[Diagnostic], name: str, done: str) -> Command
     return CommandError(f"{name}: {counted(len(problems), 'error')} in the rules; nothing was {done}")
 
 
-def files_read(given: Sequence[str], *, here: bool = True) -> Iterator[Path]:
+def files_read(given: Sequence[str], *, use_local: bool = True) -> Iterator[Path]:
     """Yield the rule files that `choose_rules` returns, and the word lists and samples that they name."""
-    files = choose_rules(given, here=here).files
+    files = choose_rules(given, use_local=use_local).files
     yield from files
     for rule in files:
         words = set(_WORD.findall(read_file(rule, MAX_RULE_BYTES).decode(errors="replace")))
@@ -83,8 +83,8 @@ def files_read(given: Sequence[str], *, here: bool = True) -> Iterator[Path]:
 
 def short(path: Path) -> Path:
     """Return a path relative to the current folder if it is inside, otherwise unchanged."""
-    here = os.getcwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+    folder = os.getcwd()
+    return path.relative_to(folder) if path.is_relative_to(folder) else path
 
 
 def _files(name: str) -> list[Path]:
@@ -92,6 +92,6 @@ def _files(name: str) -> list[Path]:
     if not path.is_dir():
         read_file(path, MAX_RULE_BYTES)  # raises OSError if this is not a file
         return [path]
-    if found := rule_files(path):
-        return found
+    if files := rule_files(path):
+        return files
     raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")

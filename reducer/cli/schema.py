@@ -59,8 +59,8 @@ def schema_text(tools: Iterable[str], rules: Sequence[str]) -> bytes:
 
 def _names(contents: Iterable[Any], key: str) -> list[str]:
     """Return the keys of a top-level mapping of rule files, which may contain any errors."""
-    found = (content.get(key) for content in contents if type(content) is dict)
-    return sorted({str(name) for names in found if type(names) is dict for name in names})
+    mappings = (content.get(key) for content in contents if type(content) is dict)
+    return sorted({str(name) for names in mappings if type(names) is dict for name in names})
 
 
 def _tools(sources: Sequence[Source]) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _tools(sources: Sequence[Source]) -> Iterator[str]:
     for source in sources:
         for line in read_lines(source):
             try:
-                yield from (found.tool for found in returns(line.content) if not found.untouched)
+                yield from (entry.tool for entry in returns(line.content) if not entry.untouched)
             except HistoryError as error:
                 if not line.number:  # skip invalid lines, as `run` does
                     raise CommandError(f"{source.name}: {error}") from None

@@ -54,8 +54,8 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 def problem_counts(severities: Iterable[str], where: str) -> str:
     """Count the problems of each severity: `1 error, 2 warnings in 3 rule files`."""
-    found = ", ".join(counted(len(list(same)), severity) for severity, same in groupby(sorted(severities)))
-    return f"{found} in {where}" if found else f"{where}: no problems"
+    counts = ", ".join(counted(len(list(same)), severity) for severity, same in groupby(sorted(severities)))
+    return f"{counts} in {where}" if counts else f"{where}: no problems"
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -110,9 +110,9 @@ def _run(options: Namespace) -> list[_Case]:
 def _test_case(result: TestResult) -> _Case:
     """Return a test as a case. Its text lists each failure with its location, then what each step did."""
     located = [(_locate(result.rule.file, one.place, one.message, one.help), one) for one in result.failures]
-    found = sorted(located, key=lambda pair: pair[0].location)
+    located.sort(key=lambda pair: pair[0].location)
     lines, failures = [], []
-    for problem, one in found:
+    for problem, one in located:
         lines.append(_text(problem, f"failed: test `{result.test.name}`"))
         if one.expected and not one.what.startswith("law"):
             lines.append(f"  expected: {one.expected}\n  found:    {one.seen}")
@@ -120,13 +120,13 @@ def _test_case(result: TestResult) -> _Case:
             lines.append(f"  help: {problem.help}")
         values = {"what": one.what, "expected": one.expected, "found": one.seen, "help": one.help}
         failures.append({**values, "message": one.message, **plain(problem.location)})
-    if found and result.gated:
+    if located and result.gated:
         lines.append("  no step ran: the `when` of the rule does not hold")
-    lines += [f"  {step_line(step)}" for step in result.steps if found]
+    lines += [f"  {step_line(step)}" for step in result.steps if located]
     return _Case(
         what="test",
         name=result.test.name,
-        status="failed" if found else "passed",
+        status="failed" if located else "passed",
         location=_locate(result.rule.file, ("tests", result.number, "name")).location,
         message="; ".join(one.message for one in result.failures),
         text="\n".join(lines),
@@ -143,11 +143,11 @@ def _gap_case(gap: Gap, requires_tests: bool) -> _Case:
     return _Case(gap.what, "is tested", status, problem.location, message=gap.message, text=_text(problem, status))
 
 
-def _print_summary(cases: Sequence[_Case], rules: str, found: Coverage | None) -> None:
+def _print_summary(cases: Sequence[_Case], rules: str, covered: Coverage | None) -> None:
     """Print the coverage, the number of tests, and how many failed."""
-    if found is not None:
-        steps = f"{found.exercised:,} of {counted(found.steps, 'step')}"
-        print(f"coverage: {found.tested:,} of {counted(found.rules, 'rule')} have tests, which exercise {steps}")
+    if covered is not None:
+        steps = f"{covered.exercised:,} of {counted(covered.steps, 'step')}"
+        print(f"coverage: {covered.tested:,} of {counted(covered.rules, 'rule')} have tests, which exercise {steps}")
     counts = Counter((case.what, case.status) for case in cases)
     failed, untested = counts["test", "failed"], counts["rule", "failed"]
     tests = failed + counts["test", "passed"]
@@ -156,13 +156,13 @@ def _print_summary(cases: Sequence[_Case], rules: str, found: Coverage | None) -
     print(f"{counted(tests, 'test')} of {rules}: {result}{without}" if tests else f"{rules}, no tests{without}")
 
 
-def _as_json(cases: Sequence[_Case], found: Coverage | None) -> dict[str, Any]:
+def _as_json(cases: Sequence[_Case], covered: Coverage | None) -> dict[str, Any]:
     counts = Counter(case.status for case in cases if case.what == "test")
     return {
         "passed": counts["passed"],
         "failed": counts["failed"],
         "cases": [{**fields_of(case, "location", "text"), **plain(case.location)} for case in cases],
-        "coverage": None if found is None else fields_of(found, "gaps"),
+        "coverage": None if covered is None else fields_of(covered, "gaps"),
     }
 
 
@@ -176,8 +176,8 @@ def _as_junit(cases: Sequence[_Case]) -> str:
         if case.status == "not tested":
             continue
         file = _xml(case.location.file)
-        about = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
-        element = SubElement(suite, "testcase", about, line=str(case.location.line))
+        attributes = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
+        element = SubElement(suite, "testcase", attributes, line=str(case.location.line))
         if case.status == "failed":
             SubElement(element, "failure", message=_xml(case.message)).text = _xml(case.text)
     indent(root)

@@ -109,29 +109,29 @@ def _check(source: Source, original: Source | None, advance: Advance) -> tuple[i
 
     Return the number of histories and the findings. Raises `CommandError`.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     histories = last = 0
     for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):
         if line is None:
-            found.append(Finding("V101", (), "the original has more lines", line=last, column=1))
+            findings.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
         document, last = None, max(line.number, 1)
         if not line.number or not (line.is_long or line.is_blank or is_heavy(line.content)):
             document = read_document(line.content, last)
-            found += check_document(document)
+            findings += check_document(document)
         elif not line.is_blank:
             what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
-            found.append(Finding("V007", (), what, line=last, column=1))
+            findings.append(Finding("V007", (), what, line=last, column=1))
         histories += not line.is_blank
         if original is None or (other is not None and other.content == line.content):
             pass
         elif other is not None and not other.is_long and document is not None:
-            found += compare(document, read_document(other.content, last))
+            findings += compare(document, read_document(other.content, last))
         else:
             why = "the original has no such line" if other is None else "differs from the original, and is not compared"
-            found.append(Finding("V101", (), why, line=last, column=1))
+            findings.append(Finding("V101", (), why, line=last, column=1))
         advance(source, line.position)
-    return histories, found
+    return histories, findings
 
 
 def _print_findings(name: str, findings: Sequence[Finding]) -> None:

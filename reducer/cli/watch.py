@@ -53,9 +53,9 @@ def _changes(last: Facts, facts: Facts) -> list[str]:
 
 def _stamps(files: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int] | None]:
     """Return the modification time and the inode of each file, or nothing if the files cannot be listed."""
-    found: dict[Path, tuple[int, int] | None] = {}
+    stamps: dict[Path, tuple[int, int] | None] = {}
     with suppress(CommandError, OSError):
         for file in files():
             status = file.stat() if file.exists() else None
-            found[file] = (status.st_mtime_ns, status.st_ino) if status else None
-    return found
+            stamps[file] = (status.st_mtime_ns, status.st_ino) if status else None
+    return stamps

@@ -89,16 +89,16 @@ def _characters(before: int, after: int) -> dict[str, Any]:
     return {"before": before, "after": after, "saved": round((before - after) / before, 4) if before else None}
 
 
-def _measures(found: Measures, prices: Prices) -> dict[str, Any]:
+def _measures(measures: Measures, prices: Prices) -> dict[str, Any]:
     recorded, reduced = (
         {**cost._asdict(), "cached": round(cost.cached(prices)), "uncached": round(cost.uncached(prices))}
-        for cost in (found.recorded, found.reduced)
+        for cost in (measures.recorded, measures.reduced)
     )
-    share = None if found.retention is None else round(found.retention, 4)
-    references = {"novel": found.references, "kept": found.kept, "share": share, "lost": found.lost_references}
+    share = None if measures.retention is None else round(measures.retention, 4)
+    references = {"novel": measures.references, "kept": measures.kept, "share": share, "lost": measures.lost_references}
     return {
         "references": plain(references),
-        "entities": plain({"types": found.entities, "lost": found.lost_entities}),
+        "entities": plain({"types": measures.entities, "lost": measures.lost_entities}),
         "cost": {"prices": plain(prices), "recorded": recorded, "reduced": reduced},
-        "asked_again": plain({"calls": found.repeats, "first": found.again}),
+        "asked_again": plain({"calls": measures.repeats, "first": measures.again}),
     }

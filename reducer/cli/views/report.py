@@ -144,35 +144,35 @@ def _print_attention(needs: Sequence[Attention], screen: Console, max_details: i
     _print_part("What needs attention" if needs else "Nothing needs attention.", sections, screen, max_details)
 
 
-def _losses(found: Measures) -> Iterator[_Section]:
+def _losses(measures: Measures) -> Iterator[_Section]:
     """Yield the references and entities that were kept or lost, and the calls that were repeated."""
-    if not found.references:
+    if not measures.references:
         yield "References the agent later used no value that only tool returns contain", []
     else:
         lost = [
             f"{one.value}: from {one.tool} {one.found} at {one.path}, "
             f"used in message {one.used}, removed by {one.step or _SEVERAL}"
-            for one in found.lost_references
+            for one in measures.lost_references
         ]
-        kept = f"{found.kept:,} of {found.references:,} values that the agent used later"
-        yield f"References {share(found.kept, found.references)} kept: {kept}", lost
-    if total := sum(one.total for one in found.entities.values()):
-        kinds = ", ".join(f"{kind} {one.kept:,}/{one.total:,}" for kind, one in found.entities.items())
-        kept = share(sum(one.kept for one in found.entities.values()), total)
-        steps = Counter((one.step, one.type) for one in found.lost_entities).most_common()
+        kept = f"{measures.kept:,} of {measures.references:,} values that the agent used later"
+        yield f"References {share(measures.kept, measures.references)} kept: {kept}", lost
+    if total := sum(one.total for one in measures.entities.values()):
+        kinds = ", ".join(f"{kind} {one.kept:,}/{one.total:,}" for kind, one in measures.entities.items())
+        kept = share(sum(one.kept for one in measures.entities.values()), total)
+        steps = Counter((one.step, one.type) for one in measures.lost_entities).most_common()
         lost = [f"{counted(count, f'{kind} value')} removed by {step or _SEVERAL}" for (step, kind), count in steps]
         lost += [
             f"{one.value}: {one.type} from {one.tool} {one.found}, removed by {one.step or _SEVERAL}"
-            for one in found.lost_entities
+            for one in measures.lost_entities
         ]
         yield f"Entities   {kept} kept in reduced returns: {kinds}", lost
-    if found.repeats:
+    if measures.repeats:
         again = [
             f"{one.tool}: message {one.first}, again in message {one.again}, "
             f"{'already cut when recorded' if one.recorded else 'cut by the rules'}"
-            for one in found.again
+            for one in measures.again
         ]
-        yield f"Repeats    {counted(found.repeats, 'call')} repeated after the first answer", again
+        yield f"Repeats    {counted(measures.repeats, 'call')} repeated after the first answer", again
 
 
 def _always_kept(report: Report) -> Iterator[_Section]:
@@ -187,9 +187,9 @@ def _always_kept(report: Report) -> Iterator[_Section]:
         yield "Kept       only by `always_keep`", kept
 
 
-def _requests(found: Measures, prices: Prices) -> Iterator[_Section]:
+def _requests(measures: Measures, prices: Prices) -> Iterator[_Section]:
     """Yield the cost of the recorded and of the reduced requests, with and without a prompt cache."""
-    recorded, reduced = found.recorded, found.reduced
+    recorded, reduced = measures.recorded, measures.reduced
     requests = counted(recorded.requests, "request")
     cached = ("with prompt cache", recorded.cached(prices), reduced.cached(prices))
     uncached = ("without", recorded.uncached(prices), reduced.uncached(prices))
