@@ -21,7 +21,7 @@ from typing import Any
 from reducer.archive.archive import parse_age, parse_size
 from reducer.archive.database import Limits, delete_oldest, open_to_read, open_to_write, statistics, used
 from reducer.cli.arguments import explained, parse, parser
-from reducer.cli.screen import CommandError, console, make_table, print_json, visible
+from reducer.cli.screen import CommandError, console, counted, make_table, print_json, visible
 
 _TIMEOUT = 10.0
 
@@ -60,14 +60,16 @@ def _prune(path: Path, limits: Limits) -> None:
             after = used(connection)
     except sqlite3.Error as error:
         raise CommandError(f"{path}: {error}") from None
-    print(f"deleted {returns:,} returns and {originals:,} originals; {before:,} bytes before, {after:,} after")
+    deleted = f"{counted(returns, 'return')} and {counted(originals, 'original')}"
+    print(f"deleted {deleted}; {before:,} bytes before, {after:,} after")
 
 
 def _print_statistics(path: Path, contents: dict[str, Any]) -> None:
-    counts = ((one["tool"], one["returns"], *one["bytes"].values()) for one in contents["tools"])
-    rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in counts]
+    tools = ((one["tool"], one["returns"], *one["bytes"].values()) for one in contents["tools"])
+    rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in tools]
     console().print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
-    print(visible(f"{path}: {contents['returns']:,} returns, {contents['originals']:,} originals"))
+    counts = f"{counted(contents['returns'], 'return')}, {counted(contents['originals'], 'original')}"
+    print(visible(f"{path}: {counts}"))
     print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**contents["bytes"]))
     if contents["newest"] is not None:
         print(f"stored from {contents['oldest']} to {contents['newest']}")

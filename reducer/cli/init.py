@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     for proposal in proposals:
         draft, trial = proposal.draft, proposal.trial
         answers = _describe_answers(draft.tool, len(trial.outcomes), len(answers_by_tool[draft.tool]))
-        sizes = f"{trial.before:,} -> {trial.after:,} characters"
+        sizes = f"{trial.before:,} -> {counted(trial.after, 'character')}"
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%} of {answers}: {sizes}")
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of a draft names it
