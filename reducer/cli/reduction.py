@@ -20,7 +20,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from reducer.analysis.look import LinesLook, LookOptions, look, look_at_lines
+from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, add_lines
 from reducer.cli.files import Advance, Chunk, Selection, Source, compressed, open_target, read_chunks
 from reducer.cli.rules import Chosen, load
@@ -33,7 +33,7 @@ _CHUNKS_AHEAD = 4
 """Chunks per worker that are read ahead. A chunk of JSON lines has about 2 MB."""
 Show = Callable[[str, Sequence[ReturnReport]], None]
 """Takes the title of a history or a line, and what the rules did to its returns."""
-_Result = tuple[LinesLook, Selection]
+_Result = tuple[Look, Selection]
 """What the rules did to a chunk, with the compressed output, and the names that occur in it."""
 _Call = tuple[Source, int, Callable[[], _Result]]
 """A chunk to reduce: its source, how many bytes of the source were read, and the function that returns the result."""
@@ -205,13 +205,12 @@ def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | No
         gc.collect()
     elif chunk.kind == "history":
         try:
-            tally, returns, output = look(ruleset, name, chunk.content, asked)
+            found = look(ruleset, name, chunk.content, asked)
         except HistoryError as error:
             raise HistoryError(f"{name}: {error}") from None
-        found = LinesLook(tally, LineSum(""), output, ((0, returns),))
     else:
         count = int(chunk.ends)
-        found = LinesLook(Tally(), LineSum("", lines=count, long=count), chunk.content if asked.writes else b"", ())
+        found = Look(Tally(), LineSum("", lines=count, long=count), chunk.content if asked.writes else b"")
     if options.archive is not None and chunk.kind != "long line":
         _archive(options, chunk, found.output, ruleset)
     return found._replace(output=compressed(found.output, target)), selection

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from itertools import groupby
+from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import TITLES, Attention, Report, by_kind, tokens
+from reducer.analysis.report import TITLES, Attention, Report, tokens
 from reducer.cli.screen import console, counted, make_table, print_indented, visible
 from reducer.operations.limit import Limit
 
@@ -188,7 +190,8 @@ def _parts(report: Report, needs: Sequence[Attention], prices: Prices) -> Iterat
 def _attention(needs: Sequence[Attention]) -> tuple[str, list[_Section]]:
     """Return a heading, and what needs attention kind by kind."""
     sections = []
-    for kind, entries in by_kind(needs).items():
+    for kind, group in groupby(needs, key=attrgetter("kind")):
+        entries = list(group)
         details = [f"{entry.where}: {entry.message}" for entry in entries]
         if kind == "unused rule":
             details = [", ".join(PurePath(entry.where).name for entry in entries)]
