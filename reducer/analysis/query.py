@@ -17,7 +17,7 @@ from reducer.paths.parser import parse
 from reducer.paths.tokens import new_value
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
-from reducer.rules.texts import text_paths
+from reducer.rules.steps import text_paths
 from reducer.values import Unreducible
 
 _MAX_VALUES = 200  # values per level in which keys are searched

@@ -27,8 +27,8 @@ from reducer.errors import HistoryError
 from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.histories.stored import returns
 from reducer.rules.parser import parse as parse_rule
+from reducer.rules.parser import plain
 from reducer.rules.schema import rule_schema
-from reducer.rules.tree import plain
 
 
 def main(arguments: Sequence[str]) -> int:
