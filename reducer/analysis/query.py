@@ -14,7 +14,7 @@ from reducer.errors import Location
 from reducer.operations.truncate import Truncate
 from reducer.paths import Chain, Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
 from reducer.paths.parser import parse
-from reducer.paths.tokens import new_value
+from reducer.paths.places import check_tokens
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
 from reducer.rules.steps import text_paths
@@ -49,7 +49,11 @@ class Found(NamedTuple):
 def compile_query(text: str) -> Path | Expression:
     """Compile a path, or an expression if the text makes a new value. Raises `PathError`."""
     _, tokens = parse(text)
-    return compile_path(text) if new_value(tokens) is None else compile_expression(text)
+    try:
+        check_tokens(tokens)
+    except PathError:
+        return compile_expression(text)
+    return compile_path(text)
 
 
 def query(expression: Path | Expression, content: Any) -> Found:
