@@ -77,7 +77,7 @@ def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
     for title, value in (("input:", found.content), ("result:", found.once), ("again:", found.twice)):
         text = json.dumps(value, ensure_ascii=False)
         results += f"\n  {title:<8}{text[:_MAX_SHOWN]}{'…' * (len(text) > _MAX_SHOWN)}"
-    message = f"a second pass changes the result: `{step.name}` chooses again"
+    message = f"`{step.name}` changes the result again in a second pass"
     width = max(1, len(line) - step.location.column + 1)
     return Diagnostic(step.location, "E070", message, advice + results, excerpt=line, width=width)
 
@@ -89,12 +89,12 @@ def _advice(conflict: Conflict) -> str:
     reason = f"step {reader.number} depends on it"
     verb = remover.op.verb()
     if key == "@" and verb in ("keep", "drop"):
-        return f"move step {remover.number} before step {reader.number}, which depends on all of it"
+        return f"move step {remover.number} before step {reader.number}, which depends on the whole value"
     if verb == "keep":
         return f"add `{key}` to `keep` in step {remover.number}; {reason}"
     if verb == "drop":
-        return f"leave `{key}` out of `drop` in step {remover.number}; {reason}"
-    return f"leave `{path_text(chain)}` as it is in step {remover.number} (`{remover.name}`); {reason}"
+        return f"remove `{key}` from `drop` in step {remover.number}; {reason}"
+    return f"do not change `{path_text(chain)}` in step {remover.number} (`{remover.name}`); {reason}"
 
 
 # --- generated contents

@@ -68,7 +68,7 @@ def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -
     # The result must not depend on the identity of objects, so an equal copy has the same result.
     copy = content if type(content) is str else json.loads(before)
     if dump(reduce_content(ruleset, rule.name, copy)) != dump(result):
-        yield Broken(10, "a copy of the content has another result")
+        yield Broken(10, "a copy of the content has a different result")
     if result is content:
         return
     for finding in check_content(content, result)[:_MAX_BROKEN]:

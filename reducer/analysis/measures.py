@@ -14,7 +14,7 @@ from reducer import markers
 from reducer.analysis.prices import Cost, add_costs
 from reducer.analysis.steps import characters
 from reducer.analysis.texts import entities, opened
-from reducer.engine import Outcome, StepRun
+from reducer.engine import Outcome
 from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text
 from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
@@ -198,18 +198,15 @@ def _lost_references(
 def _removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
     """Map each value to the step that removed its last occurrence, or to an empty text if no single step did."""
     steps = dict.fromkeys(values, "")
-    waiting, search = set(steps), searcher(steps)
-    for run in outcome.steps:
-        if waiting and run.changed:
-            gone = waiting - search(searched(outcome.left_after(run.number)))
-            steps.update(dict.fromkeys(gone, _step_name(outcome, run)))
-            waiting -= gone
-    return steps
-
-
-def _step_name(outcome: Outcome, run: StepRun) -> str:
+    remaining, search = set(steps), searcher(steps)
     file = PurePath(outcome.rule.file).name if outcome.rule else ""
-    return f"{file}:{run.step.location.line} {run.step.name}" if run.step else f"{file} max_chars"
+    for run in outcome.steps:
+        if remaining and run.changed:
+            gone = remaining - search(searched(outcome.left_after(run.number)))
+            name = f"{file}:{run.step.location.line} {run.step.name}" if run.step else f"{file} max_chars"
+            steps.update(dict.fromkeys(gone, name))
+            remaining -= gone
+    return steps
 
 
 def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ...]:

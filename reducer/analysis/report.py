@@ -112,7 +112,7 @@ def _status(found: Return, outcome: Outcome, alone: Outcome) -> tuple[Status, st
     if found.untouched:
         return "untouched", found.untouched
     if outcome.rule is None:
-        return "no rule", "no rule is for this tool"
+        return "no rule", "no rule applies to this tool"
     if outcome.fault:
         return "fault", outcome.fault
     if outcome.gated:

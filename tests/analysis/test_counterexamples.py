@@ -57,7 +57,7 @@ def test_the_error_shows_the_input_and_both_results(refused: Check) -> None:
     assert (
         refused(f"version: 1\ntool: t\nsteps:\n{steps}")
         == """\
-rule.yaml:4:5: error[E070]: a second pass changes the result: `drop items` chooses again
+rule.yaml:4:5: error[E070]: `drop items` changes the result again in a second pass
   4 |   - path: items
     |     ^^^^^^^^^^^
   help: add `risk` to `keep` in step 2; step 1 depends on it

@@ -38,7 +38,7 @@ CONTENT = {"text": "words of a text " * 20 + "CVE-2024-1111", "n": 1, "in": {"a"
         ({"in": {"a": [1, 2]}}, 3, "`in.c` was removed, although `keys: all` keeps it"),
         ({"in": {"b": [1, 2]}}, 4, "`in.b`: the original has no key"),
         ({"in": {"a": [2, 1]}}, 4, "`in.a[1]`: "),
-        ({"in": {}, "text": CONTENT["text"]}, 10, "a copy of the content has another result"),
+        ({"in": {}, "text": CONTENT["text"]}, 10, "a copy of the content has a different result"),
         ({"text": "words of a text …[317 more characters]"}, 8, "the cve CVE-2024-1111 was removed"),
     ],
 )
