@@ -20,7 +20,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from reducer.analysis.look import LinesLook, LookOptions, look, look_at_lines
+from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, ReturnReport, Tally, add_lines
 from reducer.cli.files import Advance, Chunk, Selection, Source, compressed, open_target, read_chunks
 from reducer.cli.rules import Chosen, load
@@ -33,7 +33,7 @@ _CHUNKS_AHEAD = 4
 """Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB."""
 Show = Callable[[str, Sequence[ReturnReport]], None]
 """Takes the title of a history or a line, and the reports of its returns."""
-_Result = tuple[LinesLook, Selection]
+_Result = tuple[Look, Selection]
 """The result of a chunk, with the compressed output, and the names that occur in the chunk."""
 _Call = tuple[Source, int, Callable[[], _Result]]
 """A chunk to reduce: its source, the position after it, and the function that returns its result."""
@@ -201,13 +201,12 @@ def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | No
         gc.collect()
     elif chunk.kind == "history":
         try:
-            tally, returns, output = look(ruleset, name, chunk.content, look_options)
+            result = look(ruleset, name, chunk.content, look_options)
         except HistoryError as error:
             raise HistoryError(f"{name}: {error}") from None
-        result = LinesLook(tally, LineSum(""), output, ((0, returns),))
     else:
         count, unchanged = int(chunk.ends), chunk.content if look_options.writes else b""
-        result = LinesLook(Tally(), LineSum("", lines=count, long=count), unchanged, ())
+        result = Look(Tally(), LineSum("", lines=count, long=count), unchanged)
     if options.archive is not None and chunk.kind != "long line":
         _archive(options, chunk, result.output, ruleset)
     return result._replace(output=compressed(result.output, target)), selection

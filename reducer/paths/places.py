@@ -152,7 +152,7 @@ class Path:
 def compile_path(text: str) -> Path:
     """Compile a path. Raises `PathError`, also for an expression that makes a new value instead of naming places."""
     tree, tokens = parse(text)
-    _check_tokens(tokens)
+    check_tokens(tokens)
     tests = (text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in filters(tokens))
     compiler = _Compiler(tokens, tests, [], width=len(text))
     shape, _ = compiler.follow(tree, 0, False)
@@ -174,7 +174,7 @@ _NEW = {
 }
 
 
-def _check_tokens(tokens: tuple[Token, ...]) -> None:
+def check_tokens(tokens: tuple[Token, ...]) -> None:
     """Raise an error for the first token outside of filters that makes a new value and so names no place."""
     inside = {position for start, end in filters(tokens) for position in range(start, end)}
     for position, token in enumerate(tokens):

@@ -79,7 +79,7 @@ def test_a_snapshot_cannot_be_a_sample_or_be_shared(folder: Path, cli: Cli) -> N
     (folder / "lookup.yaml").write_text(RULE.replace("limit: 5", "limit: 1") + test)
     result = cli("test", "lookup.yaml", "--update")
     assert result.code == 1
-    assert "s.json is what a test starts from" in result.out
+    assert "s.json is the sample of a test" in result.out
     assert (folder / "s.json").read_text() == '{"records": [1, 2, 3]}'
     two_with_one = TESTED.replace("EXPECT", "snapshot: new.json").replace("{unchanged: true}", "{snapshot: new.json}")
     (folder / "lookup.yaml").write_text(two_with_one)

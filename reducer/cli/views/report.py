@@ -6,12 +6,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
+from itertools import groupby
+from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import TITLES, Attention, Report, by_kind, tokens
+from reducer.analysis.report import TITLES, Attention, Report, tokens
 from reducer.cli.screen import console, counted, make_table, print_indented, visible
 from reducer.operations.limit import Limit
 
@@ -134,7 +136,8 @@ def _notes(report: Report) -> Iterator[str]:
 def _print_attention(needs: Sequence[Attention], screen: Console, max_details: int) -> None:
     """Print what needs attention, grouped by kind."""
     sections = []
-    for kind, entries in by_kind(needs).items():
+    for kind, group in groupby(needs, key=attrgetter("kind")):
+        entries = list(group)
         details = [f"{entry.where}: {entry.message}" for entry in entries]
         if kind == "unused rule":
             details = [", ".join(PurePath(entry.where).name for entry in entries)]
