@@ -68,6 +68,12 @@ def case_of(
     return Case(ruleset, content, preserved, rule.get("keys") == "all", unwraps, protected, read)
 
 
+def case_of_drawn(drawn: tuple[dict[str, Any], Ruleset, Any]) -> Case:
+    """Return the case that `strategies.cases` drew."""
+    rule, _, content = drawn
+    return case_of(rule, content)
+
+
 def structure(content: Any) -> Any:
     """Return what a content expresses, with live objects as they are stored."""
     return decoded(plain(content))

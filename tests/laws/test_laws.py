@@ -13,10 +13,10 @@ import pytest
 from reducer.engine import prepare, reduce_content
 from reducer.values import dump
 from tests.helpers import BY_FILE, RULES, forced, reduced, rules
-from tests.laws.laws import case_of, law_tests
+from tests.laws.laws import case_of_drawn, law_tests
 from tests.laws.strategies import cases
 
-test_the_laws_hold, test_most_cases_are_reduced = law_tests(cases.map(lambda case: case_of(case[0], case[2])))
+test_the_laws_hold, test_most_cases_are_reduced = law_tests(cases.map(case_of_drawn))
 
 
 def results() -> str:

@@ -64,7 +64,7 @@ def alive(value: Any, draw: st.DrawFn) -> Any:
 
 
 @st.composite
-def _cases(draw: st.DrawFn) -> Case:
+def live_cases(draw: st.DrawFn) -> Case:
     rule, _, content = draw(cases)
     return case_of(rule, content if isinstance(content, str) else alive(content, draw))
 
@@ -78,7 +78,7 @@ _TARGET = {
     "steps": [{"drop": "[?risk == 'high']"}, {"drop": ["id"], "preserve": []}],
 }
 test_the_laws_hold, test_most_cases_are_reduced = law_tests(
-    _cases(),
+    live_cases(),
     case_of(_FROM_A_LIST, {"texts": [Word.SHORT, Word.SHORT, "the", Word.LONG]}),
     case_of({"steps": [{"path": "note", "truncate": 8}]}, {"note": Word.LONG, "more": [Word.LONG]}),
     case_of({"steps": [{"path": "item", "compact": True}]}, {"item": {"a": float("nan"), "b": Word.SHORT, "c": 0}}),
