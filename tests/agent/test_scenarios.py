@@ -15,7 +15,7 @@ from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
 from reducer.agent import ReduceToolReturns, history_processor
 from reducer.histories.stored import reduce_json
 from tests.agent.agents import ARTICLES, PROMPT, Rules, Script, analyst, call, contents, script, steady, streamed, turns
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 SCENARIOS: dict[str, list[list[Any]]] = {
     "plain text": [[TextPart("A long answer, all in text.")]],
