@@ -257,6 +257,11 @@ class Rule:
         """Return the first tool name or glob."""
         return self.tools[0]
 
+    @property
+    def restores(self) -> bool:
+        """Whether `preserve` covers `max_chars` or steps other than `truncate`."""
+        return bool(self.preserved[-1]) or any(step.preserves and not step.op.cuts_blindly for step in self.steps)
+
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
