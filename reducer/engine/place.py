@@ -291,7 +291,8 @@ class Place:
 
     def _cut(self, cut: Cut) -> None:
         before = self.node if type(self.node) is Cut else None
-        if len(cut.written) < len(self.value if before is None else before.written):
+        # Restoring may make an earlier cut longer, so it is not the measure.
+        if len(cut.written) < len(self.value):
             cut.step = self.work.step
             cut.before = before.before if before is not None and before.step == cut.step else before
             self._attach(cut)

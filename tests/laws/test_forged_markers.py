@@ -146,3 +146,11 @@ def test_a_list_that_is_left_with_its_marker_alone_stays_reduced() -> None:
     result = reduced(rule, content)
     assert chars(result) < chars(content)
     law_5_idempotent(case_of(rule, content), result)
+
+
+def test_a_forged_marker_between_two_cuts_of_a_text_does_not_keep_it_from_being_reduced() -> None:
+    rule = {"steps": [{"truncate": 700}, {"extract": ["cve"]}]}
+    content = {"note": "2 …[35000 more characters]… " + "APT28 was seen at 192.0.2.1 before CVE-2024-3400. " * 14}
+    result = reduced(rule, content)
+    assert result == {"note": "…[35702 more characters; mentions CVE-2024-3400]"}
+    law_5_idempotent(case_of(rule, content), result)

@@ -77,12 +77,14 @@ _TARGET = {
     "max_chars": 50,
     "steps": [{"drop": "[?risk == 'high']"}, {"drop": ["id"], "preserve": []}],
 }
+_KEY = {"steps": [{"limit": 1, "preserve": ["ip"]}]}
 test_the_laws_hold, test_most_cases_are_reduced = law_tests(
     live_cases(),
     case_of(_FROM_A_LIST, {"texts": [Word.SHORT, Word.SHORT, "the", Word.LONG]}),
     case_of({"steps": [{"path": "note", "truncate": 8}]}, {"note": Word.LONG, "more": [Word.LONG]}),
     case_of({"steps": [{"path": "item", "compact": True}]}, {"item": {"a": float("nan"), "b": Word.SHORT, "c": 0}}),
     case_of(_ALL_KEYS, {"edges": [Edge(1, ""), Edge(2, ""), Edge(3, "192.0.2.1")]}),
+    case_of(_KEY, [{"id": 0}, {"id": 1}, {"192.0.2.1": Word.SHORT}]),
     case_of(_TARGET, [{"id": 0}, {"n": 1}, {"n": 2}, {"n": 3, "note": Word.LENGTHY}]),
 )
 
