@@ -1,4 +1,4 @@
-"""The SQLite database of an archive: its tables, how it is opened, its limits and its statistics."""
+"""The SQLite database of an archive: tables, opening, limits and statistics."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ APPLICATION_ID = 0x52656475
 FORMAT = 2
 """The version of the tables, stored as SQLite's `user_version`."""
 
-# `originals` holds each content once, compressed; `returns` says which return it belongs to. Times are microseconds
-# since 1970 (UTC); `time` is the time of the return, `stored_at` the last time that it was stored.
+# `originals` holds each distinct content once, compressed, and `returns` holds the returns that it belongs to. Times
+# are microseconds since 1970 (UTC): `time` is when the tool returned, `stored_at` when the return was last stored.
 _TABLES = (
     "CREATE TABLE originals (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, size INTEGER NOT NULL,"
     " data BLOB NOT NULL)",
@@ -34,17 +34,14 @@ _TABLES = (
 
 
 class Limits(NamedTuple):
-    """The largest size of the file in bytes and the largest age of an entry in microseconds; None for no limit."""
+    """The maximum size of the file in bytes and the maximum age of an entry in microseconds; None means no limit."""
 
     size: int | None = None
     age: int | None = None
 
 
 def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
-    """Open an archive to write, and create it if it does not exist.
-
-    `timeout`: seconds to wait for a lock. Raises `ArchiveError`.
-    """
+    """Open an archive for writing, or create it. Waits `timeout` seconds for a lock. Raises `ArchiveError`."""
     folder = path.absolute().parent
     if path.is_dir():
         raise ArchiveError(f"{path}: is a folder; name a file")
@@ -52,7 +49,7 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
         raise ArchiveError(f"{path}: the folder {folder} does not exist")
     with _naming(path), ExitStack() as stack:
         connection = stack.enter_context(closing(_connect(path, "", timeout)))
-        # In a write-ahead log NORMAL loses nothing if a process dies, and no transaction waits for the disk.
+        # With a write-ahead log, NORMAL loses nothing if the process dies, and no transaction waits for the disk.
         connection.execute("PRAGMA synchronous = NORMAL")
         if _is_empty(connection):
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -64,7 +61,7 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
             _check(path, connection)
-        with suppress(sqlite3.OperationalError):  # another process does the same at this moment
+        with suppress(sqlite3.OperationalError):  # another process is doing the same
             connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA journal_size_limit = 16000000")
         stack.pop_all()
@@ -73,10 +70,10 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
 
 @contextmanager
 def open_to_read(path: Path, timeout: float = 5.0) -> Iterator[sqlite3.Connection]:
-    """Open an existing archive read-only. Raises `ArchiveError`, also for errors while it is read."""
+    """Open an existing archive read-only. Raises `ArchiveError`, also for errors inside the `with` block."""
     if not path.is_file():
         raise ArchiveError(f"{path}: {'is not a file' if path.exists() else 'does not exist'}")
-    # SQLite needs to write next to the file, unless the file is known not to change.
+    # SQLite writes files next to the database unless it knows that the database does not change.
     is_frozen = not (os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists())
     options = "?mode=ro&immutable=1" if is_frozen else "?mode=ro"
     with _naming(path), closing(_connect(path, options, timeout)) as connection:
@@ -85,10 +82,10 @@ def open_to_read(path: Path, timeout: float = 5.0) -> Iterator[sqlite3.Connectio
 
 
 def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
-    """Delete what is older than the limits allow at `now`, then the oldest until the file is small enough.
+    """Delete returns that are too old at the time `now`, then the oldest ones until the file is small enough.
 
-    Returns the number of deleted returns, and of originals that no other return needs. Raises `sqlite3.Error`; then
-    nothing is deleted.
+    Returns the number of deleted returns and of deleted originals, which no other return needs. Raises `sqlite3.Error`
+    and then deletes nothing.
     """
     with connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -101,21 +98,21 @@ def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> t
                 returns += 1
         originals = connection.total_changes - before - returns  # deleted by the trigger
     if returns:
-        connection.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page only
+        connection.executescript("PRAGMA incremental_vacuum")  # `execute` frees only one page
     return returns, originals
 
 
 def used(connection: sqlite3.Connection) -> int:
-    """Return the size of the file in bytes, without its free pages."""
+    """Return the size of the file in bytes, not counting free pages."""
     pages = _pragma(connection, "page_count") - _pragma(connection, "freelist_count")
     return pages * _pragma(connection, "page_size")
 
 
 def statistics(connection: sqlite3.Connection) -> dict[str, Any]:
-    """Return what an archive holds, by tool too, as plain JSON. Raises `sqlite3.Error`.
+    """Return statistics of an archive and of each tool in it as plain JSON. Raises `sqlite3.Error`.
 
-    Bytes are those of different originals, of these after compression (`stored`), and of the file in use. Those of a
-    tool count each return. `oldest` and `newest` are None in an empty archive.
+    `bytes` counts each distinct original once: before (`originals`) and after compression (`stored`); `file` is the
+    size without free pages. The bytes of a tool count every return. `oldest` and `newest` are None if it is empty.
     """
     originals, unique, stored = connection.execute(
         "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(length(data)), 0) FROM originals"
@@ -144,7 +141,7 @@ def statistics(connection: sqlite3.Connection) -> dict[str, Any]:
 
 @contextmanager
 def _naming(path: Path) -> Iterator[None]:
-    """Raise errors of SQLite as `ArchiveError` with the name of the file."""
+    """Convert SQLite errors to `ArchiveError` with the file name."""
     try:
         yield
     except sqlite3.Error as error:

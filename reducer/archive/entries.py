@@ -1,4 +1,4 @@
-"""The entries of an archive: the original of one tool return, how it is stored, and how it is found again."""
+"""Entries of an archive: store the original of a tool return, and find it again."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from reducer.markers import is_marked
 from reducer.values import dump, escaped, stored_json
 
 NO_TIME = -(2**63)
-"""The time of a return without one. It is not a date, so a client cannot send it."""
+"""The time of a return that has no time. No date has this value, so a client cannot send it."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PRECISION = 1_000
-"""Microseconds within which two times are equal: some programs store milliseconds."""
+"""Times that differ by fewer microseconds are equal, because some programs store milliseconds."""
 _COMPRESSION_LEVEL = 4
-"""Of zlib: real tool returns take 1/7.2 of their size at 82 MB/s; level 6 gives 1/7.6 at 59 MB/s."""
+"""For zlib. Level 4 compresses real tool returns to 1/7.2 at 82 MB/s, level 6 to 1/7.6 at 59 MB/s."""
 _MAX_PASSES = 50
-"""How many times a return may have been reduced, each time by other rules."""
+"""How often a return can have been reduced with different rules."""
 
 
 class ReturnId(NamedTuple):
-    """Identifies a tool return in a history: `nth` counts the returns with this call id from 1.
+    """Identifies a tool return in a history.
 
-    `time` is in microseconds since 1970. `copy` counts from 1 if the history holds the return several times; an entry
-    with 0 is for all copies without an entry of their own.
+    `nth` numbers the returns with the same call id from 1. `time` is in microseconds since 1970. `copy` numbers the
+    copies from 1 if the history contains the return several times; 0 stands for every copy without an entry of its own.
     """
 
     tool: str
@@ -40,9 +40,9 @@ class ReturnId(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """The original of one return as JSON, and its reduced content as `canonical` writes it.
+    """The original of one return as JSON, and its reduced content in the form of `canonical`.
 
-    `owner` is the conversation that may recall it; empty for none.
+    Only the conversation `owner` can recall it; if `owner` is empty, no conversation can.
     """
 
     id: ReturnId
@@ -53,14 +53,14 @@ class Entry(NamedTuple):
 
 
 class Original(NamedTuple):
-    """What an archive holds for one return: the original as JSON, or None and the problem, empty if it has none."""
+    """The result of a search: an original as JSON, or None and the problem, which is empty if nothing was stored."""
 
     data: bytes | None
     problem: str = ""
 
 
 def microseconds(time: datetime | str | None) -> int:
-    """Return a time as microseconds since 1970, UTC by default; `NO_TIME` for anything that is not a time."""
+    """Return a time (UTC by default) in microseconds since 1970, or `NO_TIME` if it is not a time."""
     try:
         date: Any = datetime.fromisoformat(time) if isinstance(time, str) else time
         return int(((date if date.tzinfo else date.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1))
@@ -69,7 +69,7 @@ def microseconds(time: datetime | str | None) -> int:
 
 
 def canonical(content: Any) -> bytes | None:
-    """Return the one JSON form of a content, as PydanticAI writes it if it can; None if it is nested too deeply."""
+    """Return the JSON that PydanticAI writes for a content (ours for lone surrogates), or None if it is too deep."""
     with suppress(ValueError):  # a lone surrogate
         return stored_json(content)
     with suppress(ValueError, RecursionError):
@@ -78,7 +78,7 @@ def canonical(content: Any) -> bytes | None:
 
 
 def insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
-    """Store one entry, inside a transaction; an entry that exists gets the time `now`."""
+    """Store an entry inside a transaction. An existing entry gets the time `now`."""
     id, digest = entry.id, _digest(entry.original)
     row = connection.execute("SELECT id FROM originals WHERE hash = ?", (digest,)).fetchone()
     if row is None:
@@ -107,10 +107,11 @@ def find_original(
     owner: str | None = None,
     since: int = NO_TIME,
 ) -> Original:
-    """Find the original of a return by its reduced content, plain JSON; with `newest` the newest of several.
+    """Find the original of a return by its reduced content (plain JSON).
 
-    Only entries of `owner` (None: of anybody) that were stored at `since` or later are searched. If rules reduced the
-    return several times, the result is what the tool returned. Raises `sqlite3.Error`.
+    `newest`: take the newest original if several fit. `owner`: search only the entries of this owner. `since`: search
+    only entries that were stored at this time or later. If rules reduced the return several times, the result is what
+    the tool returned. Raises `sqlite3.Error`.
     """
 
     def search(reduced: Any, elsewhere: bool) -> Original:
@@ -134,14 +135,14 @@ def find_original(
 
 
 def has_marker(content: Any) -> bool:
-    """Return whether a text in a content contains something that looks like a marker."""
+    """Return whether any text in a content contains something that looks like a marker."""
     return is_marked((canonical(content) or b"").decode())
 
 
 def _rows(
     connection: sqlite3.Connection, id: ReturnId, reduced: bytes | None, owner: str | None, since: int
 ) -> list[tuple[int, int, int]]:
-    """Return the number, the time and the original of each row of a return, the newest first."""
+    """Return the rows of a return, newest first: `nth`, `time` and the id of the original."""
     for copy in dict.fromkeys((id.copy, 0)):
         rows = connection.execute(
             "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3"
@@ -154,11 +155,11 @@ def _rows(
 
 
 def _fitting(rows: list[tuple[int, int, int]], id: ReturnId, marked: bool) -> list[tuple[int, int, int]]:
-    """Return the rows with the time of a return, or without a time those with its number."""
+    """Return the rows with the same time as a return or, where one has no time, the same number."""
     same = [row for row in rows if NO_TIME not in (row[1], id.time) and abs(row[1] - id.time) < _PRECISION]
     untimed = [row for row in rows if NO_TIME in (row[1], id.time)]
     numbered = [row for row in same or untimed if row[0] == id.nth]
-    # The beginning of a history may be missing, so the number may differ if the return was reduced for certain.
+    # If the beginning of the history is missing, the number differs; a marker proves that the return was reduced.
     return numbered or same or (untimed if marked else [])
 
 

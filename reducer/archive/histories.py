@@ -11,7 +11,7 @@ from reducer.histories.stored import Content, InputFormat, Return, returns, spli
 
 
 class Restored(NamedTuple):
-    """A restored history, the number of returns that were restored, and those that may still be reduced, and why."""
+    """A restored history, the number of restored returns, and the returns that may still be reduced, with the reason."""
 
     history: bytes
     restored: int
@@ -21,7 +21,7 @@ class Restored(NamedTuple):
 def restore(
     history: bytes, connection: sqlite3.Connection, *, newest: bool = False, input_format: InputFormat = "auto"
 ) -> Restored:
-    """Restore the original tool returns of a stored history, UTF-8 JSON; all other bytes stay.
+    """Restore the original tool returns of a stored history (UTF-8 JSON). All other bytes stay the same.
 
     `newest`: take the newest original if several fit. Raises `HistoryError` and `sqlite3.Error`.
     """
@@ -49,7 +49,8 @@ def entries_between(
 ) -> Iterator[Entry]:
     """Yield an entry for each content that differs between a stored history and its reduced form.
 
-    `rule(tool)` names the rule of a tool. Raises `HistoryError`, and `ValueError` if the two do not belong together.
+    `rule(tool)` returns the name of the rule for a tool. Raises `HistoryError`, and `ValueError` if the two histories
+    do not contain the same returns.
     """
     originals = sorted((copy.start, copy.end) for found in returns(before, input_format) for copy in found.places)
     reduced = list(returns(after, input_format))
@@ -57,7 +58,7 @@ def entries_between(
     spans = dict(zip(starts, originals, strict=True))
     for found in reduced:
         texts = [(before[slice(*spans[copy.start])], after[copy.start : copy.end]) for copy in found.places]
-        # Changed copies first: their original is the one that all copies with the same reduced content share.
+        # Changed copies come first: all copies with the same reduced content share their original.
         order = sorted(range(len(texts)), key=lambda index: texts[index][0] == texts[index][1])
         shared: dict[bytes, bytes] = {}
         for index in order:

@@ -1,4 +1,4 @@
-"""Answer a model that recalls an original: in pages, one part of it, or the places where a text occurs."""
+"""Answer a model that recalls an original: with a page, with one part, or with the places where a text occurs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reducer.paths.parser import parse, walk_nodes
 from reducer.values import dump, escaped, stored_json
 
 MAX_PAGE = 20_000
-"""Characters of the longest page: recalled content stays in the history and is never reduced."""
+"""Maximum number of characters per page. Recalled content stays in the history and is never reduced."""
 
 DESCRIPTION = """\
 Read the original of an earlier tool return of this conversation, which rules may have shortened (`…[` marks a cut).
@@ -26,14 +26,14 @@ Use `path` or `find` to read only what you need. Without `tool_call_id` it lists
 _LISTED = 20
 _CONTEXT = 120
 _MAX_WORK = 50_000_000
-"""The steps of a path, a comparison counting eleven, times the characters of the content: two seconds at worst."""
+"""Limit for the nodes of a path (a comparison counts eleven) times the characters of the content: about 2 seconds."""
 
 HistoryReturn: TypeAlias = tuple[ReturnId, Any]
-"""A tool return in the history that the model has: its id and its content."""
+"""The id and the content of a tool return in the history of the model."""
 
 
 class Arguments(BaseModel):
-    """The arguments of the tool; its JSON Schema is what the model sees."""
+    """The arguments of the recall tool. The model receives their JSON Schema."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,11 +52,11 @@ class Arguments(BaseModel):
 
 
 class _Refusal(Exception):
-    """Explains to the model why there is nothing to show."""
+    """Explains to the model why nothing can be shown."""
 
 
 def answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mapping[str, Any], owner: str) -> str:
-    """Answer a call with any arguments. Only originals of `returns` that `owner` stored can be read. Never raises."""
+    """Answer a call with any arguments; show only originals of `returns` that `owner` stored. Never raises."""
     try:
         text = _answer(returns, archive, arguments, owner)
     except _Refusal as refusal:
@@ -64,7 +64,7 @@ def answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappin
     except ValidationError as error:
         faults = (f"`{'.'.join(map(str, fault['loc']))}`: {fault['msg']}" for fault in error.errors())
         text = f"Wrong arguments: {_short('; '.join(faults), 500)}."
-    except Exception as error:  # the run goes on, whatever the arguments or the content are
+    except Exception as error:  # no arguments and no content may end the run
         text = f"This tool return cannot be read ({type(error).__name__}). Go on without it."
     return escaped(text)
 
@@ -87,7 +87,7 @@ def _answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappi
 
 
 def _choose(returns: Sequence[HistoryReturn], asked: Arguments) -> tuple[HistoryReturn, str]:
-    """Return the tool return that is asked for, and its title."""
+    """Return the tool return that the arguments name, and its title."""
     if not returns:
         raise _Refusal("There is no tool return in this conversation yet.")
     same = [one for one in returns if one[0].call_id == asked.tool_call_id]
@@ -105,7 +105,7 @@ def _choose(returns: Sequence[HistoryReturn], asked: Arguments) -> tuple[History
 
 
 def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any, str]:
-    """Return the original and what to call it; without an original, the content in the history."""
+    """Return the original, or the content in the history if there is none, and a name for it."""
     id, content = chosen[0], json.loads(stored_json(chosen[1]))
     archive.flush(2.0)
     try:
@@ -120,7 +120,7 @@ def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any,
 
 
 def _select(path: str, content: Any, source: str) -> Any:
-    """Return the value at a path, or the list of the values if it leads to several. Selects and never computes."""
+    """Return the value at a path, or a list if the path can lead to several. A path only selects, never computes."""
     value = read_json(content) if isinstance(content, str) else content
     value = content if value is None else value
     try:
@@ -144,8 +144,8 @@ def _select(path: str, content: Any, source: str) -> Any:
 
 
 def _find(text: str, wanted: str, offset: int, limit: int) -> str:
-    """Return the places of a text from `offset` on, with their context, up to about `limit` characters."""
-    # `İ` is the one letter whose lower case has two characters.
+    """Return the places from `offset` on where a text occurs, with context, in about `limit` characters."""
+    # `İ` is the only letter whose lower case has two characters.
     folded, needle = (one.replace("İ", "i").lower() for one in (text, wanted))
     lines: list[str] = []
     used = shown = 0
