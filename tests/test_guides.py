@@ -36,6 +36,8 @@ GUIDES = sorted(
     for file in ROOT.glob(pattern)
 )
 FILE_NAME = re.compile(r"# (\S+\.yaml)\n")
+OTHER_VERSION = "pydantic-ai<2" if int(version("pydantic-ai-slim").split(".")[0]) >= 2 else "pydantic-ai>=2"
+"""The tag of blocks for the other versions of PydanticAI."""
 
 
 class Block(NamedTuple):
@@ -52,22 +54,12 @@ def read(guide: str) -> str:
 
 
 def blocks(guide: str) -> Iterator[Block]:
-    text = re.sub(r"<!-- actions -->.*<!-- /actions -->", _blank_lines, read(guide), flags=re.DOTALL)
+    def blank(found: re.Match[str]) -> str:
+        return "\n" * found[0].count("\n")
+
+    text = re.sub(r"<!-- actions -->.*<!-- /actions -->", blank, read(guide), flags=re.DOTALL)
     for found in re.finditer(r"^```(\w+) *([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield Block(text.count("\n", 0, found.start(3)) + 1, found[1], found[2].split(), found[3])
-
-
-def _blank_lines(found: re.Match[str]) -> str:
-    return "\n" * found[0].count("\n")
-
-
-def run_python(block: Block, guide: str, names: dict[str, Any]) -> None:
-    exec(compile("\n" * (block.line - 1) + block.body, guide, "exec", dont_inherit=True), names)
-
-
-def runs_with_this_version(block: Block) -> bool:
-    newer = int(version("pydantic-ai-slim").split(".")[0]) >= 2
-    return not {"pydantic-ai>=2": not newer, "pydantic-ai<2": newer}.get("".join(block.tags[:1]), False)
 
 
 def assert_prints(expected: str, printed: str, where: str) -> None:
@@ -97,13 +89,6 @@ def store_rules(block: Block) -> Path:
     return file
 
 
-def load_rules(file: Path, where: str) -> Reducer:
-    """Run the tests of a rule file, and return its rules."""
-    reducer = Reducer.load(file)
-    assert not any(rule.tests for rule in reducer.ruleset.rules) or main(["test", str(file)]) == 0, where
-    return reducer
-
-
 def content(block: Block) -> Any:
     """Return the content of a tool return that a block shows."""
     return json.loads(block.body) if block.language == "json" else block.body.removesuffix("\n")
@@ -128,17 +113,19 @@ def test_examples(
             assert (block.language, block.tags) == ("text", []), f"{where}: the output of the example is missing"
             assert_prints(block.body, printed, where)
             printed = ""
-        elif block.language == "python" and runs_with_this_version(block):
+        elif block.language == "python" and OTHER_VERSION not in block.tags:
             names = names if "continues" in block.tags else {}
             capsys.readouterr()
-            run_python(block, guide, names)
+            exec(compile("\n" * (block.line - 1) + block.body, guide, "exec", dont_inherit=True), names)
             printed = capsys.readouterr().out
         elif block.language == "console":
             run_console(block, where, capsys)
         elif block.language == "yaml" and block.tags == ["failing"]:
             store_rules(block)
         elif block.language == "yaml" and block.tags != ["part"]:
-            reducer = load_rules(store_rules(block), where)
+            file = store_rules(block)
+            reducer = Reducer.load(file)
+            assert not any(rule.tests for rule in reducer.ruleset.rules) or main(["test", str(file)]) == 0, where
             capsys.readouterr()
         elif block.tags == ["given"]:
             given = content(block)

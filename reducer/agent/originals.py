@@ -18,7 +18,7 @@ from reducer.archive import Archive
 from reducer.archive.archive import owner_of
 from reducer.archive.entries import Entry, ReturnId, microseconds
 from reducer.archive.recall import DESCRIPTION, Arguments, answer
-from reducer.histories.reducible import RECALL
+from reducer.histories import RECALL
 from reducer.values import stored_json
 
 INSTRUCTION = f"`{RECALL}` reads the original of a shortened tool return: in pages, or only the part that you need."

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
+from math import inf
 from operator import add
 from typing import Any, NamedTuple
 
-from reducer.analysis.measures import event_size, requests, size
-from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
+from reducer.analysis.measures import CLEARED, cost, size
+from reducer.analysis.prices import Cost, add_costs
 from reducer.analysis.texts import entities, opened
 from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
 from reducer.formats.json_text import read_json
 from reducer.histories.stored import events, returns
-from reducer.references import Event, Reference, Response, Returned, references, searched, searcher
+from reducer.references import Event, Response, Returned, references, searched, searcher
 from reducer.rules import Ruleset
 from reducer.values import Unreducible, dump, plain
-
-CLEARED = "[cleared]"
-"""What is sent instead of a return that was cleared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +86,13 @@ class Score(NamedTuple):
     characters: int = 0
     references: int = 0
     entities: int = 0
-    cost: Cost = NOTHING
+    cost: Cost = Cost()
 
 
 def add_scores(one: Score, other: Score) -> Score:
     """Add the scores of one contender on different histories."""
     characters, references, entities = map(add, one[:3], other[:3])
     return Score(characters, references, entities, add_costs(one.cost, other.cost))
-
-
-@dataclass(frozen=True, slots=True)
-class _Recorded:
-    """A history as it was recorded: its events, its novel references, and the contents and entities of its returns.
-
-    `tools` has None for returns that rules never apply to.
-    """
-
-    events: Sequence[Event]
-    novel: Sequence[Reference]
-    contents: Sequence[Any]
-    entities: Sequence[frozenset[tuple[str, str]]]
-    tools: Sequence[str | None]
 
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
@@ -120,76 +103,48 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     tools = {found.key: found.tool for found in returns(data) if not found.untouched}
     placed = events(data)
     happened = [place.event for place in placed]
-    contents = [event.content for event in happened if isinstance(event, Returned)]
-    recorded = _Recorded(
-        events=happened,
-        novel=[reference for reference in references(happened) if reference.novel],
-        contents=contents,
-        entities=[_entities(content) for content in contents],
-        tools=[tools.get(place.key) for place in placed if isinstance(place.event, Returned)],
-    )
-    return [_score(one, recorded) for one in contenders]
+    answers = [(tools.get(place.key), place.event.content) for place in placed if isinstance(place.event, Returned)]
+    arrived = [_entities(content) for _, content in answers]
+    novel = [reference for reference in references(happened) if reference.novel]
+    search = searcher({reference.value for reference in novel})
+
+    def score(one: Contender) -> Score:
+        left = [content if tool is None else _left(one, tool, content) for tool, content in answers]
+        values = [search(searched(new)) for new in left]
+        cleared = _cleared(happened, one.last)
+        characters = kept = 0
+        for (_, content), new, known, start in zip(answers, left, arrived, cleared, strict=True):
+            if start < inf:
+                characters += len(CLEARED)
+            else:
+                characters += size(new)
+                kept += len(known if new is content else known & _entities(new))
+        is_kept = (any(each.event < cleared[at] and each.value in values[at] for at in each.sources) for each in novel)
+        return Score(characters, sum(is_kept), kept, cost(happened, left, cleared))
+
+    return list(map(score, contenders))
 
 
 def _entities(content: Any) -> frozenset[tuple[str, str]]:
     return frozenset(entities(opened(content), scanner(frozenset(TYPES))))
 
 
-def _score(one: Contender, recorded: _Recorded) -> Score:
-    left = list(_left(one, recorded))
-    search = searcher({reference.value for reference in recorded.novel})
-    values = [search(searched(new)) for new in left]
-    shown = _shown(recorded, one.last)
-    characters = kept = 0
-    for source, (known, new, content) in enumerate(zip(recorded.entities, left, recorded.contents, strict=True)):
-        is_shown = shown(source, len(recorded.events))
-        characters += size(new) if is_shown else len(CLEARED)
-        kept += len(known if new is content else known & _entities(new)) if is_shown else 0
-    return Score(
-        characters=characters,
-        references=sum(
-            any(shown(source, reference.event) and reference.value in values[source] for source in reference.sources)
-            for reference in recorded.novel
-        ),
-        entities=kept,
-        cost=cost(requests(recorded.events, left) if one.last is None else _clearing(recorded, shown)),
-    )
+def _left(one: Contender, tool: str, content: Any) -> Any:
+    """Return what is left of a content: the content itself if it would get longer."""
+    new = one.left(tool, content)
+    return new if new is content or size(new) <= size(content) else content
 
 
-def _left(one: Contender, recorded: _Recorded) -> Iterator[Any]:
-    """Yield what is left of each return: the content itself if it would get longer."""
-    for tool, content in zip(recorded.tools, recorded.contents, strict=True):
-        new = content if tool is None else one.left(tool, content)
-        yield new if new is content or size(new) <= size(content) else content
-
-
-def _shown(recorded: _Recorded, last: int | None) -> Callable[[int, int], bool]:
-    """Return the function that tells whether a return is sent in full with the request for the response at an event."""
-    if last is None:
-        return lambda source, event: True
-    is_small = [size(content) <= len(CLEARED) for content in recorded.contents]
-    recent: dict[int, int] = {}  # by response: the first return of the last requests that brought some
-    starts: list[int] = []
-    sources, is_new = 0, True
-    for number, event in enumerate((*recorded.events, Response(()))):
+def _cleared(happened: Sequence[Event], last: int | None) -> list[float]:
+    """Return for each tool return the number of the event from which on it is cleared, infinity for never."""
+    firsts: list[int] = []  # for each return, the response to the request that sends it first
+    contents: list[Any] = []
+    for number, event in enumerate((*happened, Response(()))):
         if isinstance(event, Returned):
-            if is_new:
-                starts.append(sources)
-            sources, is_new = sources + 1, False
+            contents.append(event.content)
         elif isinstance(event, Response):
-            recent[number], is_new = starts[-last:][0] if starts else 0, True
-    return lambda source, event: source >= recent[event] or is_small[source]
-
-
-def _clearing(recorded: _Recorded, shown: Callable[[int, int], bool]) -> Iterator[tuple[int, int]]:
-    """Yield the characters of each request, and those it begins with as the one before, if returns are cleared."""
-    returned, sources = iter(recorded.contents), count()
-    things: list[tuple[int, int | None]] = []  # its characters, and which return it is
-    sent: list[int] = []
-    for number, event in enumerate(recorded.events):
-        if isinstance(event, Response):
-            now = [length if source is None or shown(source, number) else len(CLEARED) for length, source in things]
-            same = next((at for at, (old, new) in enumerate(zip(sent, now, strict=False)) if old != new), len(sent))
-            yield sum(now), sum(now[:same])
-            sent = now
-        things.append((event_size(event, returned), next(sources) if isinstance(event, Returned) else None))
+            firsts += [number] * (len(contents) - len(firsts))
+    requests = sorted(set(firsts))
+    starts = dict(zip(requests, requests[last:], strict=False)) if last is not None else {}
+    returned = zip(firsts, contents, strict=True)
+    return [starts.get(first, inf) if size(content) > len(CLEARED) else inf for first, content in returned]

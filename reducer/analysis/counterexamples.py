@@ -13,25 +13,23 @@ from itertools import chain, islice
 from random import Random
 from typing import Any
 
-from reducer.engine import Outcome, attempt
+from reducer.engine import attempt
 from reducer.errors import Diagnostic
-from reducer.paths import Chain, Expression, Path, Shape, names_of
+from reducer.paths import Expression, Path, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
 from reducer.rules import Rule, Ruleset, Step
 from reducer.rules.checks import Conflict, conflicts
 
 _MAX_CONTENTS = 200
-_MAX_SHRINKING = 400
-"""Smaller contents that are tried to make a counterexample readable."""
+_MAX_SHRINKING = 400  # smaller contents that are tried to make a counterexample readable
 _MAX_ITEMS = 40
 """Items of a generated list, so that a search takes milliseconds; a `limit` above it is met by samples only."""
-_MAX_CHARS = 10_000
-"""Characters of a generated text."""
-_MAX_SHOWN = 300
-"""Characters of an input or a result in an error."""
+_MAX_CHARS = 10_000  # characters of a generated text
+_MAX_SHOWN = 300  # characters of an input or a result in an error
 _ITEM, _VALUE = object(), object()
 """Stand in a tree for each item of a list, and for each value of an object that is used as a map."""
+_KEYS = {"values": _VALUE, "each": _ITEM, "filter": _ITEM, "index": _ITEM, "slice": _ITEM}
 _SCALARS: tuple[Any, ...] = (True, 0, 1, 7, "a", "b", "2024-05-01", "seen by 192.0.2.1")
 """Values of keys; a key may be absent. Empty values, which `compact` removes, come from conditions and samples only."""
 
@@ -58,23 +56,20 @@ def counterexample(rule: Rule, samples: Iterable[Any] = ()) -> Counterexample | 
         return None
     nothing = tuple(frozenset[str]() for _ in rule.preserved)
     alone = replace(rule, max_chars=None, preserved=nothing, bounds=(), statically_idempotent=True)
-    for content in islice(chain(samples, _contents(rule)), _MAX_CONTENTS):
-        if _found(alone, content) is not None:
-            return _found(alone, _shrunk(alone, content))
-    return None
+    steps = Ruleset((alone,), lambda _: alone, vocabulary=rule.vocabulary)
+    contents = islice(chain(samples, _contents(rule)), _MAX_CONTENTS)
+    found = next(filter(None, (_found(steps, content) for content in contents)), None)
+    return found and _shrunk(steps, found)
 
 
-def _found(rule: Rule, content: Any) -> Counterexample | None:
-    once = _reduced(rule, content).content
-    again = _reduced(rule, once)
+def _found(steps: Ruleset, content: Any) -> Counterexample | None:
+    (rule,) = steps.rules
+    once = attempt(steps, rule.name, content).content
+    again = attempt(steps, rule.name, once)
     if again.content is once or json.dumps(again.content) == json.dumps(once):
         return None
     step = next((run.step for run in reversed(again.steps) if run.changed and run.step), rule.steps[-1])
     return Counterexample(content, once, again.content, step)
-
-
-def _reduced(rule: Rule, content: Any) -> Outcome:
-    return attempt(Ruleset((rule,), lambda _: rule, vocabulary=rule.vocabulary), rule.name, content)
 
 
 def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
@@ -85,12 +80,13 @@ def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
     step = found.step
     conflict = next((each for each in conflicts(rule.steps) if each.reader is step), None)
     advice = "let each step depend only on what the rule keeps" if conflict is None else _advice(conflict)
-    shown = (("input", found.content), ("result", found.once), ("again", found.twice))
-    results = "".join(f"\n  {name + ':':<8}{_text(value)}" for name, value in shown)
+    results = ""
+    for title, value in (("input:", found.content), ("result:", found.once), ("again:", found.twice)):
+        text = json.dumps(value, ensure_ascii=False)
+        results += f"\n  {title:<8}{text[:_MAX_SHOWN]}{'…' * (len(text) > _MAX_SHOWN)}"
     message = f"a second pass changes the result: `{step.name}` chooses again"
-    return Diagnostic(
-        step.location, "E070", message, advice + results, line, max(1, len(line) - step.location.column + 1)
-    )
+    width = max(1, len(line) - step.location.column + 1)
+    return Diagnostic(step.location, "E070", message, advice + results, excerpt=line, width=width)
 
 
 def _advice(conflict: Conflict) -> str:
@@ -108,26 +104,23 @@ def _advice(conflict: Conflict) -> str:
     return f"leave `{path_text(chain)}` as it is in step {remover.number} (`{remover.name}`); {reason}"
 
 
-def _text(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
-
-
 # --- generated contents
 
 
 def _contents(rule: Rule) -> Iterator[Any]:
     tree: _Tree = {}
-    expressions = [rule.when.where] if rule.when is not None and rule.when.where is not None else []
+    expressions = [rule.when.where] if rule.when is not None else []
     amounts = {1}
     for step in rule.steps:
         _add_step(tree, step)
         expressions += _expressions(step)
         amount = getattr(step.op, step.op.verb())
         amounts.add(getattr(amount, "head", 0) + getattr(amount, "tail", 0))
-    literals = list(chain.from_iterable(map(_literals, expressions)))
+    literals = list(chain.from_iterable(_literals(each) for each in expressions if each is not None))
     amounts |= {each for each in literals if type(each) is int and each > 0}
-    scalars = [*_SCALARS, *literals, *_long_texts(amounts)]
+    # Two texts that `truncate` shortens to each amount, and that differ only at their ends.
+    texts = ["word " * (amount // 5 + 10) + end for amount in amounts if amount <= _MAX_CHARS for end in "ab"]
+    scalars = [*_SCALARS, *literals, *texts]
     sizes = [*(0, 1, 2, 3) * 5, *(amount + more for amount in amounts if amount <= _MAX_ITEMS for more in (0, 1, 3))]
     chosen = Random(0)
     while True:
@@ -135,54 +128,39 @@ def _contents(rule: Rule) -> Iterator[Any]:
         yield _value(tree, chosen, sizes, chosen.choices(scalars, k=4))
 
 
-def _long_texts(amounts: Iterable[int]) -> Iterator[str]:
-    """Yield two texts that `truncate` shortens to each amount, and that differ only at their ends."""
-    for amount in amounts:
-        if amount <= _MAX_CHARS:
-            yield from ("word " * (amount // 5 + 10) + end for end in "ab")
-
-
 def _add_step(tree: _Tree, step: Step) -> None:
-    place = _add(tree, step.path.shape)
-    for shape, condition in step.path.filters:
+    shape = step.path.shape
+    place = _add(tree, _keys(shape))
+    for filtered, condition in step.path.filters:
         for names in condition.reads:
-            _add_names(_add(tree, shape), names)
+            _add(tree, (*_keys(filtered), *names))
     for lists, names in step.op.reads():
-        items = _add_names(place, lists).setdefault(_ITEM, {})
-        _add_names(items, names)
-    is_item = bool(step.path.shape) and step.path.shape[-1][0] != "field"
+        _add(place, (*lists, _ITEM, *names))
+    items = () if shape and shape[-1][0] != "field" else (_ITEM,)
     for names in step.op.names():
-        _add_names(place if is_item else place.setdefault(_ITEM, {}), names)
+        _add(place, (*items, *names))
     for names in step.op.shortens():
-        _add_names(place, names).setdefault(_ITEM, {})
+        _add(place, (*names, _ITEM))
     for _, value in step.op:
         # The paths by which a key finds its counterparts start at the return.
         for path in value.values() if isinstance(value, dict) else ():
             if isinstance(path, Path):
-                _add(tree, path.shape)
+                _add(tree, _keys(path.shape))
 
 
-def _add(tree: _Tree, shape: Shape) -> _Tree:
-    for kind, *arguments in shape:
-        if kind == "field":
-            tree = tree.setdefault(arguments[0], {})
-        elif kind == "values":
-            tree = tree.setdefault(_VALUE, {})
-        elif kind in ("each", "filter", "index", "slice"):
-            tree = tree.setdefault(_ITEM, {})
+def _keys(shape: Shape) -> list[Any]:
+    return [step[1] if step[0] == "field" else _KEYS[step[0]] for step in shape if step[0] in ("field", *_KEYS)]
+
+
+def _add(tree: _Tree, keys: Iterable[Any]) -> _Tree:
+    for key in keys:
+        tree = tree.setdefault(_VALUE if key == "*" else key, {})
     return tree
 
 
-def _add_names(tree: _Tree, names: Chain) -> _Tree:
-    for name in names:
-        tree = tree.setdefault(_VALUE if name == "*" else name, {})
-    return tree
-
-
-def _expressions(step: Step) -> Iterator[Expression]:
+def _expressions(step: Step) -> Iterator[Expression | None]:
     yield from (condition for _, condition in step.path.filters)
-    if step.when is not None and step.when.where is not None:
-        yield step.when.where
+    yield step.when.where if step.when else None
     for _, value in step.op:
         for item in value if isinstance(value, tuple) else (value,):
             found = getattr(item, "condition", item)
@@ -216,14 +194,16 @@ def _value(tree: _Tree, chosen: Random, sizes: Sequence[int], scalars: Sequence[
 # --- smaller counterexamples
 
 
-def _shrunk(rule: Rule, content: Any) -> Any:
+def _shrunk(steps: Ruleset, found: Counterexample) -> Counterexample:
     """Leave out items and keys of a counterexample as long as it stays one."""
-    smaller = _smaller(content)
+    smaller = _smaller(found.content)
     for _ in range(_MAX_SHRINKING):
-        candidate = next(smaller, content)
-        if candidate is not content and _found(rule, candidate) is not None:
-            content, smaller = candidate, _smaller(candidate)
-    return content
+        candidate = next(smaller, None)
+        if candidate is None:
+            break
+        if less := _found(steps, candidate):
+            found, smaller = less, _smaller(candidate)
+    return found
 
 
 def _smaller(value: Any) -> Iterator[Any]:

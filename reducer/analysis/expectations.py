@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from os.path import realpath
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from reducer.analysis.missing import explain
+from reducer.analysis.query import explain
+from reducer.analysis.samples import SampleError, Snapshots, file_of, read_sample
 from reducer.analysis.steps import characters
 from reducer.analysis.texts import all_text, contains, entities, excerpt, listed, opened, texts
 from reducer.engine import Outcome
-from reducer.paths import PathError, compile_expression
+from reducer.paths import Expression, PathError, compile_expression
 from reducer.paths.written import path_text
 from reducer.rules import Expect
 from reducer.values import Unreducible, dump
 
 _AROUND = 40
+_QUOTED = 80
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an inline test fails: the `place` from the root of the rule file, what was expected and what was seen.
+    """Why an inline test fails: what was expected, what was seen, and the `place` of it in the rule file.
 
     `what` is the expectation, such as `max_chars`, or `law 5`, or `given` for a test that cannot be run.
     """
 
-    place: Place
     message: str
     expected: str = ""
     seen: str = ""
     help: str = ""
+    place: Place = ()
     what: str = ""
 
 
@@ -42,15 +50,20 @@ class _Case(NamedTuple):
     outcome: Outcome
     given: Any
     result: Any
+    update: Snapshots | None
 
 
-def unmet(expect: Expect, content: Any, outcome: Outcome) -> Iterator[Failure]:
-    """Yield what is not met, in the order of the fields of `Expect`, at places below `expect`; without `snapshot`."""
-    case = _Case(content, outcome, opened(content), opened(outcome.content))
+def unmet(expect: Expect, content: Any, outcome: Outcome, update: Snapshots | None = None) -> Iterator[Failure]:
+    """Yield what is not met, in the order of the fields of `Expect`, at places below `expect`.
+
+    `update` collects the snapshots to write.
+    """
+    case = _Case(content, outcome, opened(content), opened(outcome.content), update)
     for name, check in _CHECKS.items():
         wanted = getattr(expect, name)
         if name in expect.model_fields_set and (wanted is not None or name == "equals"):
-            yield from check(wanted, case)
+            for failure in check(wanted, case):
+                yield replace(failure, place=(name, *failure.place), what=name)
 
 
 def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, Any] | None:
@@ -68,81 +81,77 @@ def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, 
     return next(filter(None, (difference(one, other, (*path, key)) for key, one, other in pairs)), None)
 
 
-def differs(place: Place, message: str, expected: Any, seen: Any, help: str = "") -> Failure:
+def _differs(message: str, expected: Any, seen: Any, help: str = "", place: Place = ()) -> Failure:
     """Return the failure of an expectation that names a value, with the first difference."""
     path, one, other = difference(expected, seen) or ((), expected, seen)
     at = f"at `{path_text(path)}` " if path else ""
-    return Failure(place, message, at + excerpt(dump(one)), at + excerpt(dump(other)), help=help)
+    return Failure(message, at + excerpt(dump(one)), at + excerpt(dump(other)), help, place)
 
 
 def _unchanged(wanted: bool, case: _Case) -> Iterator[Failure]:
-    if (case.outcome.content is case.content) == wanted:
-        return
-    if wanted:
-        yield differs(("unchanged",), "something changed", case.given, case.result)
-    else:
-        yield Failure(("unchanged",), "nothing changed", "some change", "the given content")
+    is_unchanged = case.outcome.content is case.content
+    if wanted and not is_unchanged:
+        yield _differs("something changed", case.given, case.result)
+    elif is_unchanged and not wanted:
+        yield Failure("nothing changed", "some change", "the given content")
 
 
 def _equals(wanted: Any, case: _Case) -> Iterator[Failure]:
     if difference(wanted, case.result):
-        yield differs(("equals",), "the result differs", wanted, case.result)
+        yield _differs("the result differs", wanted, case.result)
 
 
 def _contains(wanted: tuple[str, ...], case: _Case) -> Iterator[Failure]:
     for number, part in enumerate(wanted):
         if not _has(case.result, part):
-            help = _removed_by(lambda value, part=part: _has(value, part), case)  # type: ignore[misc]
-            quoted, seen = _quoted(part), excerpt(case.outcome.content)
-            yield Failure(("contains", number), f"{quoted} is not in the result", quoted, seen, help=help)
+            help, quoted = _removed_by(partial(_has, part=part), case), dump(excerpt(part, _QUOTED))
+            seen = excerpt(case.outcome.content)
+            yield Failure(f"{quoted} is not in the result", quoted, seen, help, place=(number,))
 
 
 def _not_contains(unwanted: tuple[str, ...], case: _Case) -> Iterator[Failure]:
     for number, part in enumerate(unwanted):
         if _has(case.result, part):
             text = next((text for text in texts(case.result) if part in text), None) or dump(case.result)
-            start, quoted = max(0, text.index(part) - _AROUND), _quoted(part)
+            start, quoted = max(0, text.index(part) - _AROUND), dump(excerpt(part, _QUOTED))
             seen = excerpt(text[start:], 2 * _AROUND + len(part))
-            yield Failure(("not_contains", number), f"{quoted} is in the result", f"no {quoted}", seen)
+            yield Failure(f"{quoted} is in the result", f"no {quoted}", seen, place=(number,))
 
 
 def _max_chars(limit: int, case: _Case) -> Iterator[Failure]:
     seen = characters(case.outcome.content)
     if seen > limit:
-        message, expected = f"{seen - limit:,} characters too many", f"at most {limit:,} characters"
-        yield Failure(("max_chars",), message, expected, f"{seen:,} characters")
+        yield Failure(f"{seen - limit:,} characters too many", f"at most {limit:,} characters", f"{seen:,} characters")
 
 
 def _min_reduction(least: float, case: _Case) -> Iterator[Failure]:
     before, after = characters(case.content), characters(case.outcome.content)
     share = 1 - after / before if before else 0.0
     if share < least:
-        expected = f"at least {least * 100:.6g}% less"
         seen = f"{share:.1%} less: {before:,} -> {after:,} characters"
-        yield Failure(("min_reduction",), "too little is saved", expected, seen)
+        yield Failure("too little is saved", f"at least {least * 100:.6g}% less", seen)
 
 
 def _values(wanted: dict[str, Any], case: _Case) -> Iterator[Failure]:
     for text, value in wanted.items():
-        place = ("values", text)
         try:
-            found = compile_expression(text).evaluate(case.result)
+            expression = compile_expression(text)
         except PathError as error:
             message = f"`{text}`, column {error.column}: {error.message}"
-            yield Failure(place, message, f"a JMESPath expression for {excerpt(value)}", help=error.help)
+            yield Failure(message, f"a JMESPath expression for {excerpt(value)}", help=error.help, place=(text,))
             continue
+        found = expression.evaluate(case.result)
         if difference(value, found):
-            help = _why_null(text, case) if found is None else ""
-            yield differs(place, f"`{text}` is not as expected", value, found, help=help)
+            help = _why_null(expression, case) if found is None else ""
+            yield _differs(f"`{text}` is not as expected", value, found, help, place=(text,))
 
 
-def _why_null(text: str, case: _Case) -> str:
+def _why_null(expression: Expression, case: _Case) -> str:
     """Return why an expression is null: the step that removed the value, or what its path lacks."""
-    expression = compile_expression(text)
     if expression.evaluate(case.given) is not None:
         return _removed_by(lambda value: expression.evaluate(value) is not None, case)
     try:
-        return explain(text, case.result).message
+        return explain(expression.text, case.result).message
     except PathError:
         return ""
 
@@ -155,15 +164,49 @@ def _preserves(types: tuple[str, ...], case: _Case) -> Iterator[Failure]:
     text, left, given = all_text(case.result), entities(case.result, scan), entities(case.given, scan)
     lost = [entity for key, entity in given.items() if key not in left and not contains(text, entity.value)]
     if lost:
-        first, all, kept = lost[0].value, f"{len(given):,}", f"{len(given) - len(lost):,}"
-        named = listed(f"{entity.value} ({entity.type})" for entity in lost)
+        first, kept = lost[0].value, len(given) - len(lost)
         yield Failure(
-            ("preserves",),
-            f"{len(lost):,} of {all} entities are lost",
-            f"all {all} of {', '.join(types)}",
-            f"{kept} of {all}; lost: {named}",
-            help=_removed_by(lambda value: _has(value, first), case, first),
+            f"{len(lost):,} of {len(given):,} entities are lost",
+            expected=f"all {len(given):,} of {', '.join(types)}",
+            seen=f"{kept:,} of {len(given):,}; lost: {listed(f'{one.value} ({one.type})' for one in lost)}",
+            help=_removed_by(partial(_has, part=first), case, first),
         )
+
+
+def _snapshot(name: str, case: _Case) -> Iterator[Failure]:
+    rule, update = case.outcome.rule, case.update
+    if rule is None:
+        return
+    file = file_of(rule, name)
+    real, is_json = Path(realpath(file)), file.suffix == ".json"
+    result = case.result if is_json else case.outcome.content
+    if not is_json and (type(result) is not str or _SURROGATE.search(result)):
+        help = "name a file that ends in .json"
+        yield Failure("the result is no text that a file can contain", "a text", excerpt(result), help)
+    elif not real.is_relative_to(realpath(file_of(rule, "."))):
+        yield Failure(f"{file} is a link to another folder", "a file beside the rule file", str(real))
+    elif update is not None and real in update.given:
+        yield Failure(f"{file} is what a test starts from", "a file of its own", str(file))
+    else:
+        written = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
+        text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+        failure = _compared(file, result, excerpt(case.outcome.content))
+        if update is not None and (failure or real in update.files):
+            other = Failure(f"another test has another result for {file}", "a file of its own", str(file))
+            failure = other if update.files.setdefault(real, text) != text else None
+        if failure is not None:
+            yield failure
+
+
+def _compared(file: Path, result: Any, shown: str) -> Failure | None:
+    """Return how a result differs from its snapshot, None if it is the same."""
+    help = "`--update` writes the current result: look at it before you keep it"
+    try:
+        known = read_sample(file)
+    except SampleError as error:
+        return Failure(str(error), f"a snapshot in {file}", shown, help)
+    same = dump(known) == dump(result)
+    return None if same else _differs(f"the result differs from {file}", known, result, help)
 
 
 def _has(value: Any, part: str) -> bool:
@@ -187,10 +230,6 @@ def _removed_by(is_there: Callable[[Any], bool], case: _Case, what: str = "it") 
     return ""
 
 
-def _quoted(part: str) -> str:
-    return dump(excerpt(part, 80))
-
-
 _CHECKS: dict[str, Callable[[Any, _Case], Iterator[Failure]]] = {
     "unchanged": _unchanged,
     "equals": _equals,
@@ -200,5 +239,6 @@ _CHECKS: dict[str, Callable[[Any, _Case], Iterator[Failure]]] = {
     "min_reduction": _min_reduction,
     "values": _values,
     "preserves": _preserves,
+    "snapshot": _snapshot,
 }
 """The function that checks each expectation."""

@@ -33,8 +33,7 @@ LAWS = {
 """The laws of one content by number."""
 
 _OF_CODE = {"V104": 2, "V106": 3, "V112": 7}
-_MAX_BROKEN = 3
-"""Violations that each check reports: the others have the same cause."""
+_MAX_BROKEN = 3  # violations that each check reports: the others have the same cause
 
 
 class Broken(NamedTuple):

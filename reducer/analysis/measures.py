@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import add
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from reducer import markers
-from reducer.analysis.prices import NOTHING, Cost, add_costs, cost
+from reducer.analysis.prices import Cost, add_costs
 from reducer.analysis.steps import characters
 from reducer.analysis.texts import entities, opened
 from reducer.engine import Outcome, StepRun
-from reducer.histories.stored import InputFormat, Key, events
+from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text
 from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
 from reducer.strict_json import loads
 
+CLEARED = "[cleared]"
+"""What is sent instead of a return that was cleared."""
 MAX_LISTED = 1000
 """Lost references, lost entities and repeated calls that are listed; all are counted."""
-
-
-class Reduced(NamedTuple):
-    """One tool return and what its rule made of it: `name` is its call id."""
-
-    name: str
-    tool: str
-    content: Any
-    outcome: Outcome
-
-    @property
-    def is_reduced(self) -> bool:
-        """Whether the rule changed it."""
-        return self.outcome.content is not self.content
 
 
 class LostReference(NamedTuple):
@@ -84,13 +74,16 @@ class Repeat(NamedTuple):
     recorded: bool
 
 
-class _Timeline(NamedTuple):
-    """A history in order: its events, their messages, counted from 0, and the returns, None for those not chosen."""
+class Reduced(NamedTuple):
+    """One tool return and what its rule made of it."""
 
-    history: str
-    events: Sequence[Event]
-    messages: Sequence[int]
-    returns: Sequence[Reduced | None]
+    found: Return
+    outcome: Outcome
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether the rule changed it."""
+        return self.outcome.content is not self.found.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +100,8 @@ class Measures:
     lost_references: tuple[LostReference, ...] = ()
     entities: Mapping[str, Recall] = field(default_factory=dict)
     lost_entities: tuple[LostEntity, ...] = ()
-    recorded: Cost = NOTHING
-    reduced: Cost = NOTHING
+    recorded: Cost = field(default_factory=Cost)
+    reduced: Cost = field(default_factory=Cost)
     repeats: int = 0
     again: tuple[Repeat, ...] = ()
 
@@ -123,33 +116,34 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     placed = events(data, input_format)
     happened = [place.event for place in placed]
     returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
-    timeline = _Timeline(history, happened, [place.key[0] for place in placed], returns)
-    count, lost = _lost_references(timeline)
-    recalls, gone = _lost_entities(timeline)
-    again = _repeats(timeline)
+    novel = [reference for reference in references(happened) if reference.novel]
+    lost = _lost_references(history, placed, novel, returns)
+    recalls, gone = _lost_entities(history, returns)
+    again = list(_repeats(history, placed, returns))
     return Measures(
-        references=count,
-        kept=count - len(lost),
-        lost_references=lost[:MAX_LISTED],
+        references=len(novel),
+        kept=len(novel) - len(lost),
+        lost_references=tuple(lost[:MAX_LISTED]),
         entities=recalls,
-        lost_entities=gone[:MAX_LISTED],
-        recorded=cost(requests(happened, [entry and entry.content for entry in returns])),
-        reduced=cost(requests(happened, [entry and entry.outcome.content for entry in returns])),
+        lost_entities=tuple(gone[:MAX_LISTED]),
+        recorded=cost(happened, [entry and entry.found.content for entry in returns]),
+        reduced=cost(happened, [entry and entry.outcome.content for entry in returns]),
         repeats=len(again),
-        again=again[:MAX_LISTED],
+        again=tuple(again[:MAX_LISTED]),
     )
 
 
-def add(one: Measures, other: Measures) -> Measures:
+def add_measures(one: Measures, other: Measures) -> Measures:
     """Add the measures of different histories."""
-    entities = dict(one.entities)
-    for kind, recall in other.entities.items():
-        entities[kind] = Recall(*map(sum, zip(recall, entities.get(kind, (0, 0)), strict=True)))
+    recalls = [
+        (kind, Recall(*map(add, one.entities.get(kind, (0, 0)), other.entities.get(kind, (0, 0)))))
+        for kind in sorted({*one.entities, *other.entities})
+    ]
     return Measures(
         references=one.references + other.references,
         kept=one.kept + other.kept,
         lost_references=(one.lost_references + other.lost_references)[:MAX_LISTED],
-        entities=dict(sorted(entities.items())),
+        entities=dict(recalls),
         lost_entities=(one.lost_entities + other.lost_entities)[:MAX_LISTED],
         recorded=add_costs(one.recorded, other.recorded),
         reduced=add_costs(one.reduced, other.reduced),
@@ -161,29 +155,39 @@ def add(one: Measures, other: Measures) -> Measures:
 # --- what was lost
 
 
-def _lost_references(timeline: _Timeline) -> tuple[int, tuple[LostReference, ...]]:
-    """Return the number of novel references, and those of which no source would have shown the value to the agent."""
-    novel = [reference for reference in references(timeline.events) if reference.novel]
+def _lost_references(
+    history: str, placed: Sequence[Placed], novel: Sequence[Reference], returns: Sequence[Reduced | None]
+) -> list[LostReference]:
+    """List the references of which no source would have shown the value to the agent."""
     search = searcher({reference.value for reference in novel})
-    kept = {
+    left = {
         source: search(searched(entry.outcome.content))
         for source in {source for reference in novel for source in reference.sources}
-        if (entry := timeline.returns[source]) is not None and entry.is_reduced
+        if (entry := returns[source]) is not None and entry.is_reduced
     }
     by_source: dict[int, list[Reference]] = {}
     for reference in novel:
-        if all(source in kept and reference.value not in kept[source] for source in reference.sources):
+        if all(source in left and reference.value not in left[source] for source in reference.sources):
             by_source.setdefault(reference.sources[0], []).append(reference)
     lost = []
     for source, gone in by_source.items():
-        entry = timeline.returns[source]
+        entry = returns[source]
         assert entry is not None  # it was reduced
         steps = _removed_by(entry.outcome, [reference.value for reference in gone])
-        for one in gone:
-            path, used = _path(one.value, entry.content), timeline.messages[one.event]
-            of_return = (timeline.history, one.shown, entry.tool, entry.name)
-            lost.append(LostReference(*of_return, path, used, one.kind, steps[one.value]))
-    return len(novel), tuple(lost)
+        lost += [
+            LostReference(
+                history=history,
+                value=one.shown,
+                tool=entry.found.tool,
+                found=entry.found.name,
+                path=path_text(_place(opened(entry.found.content), searcher([one.value]))),
+                used=placed[one.event].key.message,
+                kind=one.kind,
+                step=steps[one.value],
+            )
+            for one in gone
+        ]
+    return lost
 
 
 def _removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
@@ -203,65 +207,52 @@ def _step_name(outcome: Outcome, run: StepRun) -> str:
     return f"{file}:{run.step.location.line} {run.step.name}" if run.step else f"{file} max_chars"
 
 
-def _path(value: str, content: Any) -> str:
-    """Return the path of the first place in a content whose key or text contains a value; `@` for a text."""
-    search = searcher([value])
-    return next((path_text(path) for path, leaf in _leaves(opened(content)) if search(searched(leaf))), "@")
+def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ...]:
+    """Return the keys and indices that lead to the first key or text in which a search finds something."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if isinstance(key, str) and search(key):
+            return (key,)
+        if search(searched(inner)):
+            return (key, *_place(inner, search))
+    return ()
 
 
-def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield every key and every leaf with its path, in order."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield (*path, key), key
-            yield from _leaves(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, (*path, index))
-    else:
-        yield path, value
-
-
-def _lost_entities(timeline: _Timeline) -> tuple[dict[str, Recall], tuple[LostEntity, ...]]:
+def _lost_entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dict[str, Recall], list[LostEntity]]:
     """Compare the entities of returns before and after they were reduced, by type and canonical value."""
-    found: dict[str, Recall] = {}
+    total, kept = Counter[str](), Counter[str]()
     lost: list[LostEntity] = []
-    for entry in timeline.returns:
+    for entry in returns:
         if entry is None or entry.outcome.rule is None or not entry.is_reduced:
             continue
-        scan = entry.outcome.rule.vocabulary.everything()
-        before, after = (entities(opened(content), scan) for content in (entry.content, entry.outcome.content))
+        found, scan = entry.found, entry.outcome.rule.vocabulary.everything()
+        before, after = (entities(opened(content), scan) for content in (found.content, entry.outcome.content))
         gone = [entity for key, entity in before.items() if key not in after]
+        total.update(kind for kind, _ in before)
+        kept.update(kind for kind, _ in before.keys() & after.keys())
         steps = _removed_by(entry.outcome, [entity.value for entity in gone])
-        for key in before:
-            total, kept = found.get(key[0], (0, 0))
-            found[key[0]] = Recall(total + 1, kept + (key in after))
-        source = (entry.tool, entry.name)
-        lost += (LostEntity(timeline.history, one.type, one.value, *source, steps[one.value]) for one in gone)
-    return dict(sorted(found.items())), tuple(lost)
+        lost += (LostEntity(history, one.type, one.value, found.tool, found.name, steps[one.value]) for one in gone)
+    return {kind: Recall(total[kind], kept[kind]) for kind in sorted(total)}, lost
 
 
-def _repeats(timeline: _Timeline) -> tuple[Repeat, ...]:
-    """List the calls that repeat an earlier one whose answer is cut, as recorded or by the rules."""
-    found = []
+def _repeats(history: str, placed: Iterable[Placed], returns: Iterable[Reduced | None]) -> Iterator[Repeat]:
+    """Yield the calls that repeat an earlier one whose answer is cut, as recorded or by the rules."""
     asked: dict[str, tuple[str, int]] = {}
     answered: dict[str, tuple[int, Reduced]] = {}
-    answers = iter(timeline.returns)
-    for message, event in zip(timeline.messages, timeline.events, strict=True):
+    answers = iter(returns)
+    for event, (message, *_) in placed:
         if isinstance(event, Response):
             for call in event.calls:
                 key = f"{call.tool} {_arguments(call.arguments)}"
                 first, entry = answered.pop(key, (0, None))
-                recorded = entry is not None and markers.PREFIX in searched(entry.content)
+                recorded = entry is not None and markers.PREFIX in searched(entry.found.content)
                 if entry is not None and (recorded or entry.is_reduced):
-                    found.append(Repeat(timeline.history, call.tool, first, message, recorded))
+                    yield Repeat(history, call.tool, first, message, recorded)
                 asked[call.id] = (key, message)
         elif isinstance(event, Returned):
             entry = next(answers)
             key, first = asked.pop(event.call_id, ("", 0))
             if key and entry is not None:
                 answered[key] = (first, entry)
-    return tuple(found)
 
 
 def _arguments(arguments: Any) -> str:
@@ -274,21 +265,37 @@ def _arguments(arguments: Any) -> str:
 # --- what is sent
 
 
-def requests(happened: Sequence[Event], contents: Iterable[Any]) -> Iterator[tuple[int, int]]:
-    """Yield the characters of each request, and those of the one before, with all of which it begins.
+def cost(happened: Sequence[Event], contents: Iterable[Any], cleared: Iterable[float] = ()) -> Cost:
+    """Return the cost of the requests of one history, whose tool returns have the given contents.
 
-    `contents` are those of the tool returns.
+    Each request sends everything before its response. `cleared` has, for each return, the number of the event from
+    which on `CLEARED` is sent instead of it.
     """
+    places = [number for number, event in enumerate(happened) if isinstance(event, Returned)]
+    clears: dict[float, list[int]] = {}
+    for place, start in zip(places, cleared, strict=False):
+        clears.setdefault(start, []).append(place)
     returned = iter(contents)
-    last = total = 0
-    for event in happened:
+    sizes: list[int] = []
+    requests = new = again = changes = last = total = 0
+    for number, event in enumerate(happened):
         if isinstance(event, Response):
-            yield total, last
+            same = last
+            for place in clears.get(number, ()):
+                same = min(same, sum(sizes[:place]))
+                total += len(CLEARED) - sizes[place]
+                sizes[place] = len(CLEARED)
+            requests += 1
+            new += total - same
+            again += same
+            changes += same < last
             last = total
-        total += event_size(event, returned)
+        sizes.append(_event_size(event, returned))
+        total += sizes[-1]
+    return Cost(requests, new, again, changes)
 
 
-def event_size(event: Event, returned: Iterator[Any]) -> int:
+def _event_size(event: Event, returned: Iterator[Any]) -> int:
     """Count the characters of an event, with the next of the contents `returned` for a tool return."""
     if isinstance(event, Response):  # what the agent wrote is sent back with the next request
         return sum(map(len, event.texts)) + sum(size(call.arguments) for call in event.calls)
@@ -296,5 +303,5 @@ def event_size(event: Event, returned: Iterator[Any]) -> int:
 
 
 def size(value: Any) -> int:
-    """Count the characters that a content is sent as; 0 for none, and for one without a JSON form."""
+    """Count the characters that a content is sent as; 0 for none, and for one that cannot be counted."""
     return 0 if value is None else characters(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from operator import add
 from typing import NamedTuple
 
@@ -36,21 +35,6 @@ class Cost(NamedTuple):
     def uncached(self, prices: Prices) -> float:
         """Return the price without a prompt cache, in characters of plain input."""
         return prices.plain * (self.new + self.again)
-
-
-NOTHING = Cost()
-
-
-def cost(requests: Iterable[tuple[int, int]]) -> Cost:
-    """Sum up the requests of one history: the characters of each, and how many of them begin it as the one before."""
-    count = new = again = changes = last = 0
-    for size, same in requests:
-        count += 1
-        new += size - same
-        again += same
-        changes += same < last
-        last = size
-    return Cost(count, new, again, changes)
 
 
 def add_costs(one: Cost, other: Cost) -> Cost:

@@ -1,18 +1,35 @@
-"""What a JMESPath expression finds in one answer, as a step of a rule would find it."""
+"""What expressions and steps find in a content, and why they find nothing."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, NamedTuple
 
-from reducer.analysis.missing import Nothing, explain
+from reducer.analysis.texts import listed
 from reducer.engine.run import seen_by
 from reducer.errors import Location
 from reducer.operations.truncate import Truncate
-from reducer.paths import Expression, Path, PathError, compile_expression, compile_path
+from reducer.paths import Chain, Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
 from reducer.rules.texts import text_paths
 from reducer.values import Unreducible
+
+_MAX_VALUES = 200  # values at one level that are searched for keys
+_MAX_KEYS = 50
+_MAX_CORRECTIONS = 6
+_TYPES: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}
+_WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
+
+
+class Nothing(NamedTuple):
+    """Why a path finds nothing, and the path that was probably meant; both empty if it finds something."""
+
+    message: str
+    path: str
 
 
 class Found(NamedTuple):
@@ -31,11 +48,10 @@ def compile_query(text: str) -> Path | Expression:
     """Compile an expression that names places, or any other, which is evaluated. Raises `PathError`."""
     try:
         return compile_path(text)
-    except PathError as error:
-        try:
+    except PathError:
+        with suppress(PathError):
             return compile_expression(text)
-        except PathError:
-            raise error from None
+        raise
 
 
 def query(expression: Path | Expression, content: Any) -> Found:
@@ -55,3 +71,182 @@ def query(expression: Path | Expression, content: Any) -> Found:
         return Found(expression.holds(value), value=expression.evaluate(value))
     places = tuple((path_text(place.keys), place.value) for place in expression.places(value))
     return Found(True, places) if places else Found(False, nothing=explain(expression, value))
+
+
+# --- what a step does not find
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something that a step names and the data lacks: its `place`, or a `key` that it keeps, drops or reads.
+
+    `text` is as in the rule, `help` says what there is, `nearest` is the path or key that was probably meant, or empty.
+    """
+
+    what: Literal["place", "key"]
+    text: str
+    help: str
+    nearest: str
+
+
+def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[Missing, ...], frozenset[str]]:
+    """Return what `step` did not find in `before`, the return after the earlier steps, and which of its keys it found.
+
+    `arrived` is the return before all steps, `places` the number of places that the step found.
+    """
+    if places:
+        return _missing_keys(step, before)
+    text, found = step.path.text, step.path.find(before)
+    if found:
+        accepted = " and ".join(sorted(f"{_TYPES[kind].split()[1]}s" for kind in step.op.accepts))
+        nothing = Nothing(f"`{text}` is {_type(found[0])}, and `{step.op.verb()}` works on {accepted}", "")
+    elif before is not arrived and step.path.find(arrived):
+        nothing = Nothing(f"an earlier step removed `{text}`", "")
+    else:
+        nothing = explain(step.path, before)
+    return (Missing("place", text, *nothing),), frozenset()
+
+
+def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
+    """Look for the keys that a step names. What it reads, as in `sort_by`, is missing if it is absent.
+
+    A key that it keeps or drops may be optional: it is missing only if a very similar one is there.
+    """
+    chains = [(chain, False) for chain in step.op.names()]
+    chains += [((*lists, *chain), True) for lists, chain in step.op.reads() if chain and "*" not in (*lists, *chain)]
+    values = step.path.find(before)[:_MAX_VALUES] if chains else []
+    lost: dict[Missing, None] = {}
+    seen: set[str] = set()
+    for chain, is_read in chains:
+        text = ".".join(chain)
+        present, depth = _follow(values, chain)
+        if depth == len(chain):
+            seen.add(text)
+            continue
+        siblings = {other[depth] for other, _ in chains if other[:depth] == chain[:depth] and len(other) > depth}
+        nearest = near(chain[depth], (key for key in present if key not in siblings), 0.7 if is_read else 0.8)
+        help = f"did you mean `{nearest}`?" if nearest else f"there are {_the_keys(present)}"
+        if nearest or (is_read and present):
+            lost[Missing("key", text, f"there is no key `{text}`; {help}", nearest)] = None
+    return tuple(lost), frozenset(seen)
+
+
+def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
+    """Follow keys through objects and items of lists; return the keys where this ends, and how many were found."""
+    for depth, name in enumerate(chain):
+        objects = [value for value in (*values, *_items(values)) if type(value) is dict]
+        values = [item[name] for item in objects if name in item][:_MAX_VALUES]
+        if not values:
+            return _keys(objects), depth
+    return [], len(chain)
+
+
+# --- why a path finds nothing
+
+
+def near(name: str, keys: Iterable[str], similarity: float = 0.7) -> str:
+    """Return the key most similar to `name`, ignoring case; empty if none is similar enough."""
+    folded = {key.casefold(): key for key in keys}
+    found = get_close_matches(name.casefold(), folded, 1, similarity)
+    return folded[found[0]] if found else ""
+
+
+def explain(path: Path | str, content: Any) -> Nothing:
+    """Return why a path finds nothing in a JSON value, and the path that was probably meant, which finds something.
+
+    Raises `PathError` for a text that is no path.
+    """
+    path = compile_path(path) if isinstance(path, str) else path
+    number, values = _end(path, content)
+    if number == len(path.shape):
+        return Nothing("", "") if values else Nothing(f"`{path.text}` is null", "")
+    step, keys, meant = path.shape[number], _keys(values), _meant(path, content)
+    at = f"`{_text(path.shape[:number])}`" if number else "the return"
+    if step[0] == "field" and step[1] in keys:
+        why = f"`{step[1]}` is null in {at}"
+    elif step[0] == "field" and keys:
+        why = f"{at} has no key `{step[1]}`" if meant else f"{at} has {_the_keys(keys)}"
+    elif _is_for(step, values):
+        why = f"`{_step_text(step)}` selects nothing in {at}"
+    else:
+        why = f"{at} is {_type(values[0])}, so `{_step_text(step)}` finds nothing there"
+    return Nothing(f"{why}; did you mean `{meant}`?" if meant else why, meant)
+
+
+def _end(path: Path, content: Any) -> tuple[int, list[Any]]:
+    """Return how many steps of a path find something, and the values that the last of these finds."""
+    values = [] if content is None else [content]
+    for number in range(len(path.shape) if values else 0):
+        found = [place.value for place in walk(path.shape[: number + 1], ValuePlace(content))]
+        if not found:
+            return number, values
+        values = found
+    return len(path.shape), values
+
+
+def _meant(path: Path, content: Any) -> str:
+    """Return a path like this one, after a few corrections, that finds something; empty if there is none."""
+    for _ in range(_MAX_CORRECTIONS):
+        number, values = _end(path, content)
+        if number == len(path.shape):
+            return path.text
+        instead = _instead(path.shape[number], values)
+        if instead is None:
+            break
+        try:
+            path = compile_path(_text((*path.shape[:number], *instead, *path.shape[number + 1 :])))
+        except PathError:
+            break
+    return ""
+
+
+def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
+    """Return steps that a path may contain instead of one that finds nothing in `values`."""
+    if step[0] != "field":
+        return None if _is_for(step, values) else ()
+    if type(values[0]) is list:
+        return ("each",), step
+    keys = _keys(values)
+    below = {key: [value[key] for value in values if type(value) is dict and key in value] for key in keys[:_MAX_KEYS]}
+    holders = [key for key, found in below.items() if step[1] in _keys([*found, *_items(found)])]
+    if len(holders) > 1:  # a map, such as of hosts by their names
+        return ("values",), step
+    if holders:
+        return ("field", holders[0]), step
+    nearest = near(step[1], keys)
+    return (("field", nearest),) if nearest else None
+
+
+def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
+    """Return whether a step of a path works on values of this type."""
+    return step[0] == "only" or type(values[0]) is (dict if step[0] in ("field", "values") else list)
+
+
+def _items(values: Iterable[Any]) -> list[Any]:
+    return [item for value in values if type(value) is list for item in value[:_MAX_VALUES]][:_MAX_VALUES]
+
+
+def _keys(values: Iterable[Any]) -> list[str]:
+    return list(dict.fromkeys(key for value in values if type(value) is dict for key in value))
+
+
+def _the_keys(keys: Sequence[str]) -> str:
+    return f"the {'key' if len(keys) == 1 else 'keys'} {listed(f'`{key}`' for key in keys)}"
+
+
+def _type(value: Any) -> str:
+    return _TYPES.get(type(value), "a truth value")
+
+
+def _text(shape: Shape) -> str:
+    return "".join(map(_step_text, shape)).removeprefix(".") or "@"
+
+
+def _step_text(step: tuple[Any, ...]) -> str:
+    """Write a step of a path as JMESPath."""
+    kind, *arguments = step
+    if kind == "field":
+        return f".{path_text(arguments)}"
+    if kind in ("filter", "only"):
+        return f"[?{arguments[0].text}]"
+    return _WRITTEN.get(kind) or f"[{':'.join('' if one is None else str(one) for one in arguments)}]"

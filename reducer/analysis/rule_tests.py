@@ -9,7 +9,7 @@ from typing import Literal
 
 from reducer.analysis.expectations import Failure, Place, unmet
 from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
-from reducer.analysis.samples import SampleError, Snapshots, compare_snapshot, sample
+from reducer.analysis.samples import SampleError, Snapshots, sample
 from reducer.analysis.steps import StepReport, characters, step_reports
 from reducer.engine import StepRun, attempt
 from reducer.rules import Rule, Ruleset, Test
@@ -84,14 +84,12 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None
         content = sample(rule, test)
         before = dump(content)
     except SampleError as error:
-        return TestResult(rule, number, (Failure((*here, "given"), str(error), what="given"),))
+        return TestResult(rule, number, (Failure(str(error), place=(*here, "given"), what="given"),))
     try:
         outcome = attempt(ruleset, rule.name, content)
-        failures = [_of_law(one, here) for one in broken_laws(ruleset, content, before, outcome)]
-        found = [*unmet(test.expect, content, outcome)]
-        if test.expect.snapshot is not None:
-            found += compare_snapshot(rule, test.expect.snapshot, outcome.content, None if failures else update)
-        failures += (replace(one, place=(*here, "expect", *one.place), what=str(one.place[0])) for one in found)
+        broken = [_of_law(one, here) for one in broken_laws(ruleset, content, before, outcome)]
+        found = unmet(test.expect, content, outcome, None if broken else update)
+        failures = (*broken, *(replace(one, place=(*here, "expect", *one.place)) for one in found))
     except Exception as error:  # law 9: a rule never raises, so the test shows what did
         return TestResult(rule, number, (_of_law(Broken(9, f"{type(error).__name__}: {error}"), here),))
     size = characters(content)
@@ -99,22 +97,14 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None
         steps = step_reports(outcome, size, False) if outcome.steps else ()
     except Unreducible:
         steps = ()
-    return TestResult(
-        rule,
-        number,
-        tuple(failures),
-        before=size,
-        after=size if outcome.content is content else characters(outcome.content),
-        gated=outcome.gated,
-        steps=steps,
-        runs=outcome.steps,
-    )
+    after = size if outcome.content is content else characters(outcome.content)
+    return TestResult(rule, number, failures, size, after=after, gated=outcome.gated, steps=steps, runs=outcome.steps)
 
 
 def _of_law(broken: Broken, here: Place) -> Failure:
     law, message = f"law {broken.law}", LAWS[broken.law]
     place = ("steps", broken.step - 1) if broken.step else (*here, "name")
-    return Failure(place, f"{law}, {message}: {broken.message}", message, broken.message, what=law)
+    return Failure(f"{law}, {message}: {broken.message}", message, broken.message, place=place, what=law)
 
 
 def untested(rules: Iterable[Rule]) -> list[Gap]:

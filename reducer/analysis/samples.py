@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os.path import realpath
 from pathlib import Path
 from typing import Any, NoReturn
 
-from reducer.analysis.expectations import Failure, differs
-from reducer.analysis.texts import excerpt, listed, opened
+from reducer.analysis.texts import listed
 from reducer.errors import HistoryError
 from reducer.files import read_file
-from reducer.histories.stored import Return, returns
+from reducer.histories.stored import returns
 from reducer.rules import Rule, Test
 from reducer.rules.choose import rule_chooser
 from reducer.strict_json import loads
@@ -22,14 +19,14 @@ from reducer.values import dump
 
 MAX_SAMPLE = 100_000_000
 _TOO_DEEP = "it is nested too deeply"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SampleError(ValueError):
     """A sample that cannot be used: the message names its file."""
 
 
-def _file(rule: Rule, name: str) -> Path:
+def file_of(rule: Rule, name: str) -> Path:
+    """Return the file that a test of a rule names."""
     return Path(rule.file).parent / name
 
 
@@ -39,7 +36,7 @@ def sample(rule: Rule, test: Test) -> Any:
     if given.text is not None:
         return given.text
     if given.file is not None:
-        content = _read(_file(rule, given.file))
+        content = read_sample(file_of(rule, given.file))
     elif given.history is not None:
         content = _from_history(rule, given.history, given.call)
     else:
@@ -53,7 +50,7 @@ def sample(rule: Rule, test: Test) -> Any:
     return content
 
 
-def _read(file: Path) -> Any:
+def read_sample(file: Path) -> Any:
     """Read a file: the value of its JSON, or its text if the name ends in `.txt`. Raises `SampleError`."""
     try:
         data = read_file(file, MAX_SAMPLE)
@@ -77,7 +74,7 @@ def _refuse(word: str) -> NoReturn:
 
 def _from_history(rule: Rule, name: str, call: str | None) -> Any:
     """Return the content of the tool return that a test names. Raises `SampleError`."""
-    file = _file(rule, name)
+    file = file_of(rule, name)
     try:
         found = list(returns(read_file(file, MAX_SAMPLE)))
     except (OSError, HistoryError) as error:
@@ -86,24 +83,17 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
         raise SampleError(f"{file}: {_TOO_DEEP}") from None
     is_for = rule_chooser((rule,))
     of_tool = [one for one in found if is_for(one.tool) is not None]
-    chosen = [one for one in of_tool if call is None or call in (_id(one), f"{one.call_id}#{one.nth}")]
+    chosen = [one for one in of_tool if call is None or call in (one.name, f"{one.call_id}#{one.nth}")]
     if not of_tool:
         tools = listed(f"`{one.tool}`" for one in found) or "no tool"
         raise SampleError(f"{file}: contains no return of `{rule.name}`; there are returns of {tools}")
     if len(chosen) != 1:
         what = f"{len(chosen):,} returns of `{rule.name}`" if chosen else f"no return with the call id `{call}`"
-        ids = listed(f"`{_id(one)}`" for one in of_tool)
+        ids = listed(f"`{one.name}`" for one in of_tool)
         raise SampleError(f"{file}: contains {what}; choose one with `call`: {ids}")
     if chosen[0].untouched:
         raise SampleError(f"{file}: rules never apply to this return: {chosen[0].untouched}")
     return chosen[0].content
-
-
-def _id(found: Return) -> str:
-    return f"{found.call_id}#{found.nth}" if found.nth > 1 else found.call_id
-
-
-# --- snapshots
 
 
 @dataclass(slots=True)
@@ -117,41 +107,4 @@ class Snapshots:
 def snapshots_for(rules: tuple[Rule, ...]) -> Snapshots:
     """Return an empty collection for the snapshots of these rules."""
     names = ((rule, name) for rule in rules for test in rule.tests for name in (test.given.file, test.given.history))
-    return Snapshots(frozenset(Path(realpath(_file(rule, name))) for rule, name in names if name))
-
-
-def compare_snapshot(rule: Rule, name: str, result: Any, update: Snapshots | None) -> Iterator[Failure]:
-    """Yield how a result differs from its snapshot; nothing if it is the same, or if `update` has it written."""
-    file = _file(rule, name)
-    real, is_json = Path(realpath(file)), file.suffix == ".json"
-    if not is_json and (type(result) is not str or _SURROGATE.search(result)):
-        help = "name a file that ends in .json"
-        yield _wrong("the result is no text that a file can contain", "a text", result, help)
-        return
-    if not real.is_relative_to(realpath(_file(rule, "."))):
-        yield _wrong(f"{file} is a link to another folder", "a file beside the rule file", str(real))
-        return
-    if update is not None and real in update.given:
-        yield _wrong(f"{file} is what a test starts from", "a file of its own", str(file))
-        return
-    seen, fault = opened(result) if is_json else result, ""
-    try:
-        known = _read(file)
-    except SampleError as error:
-        known, fault = None, str(error)
-    is_same = not fault and dump(known) == dump(seen)
-    if update is not None and (not is_same or real in update.files):
-        written = f"{json.dumps(seen, ensure_ascii=False, indent=2)}\n" if is_json else result
-        text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
-        if update.files.setdefault(real, text) != text:
-            yield _wrong(f"another test has another result for {file}", "a file of its own", str(file))
-        return
-    help = "`--update` writes the current result: look at it before you keep it"
-    if fault:
-        yield _wrong(fault, f"a snapshot in {file}", result, help)
-    elif not is_same:
-        yield differs(("snapshot",), f"the result differs from {file}", known, seen, help=help)
-
-
-def _wrong(message: str, expected: str, seen: Any, help: str = "") -> Failure:
-    return Failure(("snapshot",), message, expected, excerpt(seen), help=help)
+    return Snapshots(frozenset(Path(realpath(file_of(rule, name))) for rule, name in names if name))

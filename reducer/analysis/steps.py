@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
-from reducer.analysis.missing import Missing, missing
+from reducer.analysis.query import Missing, missing
 from reducer.analysis.texts import excerpt
 from reducer.engine import Edit, Outcome
 from reducer.operations.limit import Limit
@@ -20,10 +19,8 @@ from reducer.values import Unreducible, chars
 Kind = Literal["removed", "emptied", "cut", "unwrapped", "restored"]
 Pattern = tuple[Token, ...]
 
-_MANY_KEYS = 8
-"""Changed keys of one object above which it counts as a map, whose keys are written as `*`."""
-_MAX_NAMES = 6
-"""Removed keys of alike objects that have a line each; more are named on one line."""
+_MANY_KEYS = 8  # changed keys of one object above which it counts as a map, whose keys are written as `*`
+_MAX_NAMES = 6  # removed keys of alike objects that have a line each; more are named on one line
 _SAMPLE = 64
 _KINDS: dict[str, Kind] = {"key": "removed", "items": "removed", "emptied": "emptied", "cut": "cut"}
 
@@ -61,7 +58,7 @@ def changes(edits: Iterable[Edit], restored: bool = False) -> tuple[Change, ...]
     for (kind, alike), by_pattern in groups.items():
         kind = "restored" if restored else _KINDS.get(kind, "unwrapped")
         if len(by_pattern) > _MAX_NAMES:
-            largest = sorted(by_pattern, key=lambda each: -_characters(by_pattern[each]))
+            largest = sorted(by_pattern, key=lambda each: -sum(abs(one.before - one.after) for one in by_pattern[each]))
             together = [edit for group in by_pattern.values() for edit in group]
             found.append(_change(kind, alike, together, tuple(str(each[-1]) for each in largest)))
         else:
@@ -86,10 +83,6 @@ def _pattern(edit: Edit, maps: Set[Pattern]) -> Pattern:
         -1 if type(token) is int else None if depth < last and edit.path[:depth] in maps else token
         for depth, token in enumerate(edit.path)
     )
-
-
-def _characters(edits: Iterable[Edit]) -> int:
-    return sum(abs(edit.before - edit.after) for edit in edits)
 
 
 def _change(kind: Kind, pattern: Pattern, edits: list[Edit], names: tuple[str, ...] = ()) -> Change:
@@ -163,42 +156,32 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
     size = characters(outcome.left_after(0, seen=False), before)
     for run in outcome.steps:
         left = characters(outcome.left_after(run.number, seen=False), before)
-        lacking, names = missing(run.step, found, arrived, run.places) if run.ran and run.step else ((), frozenset())
-        report = StepReport(
-            step=run.step,
-            ran=run.ran,
-            places=run.places,
-            before=size,
-            after=left,
-            changes=changes(removed.get(run.number, ())),
-            # What is restored inside an item may have been removed by an earlier step.
-            restored=min(restored[run.number], size - left),
-            missing=lacking,
-            seen=names,
-            always_kept=_always_kept(run.step, found) if run.step and run.changed else 0,
+        step, always_kept = run.step, 0
+        lacking, names = missing(step, found, arrived, run.places) if run.ran and step else ((), frozenset())
+        if step and run.changed and isinstance(step.op, Limit):
+            always_kept = sum(map(step.op.always_kept, step.path.find(found)))
+        reports.append(
+            StepReport(
+                step=step,
+                ran=run.ran,
+                places=run.places,
+                before=size,
+                after=left,
+                changes=changes(removed.get(run.number, ())),
+                # What is restored inside an item may have been removed by an earlier step.
+                restored=min(restored[run.number], size - left),
+                missing=lacking,
+                seen=names,
+                always_kept=always_kept,
+            )
         )
-        reports.append(report)
         size, found = left, outcome.left_after(run.number)
     return tuple(reports)
 
 
-def _always_kept(step: Step, found: Any) -> int:
-    if not isinstance(step.op, Limit):
-        return 0
-    return sum(step.op.always_kept(place) for place in step.path.find(found))
-
-
 def characters(value: Any, otherwise: int = 0) -> int:
-    """Count the characters that the model is shown for a value; `otherwise` if it is too deep to be counted."""
-    if type(value) is str:
-        return len(value)
+    """Count the characters that the model is shown for a value; `otherwise` if they cannot be counted."""
     try:
-        return len(_encode(value))  # six times as fast as `chars`, which also counts live objects
-    except (ValueError, TypeError, RecursionError):
-        try:
-            return chars(value)
-        except (Unreducible, RecursionError):
-            return otherwise
-
-
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False).encode
+        return chars(value)
+    except (Unreducible, RecursionError):
+        return otherwise

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from reducer.analysis.attention import attention
-from reducer.analysis.report import Report
+from reducer.analysis.report import Report, attention
 from reducer.cli.files import Selection, find_sources, progress, targets
 from reducer.cli.reduction import Run, reduce_sources
 from reducer.cli.rules import choose_rules, files_read, load

@@ -19,7 +19,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
 
-from reducer.analysis.report import LookOptions, ReturnReport, look
+from reducer.analysis.look import LookOptions, look
+from reducer.analysis.report import ReturnReport
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Selection, find_sources
 from reducer.cli.rules import choose_rules, load

@@ -20,8 +20,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from reducer.analysis.report import MAX_BAD, LinesLook, LookOptions, ReturnReport, add_lines, look, look_at_lines
-from reducer.analysis.tally import LineSum, Tally
+from reducer.analysis.look import LinesLook, LookOptions, look, look_at_lines
+from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, add_lines
 from reducer.cli.files import Advance, Chunk, Selection, Source, compressed, open_target, read_chunks
 from reducer.cli.rules import Chosen, load
 from reducer.cli.screen import CommandError, counted, say, say_skipped

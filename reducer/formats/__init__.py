@@ -7,69 +7,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
-from reducer.formats.json_text import read_json, read_json_lines, read_string, write_line
+from reducer.formats.json_text import read_json, read_json_lines, read_string
 from reducer.formats.literal import read_literal
-from reducer.formats.nodes import Atom, Bracketed, plain
-from reducer.values import dump
+from reducer.formats.nodes import Atom, Bracketed, Format
+from reducer.values import dump, plain
 
 __all__ = ["Atom", "Bracketed", "Format", "decode", "parse", "parse_lines", "parse_nested", "plain"]
 
 _LONGEST_HEAD = 200
 _MOST_QUOTES = 4
 _CALL = re.compile(r"[A-Za-z_][\w.]{0,200}(?:=[^=\s]|\()")
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format that a text was read in.
-
-    `write` returns the text of a value that was made from the parsed one by leaving things out. The unchanged value
-    gives the same text, except for blanks, escapes and the digits of numbers in JSON. `is_json`: the text as a whole is
-    JSON. `least` is the number of items that a root list must keep for its text to be read in the same format again.
-    """
-
-    name: str
-    write: Callable[[Any], str]
-    is_json: bool = False
-    least: int = 0
-
-
 _JSON = Format("JSON", dump, is_json=True)
 
 
-def parse(text: str) -> tuple[Any, Format] | None:
+def parse(text: str, nested: bool = False) -> tuple[Any, Format] | None:
     """Return the value that a text as a whole expresses and its format, None for plain text.
 
-    Never raise. The value is a list, an object, a tuple or a `Bracketed`, and consists of plain JSON types, tuples,
-    `Bracketed` and `Atom`.
+    In a text within a value (`nested`), a head, and fields without brackets are plain text. Never raise. The value is a
+    list, an object, a tuple or a `Bracketed`, and consists of plain JSON types, tuples, `Bracketed` and `Atom`.
     """
-    return _parse(text, nested=False)
-
-
-def decode(text: str) -> Any:
-    """Return the structure that a text expresses, in plain JSON types; any other text as it is."""
-    found = parse(text)
-    return text if found is None else plain(found[0])
-
-
-def parse_nested(text: str) -> tuple[Any, Format] | None:
-    """Parse a text within a value as `parse` does, except that fields without brackets and a head are plain text."""
-    return _parse(text, nested=True)
-
-
-def parse_lines(text: str) -> tuple[list[str], Format]:
-    """Return the lines of a text without their line ends, and the format that writes them with theirs."""
-    between = "\r\n" if text.count("\r\n") == text.count("\n") > 0 else "\n"
-    body = text.removesuffix(between)
-    after = text[len(body) :]
-    return body.split(between), Format("lines of text", lambda lines: between.join(lines) + after)
-
-
-def _parse(text: str, nested: bool) -> tuple[Any, Format] | None:
     stripped = text.strip(" \t\r\n")
     start = stripped[:1]
     if start == '"':
@@ -78,22 +36,29 @@ def _parse(text: str, nested: bool) -> tuple[Any, Format] | None:
         value = read_json(text)
         if value is not None:
             return value, _JSON
-        return _parse_json_lines(text) or _parse_literal(text, nested)
+        return read_json_lines(text) or _parse_literal(text, nested)
     if start == "(" or _CALL.match(stripped):
         return _parse_literal(text, nested)
     return None if nested else _parse_under_head(text)
 
 
-def _parse_json_lines(text: str) -> tuple[Any, Format] | None:
-    found = read_json_lines(text)
-    if found is None:
-        return None
-    items, between, after = found
+def parse_nested(text: str) -> tuple[Any, Format] | None:
+    """Parse a text within a value."""
+    return parse(text, nested=True)
 
-    def write(items: list[Any]) -> str:
-        return between.join(map(write_line, items)) + after
 
-    return items, Format("JSON lines", write, least=2)
+def decode(text: str) -> Any:
+    """Return the structure that a text expresses, in plain JSON types; any other text as it is."""
+    found = parse(text)
+    return text if found is None else plain(found[0])
+
+
+def parse_lines(text: str) -> tuple[list[str], Format]:
+    """Return the lines of a text without their line ends, and the format that writes them with theirs."""
+    between = "\r\n" if text.count("\r\n") == text.count("\n") > 0 else "\n"
+    body = text.removesuffix(between)
+    after = text[len(body) :]
+    return body.split(between), Format("lines of text", lambda lines: between.join(lines) + after)
 
 
 def _parse_literal(text: str, nested: bool) -> tuple[Any, Format] | None:
@@ -112,7 +77,7 @@ def _parse_quoted(text: str, nested: bool) -> tuple[Any, Format] | None:
         if inside is None:
             return None
         text, quotes = inside, quotes + 1
-    found = None if text[:1] == '"' else _parse(text, nested)
+    found = None if text[:1] == '"' else parse(text, nested)
     if found is None:
         return None
     value, inner = found
@@ -128,13 +93,9 @@ def _parse_quoted(text: str, nested: bool) -> tuple[Any, Format] | None:
 
 def _parse_under_head(text: str) -> tuple[Any, Format] | None:
     start = text.find("\n", 0, _LONGEST_HEAD) + 1
-    if not start or text[start : start + 1] not in ("[", "{", "("):
-        return None
-    found = _parse(text[start:], nested=False)
+    head, body = text[:start], text[start:]
+    found = parse(body) if head and body[:1] in ("[", "{", "(") else None
     if found is None:
         return None
     value, inner = found
-    head = text[:start]
-    return value, replace(
-        inner, name=f"{inner.name} under a line", write=lambda value: head + inner.write(value), is_json=False
-    )
+    return value, Format(f"{inner.name} under a line", lambda value: head + inner.write(value), least=inner.least)

@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 from typing import Any, NoReturn
 
-from reducer.formats.nodes import Bracketed
+from reducer.formats.nodes import Bracketed, Format
+from reducer.strict_json import is_deep
 from reducer.values import MAX_DEPTH, dump
 
 _BLANK = " \t\r\n"
 
 
-def read_json(text: str) -> Any:
+def read_json(text: str, levels: int = MAX_DEPTH) -> Any:
     """Return the object or list that a text as a whole encodes, None for any other text.
 
     Other texts include those that could not be written back without loss: duplicate keys, `NaN`, numbers out of range,
-    more than `MAX_DEPTH` levels.
+    more than so many `levels`.
     """
     stripped = text.strip(_BLANK)
     if stripped[:1] not in ("{", "[") or stripped[-1:] not in ("}", "]"):
         return None
-    try:
-        value = _DECODER.decode(stripped)
-    except (ValueError, RecursionError):
-        return None
-    return None if _is_deep(value, stripped) else value
+    value = _decoded(stripped)
+    return None if is_deep(value, len(stripped), levels) else value
 
 
 def read_string(text: str) -> str | None:
     """Return the text that a JSON string encodes, None for any other text."""
-    try:
-        value = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
+    value = _decoded(text)
     return value if type(value) is str else None
 
 
-def read_json_lines(text: str) -> tuple[list[Bracketed], str, str] | None:
-    """Return the lines of JSON lines, the line end between them, and the line ends after the last.
+def _decoded(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
 
-    There are at least two lines, and each is an object or list. Return None for any other text.
+
+def read_json_lines(text: str) -> tuple[list[Bracketed], Format] | None:
+    """Return the lines of JSON lines and their format, None for any other text.
+
+    There are at least two lines, and each is an object or list.
     """
     body = text.rstrip("\r\n")
     between = "\r\n" if "\r\n" in body else "\n"
@@ -50,14 +51,15 @@ def read_json_lines(text: str) -> tuple[list[Bracketed], str, str] | None:
         return None
     items = []
     for line in lines:
-        value = read_json(line)
+        value = read_json(line, MAX_DEPTH - 1)
         if value is None:
             return None
         items.append(Bracketed(value, source=line))
-    return items, between, text[len(body) :]
+    after = text[len(body) :]
+    return items, Format("JSON lines", lambda items: between.join(map(_line, items)) + after, least=2)
 
 
-def write_line(item: Any) -> str:
+def _line(item: Any) -> str:
     """Return the line of an item: as it came if its value did not change. A marker among the items is a JSON string."""
     if type(item) is Bracketed:
         return item.source or dump(item.value)
@@ -72,10 +74,15 @@ def in_range(text: str) -> float:
     return number
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+class DuplicateKey(ValueError):
+    """An object that has the same key twice."""
+
+
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these members. Raise `DuplicateKey`."""
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise ValueError("duplicate key")
+        raise DuplicateKey
     return value
 
 
@@ -83,16 +90,4 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _is_deep(value: Any, text: str) -> bool:
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return False
-    # Level by level at C speed: a container refers to its items, a scalar to nothing.
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = gc.get_referents(*level)
-        if not level:
-            return False
-    return any(type(item) is list or type(item) is dict for item in level)
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse, parse_float=in_range)
+_DECODER = json.JSONDecoder(object_pairs_hook=distinct, parse_constant=_refuse, parse_float=in_range)

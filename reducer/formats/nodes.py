@@ -1,9 +1,25 @@
-"""Values of structured text that plain JSON types cannot express. `repr` of each is its text."""
+"""Formats, and values of structured text that plain JSON types cannot express: `repr` of each is its text."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format that a text was read in.
+
+    `write` returns the text of a value that was made from the parsed one by leaving things out. The unchanged value
+    gives the same text, except for blanks, escapes and the digits of numbers in JSON. `is_json`: the text as a whole is
+    JSON. `least` is the number of items that a root list must keep for its text to be read in the same format again.
+    """
+
+    name: str
+    write: Callable[[Any], str]
+    is_json: bool = False
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -52,15 +68,3 @@ class Bracketed:
             return f"{self.opening}{inner}{self.closing}"
         inner = repr(self.value)[1:-1]
         return f"{self.opening}{inner}{self.closing}" if inner else "set()"
-
-
-def plain(value: Any) -> Any:
-    """Return `value` in plain JSON types: nodes and tuples as lists and objects, atoms as their source text."""
-    kind = type(value)
-    if kind is dict:
-        return {key: plain(item) for key, item in value.items()}
-    if kind is list or kind is tuple:
-        return [plain(item) for item in value]
-    if kind is Bracketed:
-        return plain(value.value)
-    return value.source if kind is Atom else value

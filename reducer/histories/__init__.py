@@ -1,5 +1,45 @@
 """Where the tool returns of a history are: finds them, and writes back only the contents that change.
 
 `stored.reduce_json(data, reduce)` takes and returns JSON bytes; `live.reduce_messages(messages, reduce)` takes and
-returns PydanticAI objects. A stored format is one file that defines a `Format`; `formats` lists them.
+returns PydanticAI objects. A stored format is one file that defines a `Format`; `search.FORMATS` lists them.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+RECALL = "recall_tool_return"
+"""The tool with which a model reads the original of a return again, page by page."""
+
+FindMentions = Callable[[Any, Any], Callable[[], frozenset[str]]]
+"""Takes the place and the content of a tool return; returns what finds the values in it that later messages mention.
+
+The place is the number of a message, in a stored history a `Key`.
+"""
+
+_SYNTHESIZED = "pydantic_ai_synthesized_tool_return"
+
+
+def why_untouched(tool: object, outcome: object = None, tool_kind: object = None, metadata: object = None) -> str:
+    """Return the reason why rules never apply to a tool return with these fields; empty if they do."""
+    if type(tool) is not str:
+        return "it names no tool"
+    if tool.startswith("final_result"):
+        return "it answers an output tool"
+    if tool == RECALL:
+        return "it is what the model asked to see again"
+    if outcome is not None and outcome != "success":
+        return f"its outcome is {outcome}"
+    if tool_kind is not None:
+        return f"its tool kind is {tool_kind}"
+    if isinstance(metadata, Mapping) and _SYNTHESIZED in metadata:
+        return "PydanticAI wrote it for a call without an answer"
+    return ""
+
+
+def protecting(reduce: Callable[..., Any], mentions: FindMentions | None, place: Any) -> Callable[..., Any]:
+    """Return `reduce(tool, content)` that protects what `mentions` finds, for the return at `place`."""
+    if mentions is None:
+        return reduce
+    return lambda tool, content: reduce(tool, content, protected=mentions(place, content))

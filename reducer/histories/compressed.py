@@ -21,8 +21,6 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"
 _STEP = 1 << 10
 """Compressed bytes that zstandard gets at once: its output has no bound, and 1 kB is 32 MB at worst."""
-_GZIP_LEVEL = 6
-_ZSTD_LEVEL = 3
 
 
 class CompressedError(ValueError):
@@ -55,9 +53,9 @@ def compressed(content: bytes, kind: Compression) -> bytes:
     Raises `CompressedError`.
     """
     if kind == "gz":
-        return gzip.compress(content, _GZIP_LEVEL, mtime=0)
+        return gzip.compress(content, 6, mtime=0)
     if kind == "zst":
-        return cast(bytes, _zstandard().ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True).compress(content))
+        return cast(bytes, _zstandard().ZstdCompressor(write_checksum=True).compress(content))
     return content
 
 
@@ -68,11 +66,9 @@ def _gzip_reader(source: Stream) -> Callable[[int], bytes]:
         try:
             return cast(bytes, file.read1(most))
         except EOFError:
-            raise CompressedError(f"cut short: the gzip file ends early, at byte {source.at:,}") from None
+            raise _cut_short("gzip", source) from None
         except (zlib.error, gzip.BadGzipFile) as error:
-            raise CompressedError(
-                f"damaged: the gzip file cannot be read at about byte {source.at:,} ({error})"
-            ) from None
+            raise _damaged("gzip", source, error) from None
 
     return read
 
@@ -86,16 +82,22 @@ def _frames(source: Stream) -> Iterator[bytes]:
         try:
             content = frame.decompress(step)
         except zstandard.ZstdError as error:
-            raise CompressedError(
-                f"damaged: the zstd file cannot be read at about byte {source.at:,} ({error})"
-            ) from None
+            raise _damaged("zstd", source, error) from None
         if frame.eof:
             source.unread(frame.unused_data)
             frame = None
         if content:
             yield content
     if frame is not None:
-        raise CompressedError(f"cut short: the zstd file ends early, at byte {source.at:,}")
+        raise _cut_short("zstd", source)
+
+
+def _cut_short(kind: str, source: Stream) -> CompressedError:
+    return CompressedError(f"cut short: the {kind} file ends early, at byte {source.at:,}")
+
+
+def _damaged(kind: str, source: Stream, error: Exception) -> CompressedError:
+    return CompressedError(f"damaged: the {kind} file cannot be read at about byte {source.at:,} ({error})")
 
 
 def _zstandard() -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw, Struct, UnsetType
 
 from reducer.histories.source import Source
 from reducer.references import Call, Prompt, Response
@@ -15,7 +15,7 @@ Scalar = str | int | float | bool | None
 """What a field may hold besides the structure that is read: a field that holds anything else is read as well."""
 
 
-class ToolReturn(NamedTuple):
+class ToolReturn(Struct):
     """One tool return of a message: `part` counts from 0, `contents` are all the places that hold its content.
 
     `untouched` is the reason why rules never apply to it, empty if they do.
@@ -24,7 +24,7 @@ class ToolReturn(NamedTuple):
     part: int
     tool: Any
     call_id: Any
-    contents: tuple[Raw, ...]
+    contents: list[Raw]
     untouched: str = ""
     timestamp: Any = None
 
@@ -59,4 +59,4 @@ def objects(value: Any, kind: type[Struct]) -> list[Any]:
 
 def called(tool: Any, arguments: Raw | UnsetType, call_id: Any, source: Source) -> Call:
     """Return a tool call, with its arguments decoded."""
-    return Call(str(tool or ""), None if arguments is UNSET else source.value(arguments), str(call_id or ""))
+    return Call(str(tool or ""), source.value(arguments), str(call_id or ""))

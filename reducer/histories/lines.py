@@ -15,10 +15,8 @@ MAX_LINE = 16 * 1024 * 1024
 _PIECE = 2 * 1024 * 1024
 """Least bytes of a piece: small enough for several in memory, large enough to be compressed on its own."""
 _STEP = 1 << 18
-_BLANK = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*+")
-_LINES = (".jsonl", ".ndjson")
-_COMPRESSED = ("", ".gz", ".zst")
-ENDINGS = tuple(ending + compressed for ending in (".json", *_LINES) for compressed in _COMPRESSED)
+_LINES_ENDINGS = tuple(ending + compressed for ending in (".jsonl", ".ndjson") for compressed in ("", ".gz", ".zst"))
+ENDINGS = (".json", ".json.gz", ".json.zst", *_LINES_ENDINGS)
 """How the names of files end that may hold histories."""
 
 _LIGHT = 4 * 1024 * 1024
@@ -85,7 +83,7 @@ class Piece(NamedTuple):
 
 def is_lines_name(name: str) -> bool:
     """Tell whether a file of this name holds JSON lines, whatever it begins with."""
-    return name.lower().endswith(tuple(ending + compressed for ending in _LINES for compressed in _COMPRESSED))
+    return name.lower().endswith(_LINES_ENDINGS)
 
 
 def are_lines(stream: Stream) -> bool:
@@ -97,22 +95,19 @@ def are_lines(stream: Stream) -> bool:
     values = 0
     while values < 2 and (line := stream.readline(MAX_LINE + 1)):
         head.append(line)
-        if _BLANK.fullmatch(line) is None:
-            values += 1
-            if values == 1 and not _is_value(line):
-                break
+        value = line.removeprefix(BOM).strip(b" \t\r\n")
+        values += value != b""
+        if values == 1 and value and (len(line) > MAX_LINE or not _is_structure(value)):
+            break
     stream.unread(b"".join(head))
     return values == 2
 
 
-def _is_value(line: bytes) -> bool:
-    if len(line) > MAX_LINE or line.removeprefix(BOM).lstrip()[:1] not in (b"{", b"["):
-        return False
+def _is_structure(line: bytes) -> bool:
     try:
-        loads(line)
+        return type(loads(line)) in (dict, list)
     except (ValueError, RecursionError):
         return False
-    return True
 
 
 def pieces(stream: Stream) -> Iterator[Piece]:
@@ -139,12 +134,11 @@ def pieces(stream: Stream) -> Iterator[Piece]:
 
 
 def lines_of(piece: bytes) -> Iterator[tuple[int, int]]:
-    """Return where each line of a piece starts, and where it ends without its line feed."""
+    """Yield where each line of a piece starts, and where it ends without its line feed."""
     start = 0
     while start < len(piece):
         end = piece.find(b"\n", start)
-        if end < 0:
-            end = len(piece)
+        end = len(piece) if end < 0 else end
         yield start, end
         start = end + 1
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from reducer.histories.reducible import why_untouched
+from reducer.histories import FindMentions, protecting, why_untouched
 from reducer.references import Call, Mentions, Response
 from reducer.values import Unreducible, plain
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 _DEEPEST = 250
 """Levels of a content that are searched for references: PydanticAI stores none that are deeper."""
-
-FindMentions = Callable[[int, Any], Callable[[], frozenset[str]]]
-"""Returns what finds the values in a content of a message, given by its number, that later responses mention."""
 
 
 def reduce_messages(
@@ -31,15 +28,10 @@ def reduce_messages(
     """
     from pydantic_ai.messages import ToolReturnPart
 
-    def reduced(message: ModelMessage, reduce_one: Callable[[str, Any], Any]) -> ModelMessage:
-        return with_parts(
-            message, lambda part: reduced_part(part, reduce_one) if type(part) is ToolReturnPart else part
-        )
+    def change(number: int, part: Any) -> Any:
+        return reduced_part(part, protecting(reduce, mentions, number)) if type(part) is ToolReturnPart else part
 
-    return [
-        reduced(message, reduce if mentions is None else _protecting(reduce, mentions, number))
-        for number, message in enumerate(messages)
-    ]
+    return [with_parts(message, partial(change, number)) for number, message in enumerate(messages)]
 
 
 def with_parts(message: ModelMessage, change: Callable[[Any], Any]) -> ModelMessage:
@@ -79,10 +71,6 @@ def later_mentions(messages: Sequence[ModelMessage]) -> FindMentions:
         return mentions().after(number, plain(content, _DEEPEST))
 
     return lambda number, content: partial(find, number, content)
-
-
-def _protecting(reduce: Callable[..., Any], mentions: FindMentions, number: int) -> Callable[[str, Any], Any]:
-    return lambda tool, content: reduce(tool, content, protected=mentions(number, content))
 
 
 def _written(response: ModelMessage) -> Response:

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from reducer.histories import why_untouched
 from reducer.histories.format import Format, Scalar, ToolReturn, called
-from reducer.histories.reducible import why_untouched
 from reducer.histories.source import Source
 from reducer.references import Prompt, Response, searched
 
@@ -41,40 +41,36 @@ def _recognises(message: Message, strict: bool) -> bool:
 
 
 def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
-    if message.kind != "request":
-        return
-    parts: Any = message.parts
+    parts: Any = message.parts if message.kind == "request" else ()
     for number, part in enumerate(parts):
-        if type(part) is not Part or part.part_kind != "tool-return":
-            continue
-        why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
-        if part.content is UNSET:
-            contents: tuple[Raw, ...] = ()
-        else:
-            contents = (part.content,)
+        if type(part) is Part and part.part_kind == "tool-return":
+            why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
             if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
                 why = "its content is bytes, a date or the like, stored as a text"
-        yield ToolReturn(number, part.tool_name, part.tool_call_id, contents, why, part.timestamp)
+            contents = [] if part.content is UNSET else [part.content]
+            yield ToolReturn(
+                number, part.tool_name, part.tool_call_id, contents, untouched=why, timestamp=part.timestamp
+            )
 
 
 def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
     listed: Any = message.parts
-    parts = [(number, part, _content(part, source)) for number, part in enumerate(listed) if type(part) is Part]
     if message.kind == "response":
-        texts = (text for _, part, text in parts if part.part_kind == "text" and isinstance(text, str))
-        called_parts = (part for _, part, _ in parts if part.part_kind == "tool-call")
-        calls = (called(part.tool_name, part.args, part.tool_call_id, source) for part in called_parts)
-        yield 0, Response(tuple(texts), tuple(calls))
+        parts = [part for part in listed if type(part) is Part]
+        texts = [source.value(part.content) for part in parts if part.part_kind == "text"]
+        calls = [
+            called(part.tool_name, part.args, part.tool_call_id, source)
+            for part in parts
+            if part.part_kind == "tool-call"
+        ]
+        yield 0, Response(tuple(text for text in texts if isinstance(text, str)), tuple(calls))
         return
     if isinstance(message.instructions, str):
         yield 0, Prompt(message.instructions)
-    for number, part, content in parts:
-        if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
+    for number, part in enumerate(listed):
+        if type(part) is Part and part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
+            content = source.value(part.content)
             yield number, Prompt(content if isinstance(content, str) else searched(content))
-
-
-def _content(part: Part, source: Source) -> Any:
-    return None if part.content is UNSET or part.part_kind == "tool-return" else source.value(part.content)
 
 
 FORMAT = Format(

@@ -27,11 +27,11 @@ _NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "mess
 _LONGEST_KEYS = 100
 
 Path = tuple[str | int, ...]
-Messages = tuple[Format, list[Any]]
-"""Messages of a list, or a single message, with their format."""
+Message = tuple[Format, Any]
+"""A message with its format."""
 
 
-def find_messages(source: Source, input_format: InputFormat) -> list[Messages]:
+def find_messages(source: Source, input_format: InputFormat) -> list[Message]:
     """Return all messages of a stored history in order. Raises `HistoryError` if it is none.
 
     The history is a list of messages, one message, or any JSON in which there are such.
@@ -39,50 +39,39 @@ def find_messages(source: Source, input_format: InputFormat) -> list[Messages]:
     formats = [one for one in FORMATS if one.name == input_format] or FORMATS
     if not memoryview(source.root).nbytes:
         raise HistoryError("empty: expected a list of messages")
-    found = list(_search(source, formats, source.root, ()))
+    mark = source.mark(source.root)
+    found = list(_search(source, formats, source.root, ())) if mark in ("[", "{") else []
     if found:
-        return found
+        return [(form, message) for form, messages in found for message in messages]
     source.decode(Raw, source.root)
-    if source.mark(source.root) == "[":
-        raise _no_message(source, formats, source.decode(list[Raw], source.root)[0], (0,))
+    if mark == "[":
+        raise _no_message(source, formats, source.root, (0,))
     raise HistoryError(f"not a history: found {_described(source, source.root)}, {_expected(formats)}")
 
 
-def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> Iterator[Messages]:
-    """Yield the messages in a list or object, each list of them, each single message and each empty history."""
-    mark = source.mark(raw)
-    if mark == "[":
-        yield from _search_list(source, formats, raw, path)
-    elif mark == "{":
-        members = source.decode(dict[str, Raw], raw)
-        for one in formats:
-            if not members.keys().isdisjoint(one.message.__struct_encode_fields__):
-                message = source.decode(one.message, raw)
-                if one.recognises(message, len(formats) > 1):
-                    yield one, [message]
-                    return
-        for key, value in members.items():
-            if _may_hold(source, value, (*path, key)):
-                yield from _search(source, formats, value, (*path, key))
-
-
-def _search_list(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> Iterator[Messages]:
-    items: list[Raw]
+def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> Iterator[tuple[Format, list[Any]]]:
+    """Yield the messages in a list or object: each list of them, each single message and each empty history."""
+    is_list = source.mark(raw) == "["
+    members: dict[Any, Raw] = {} if is_list else source.decode(dict[str, Raw], raw)
     for one in formats:
-        messages = source.decode(_list_of(one.message), raw)
+        if is_list:
+            messages = source.decode(_list_of(one.message), raw)
+        else:
+            is_likely = not members.keys().isdisjoint(one.message.__struct_encode_fields__)
+            messages = [source.decode(one.message, raw)] if is_likely else []
         if any(type(message) is one.message and one.recognises(message, len(formats) > 1) for message in messages):
             for number, message in enumerate(messages):
                 if type(message) is not one.message or not one.recognises(message, False):
-                    items = source.decode(list[Raw], raw)
-                    raise _no_message(source, [one], items[number], (*path, number))
+                    raise _no_message(source, [one], raw, (*path, number))
             yield one, messages
             return
-    items = source.decode(list[Raw], raw)
-    if not items and (not path or path[-1] in _NAMES):
-        yield formats[0], []
-    for number, item in enumerate(items):
-        if _may_hold(source, item, (*path, number)):
-            yield from _search(source, formats, item, (*path, number))
+    if is_list:
+        members = dict(enumerate(source.decode(list[Raw], raw)))
+        if not members and (not path or path[-1] in _NAMES):
+            yield formats[0], []
+    for key, value in members.items():
+        if _may_hold(source, value, (*path, key)):
+            yield from _search(source, formats, value, (*path, key))
 
 
 def _may_hold(source: Source, raw: Raw, path: Path) -> bool:
@@ -103,9 +92,12 @@ def _expected(formats: Sequence[Format]) -> str:
     return f"expected {', or '.join(one.expected for one in formats)}"
 
 
-def _no_message(source: Source, formats: Sequence[Format], item: Raw, path: Path) -> HistoryError:
+def _no_message(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> HistoryError:
+    """Return the error for an item of a list, given by its path, that is no message."""
+    number = int(path[-1])
+    item = source.decode(list[Raw], raw)[number]
     wrapper = f" of `{path_text(path[:-1])}`" if path[1:] else ""
-    where = f"item {int(path[-1]) + 1}{wrapper} at {located(source.data, source.place(item)[0])}"
+    where = f"item {number + 1}{wrapper} at {located(source.data, source.place(item)[0])}"
     return HistoryError(
         f"not a history: {where} is not a message: found {_described(source, item)}, {_expected(formats)}"
     )
@@ -118,8 +110,5 @@ def _described(source: Source, raw: Raw) -> str:
         names = {"[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
         return names.get(mark, "a number")
     keys = list(source.decode(dict[str, Raw], raw))
-    return (
-        f"an object with the keys {shorten(', '.join(keys), _LONGEST_KEYS, placeholder=' …')}"
-        if keys
-        else "an empty object"
-    )
+    shown = shorten(", ".join(keys), _LONGEST_KEYS, placeholder=" …")
+    return f"an object with the keys {shown}" if keys else "an empty object"

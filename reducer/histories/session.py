@@ -6,16 +6,18 @@ to them, `technical_details` may hold the same results without an id. All of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from reducer.histories import why_untouched
 from reducer.histories.format import Format, Scalar, ToolReturn, called, objects
-from reducer.histories.reducible import why_untouched
 from reducer.histories.source import Source
 from reducer.references import Call, Prompt, Response
+
+_ERROR = "it is an error"
 
 
 class Result(Struct, gc=False):
@@ -67,23 +69,6 @@ class Message(Struct, gc=False):
     interaction_id: Raw | UnsetType = UNSET
 
 
-@dataclass(slots=True, eq=False)
-class _Return:
-    """A tool return while its copies are gathered."""
-
-    part: int
-    tool: Any
-    call_id: Any
-    timestamp: Any
-    contents: list[Raw] = field(default_factory=list)
-    is_error: bool = False
-
-    def add(self, contents: Iterable[Raw | UnsetType], is_error: bool) -> None:
-        """Add copies of the content."""
-        self.contents += [content for content in contents if content is not UNSET]
-        self.is_error = self.is_error or is_error
-
-
 def _recognises(message: Message, strict: bool) -> bool:
     if type(message.kind) is str and message.parts is not UNSET:
         return False
@@ -96,14 +81,12 @@ def _recognises(message: Message, strict: bool) -> bool:
     )
 
 
-def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+def _returns(message: Message, source: Source) -> list[ToolReturn]:
     newer, older = (
         [one for number, part in _parts(parts) if _has_results(part) for one in _returns_of(part, number)]
         for parts in (message.parts, message.activity_parts)
     )
-    for one in _gathered(newer, older, source):
-        why = why_untouched(one.tool) or ("it is an error" if one.is_error else "")
-        yield ToolReturn(one.part, one.tool, one.call_id, tuple(one.contents), why, one.timestamp)
+    return _gathered(newer, older, source)
 
 
 def _parts(parts: Any) -> list[tuple[int, Part]]:
@@ -116,12 +99,16 @@ def _has_results(part: Part) -> bool:
     return kind in ("tool_result", "tool_call")  # in a `tool_call`, the call and its result are one
 
 
-def _returns_of(part: Part, number: int) -> list[_Return]:
+def _returns_of(part: Part, number: int) -> list[ToolReturn]:
     """Return the returns of an activity: its results, with the technical details that hold them again."""
-    returns: list[_Return] = []
+
+    def new(tool: Any, call_id: Any) -> ToolReturn:
+        return ToolReturn(number, tool, call_id, [], untouched=why_untouched(tool), timestamp=part.timestamp)
+
+    returns: list[ToolReturn] = []
     for result in objects(part.results, Result):
-        returns.append(_Return(number, result.name, result.call_id, part.timestamp))
-        returns[-1].add([result.content], result.is_error not in (None, False))
+        returns.append(new(result.name, result.call_id))
+        _add(returns[-1], [result.content], "" if result.is_error in (None, False) else _ERROR)
     unpaired = dict(enumerate(returns))
     tools = objects(part.tools, Tool)
     for position, details in enumerate(objects(part.technical_details, Details)):
@@ -130,50 +117,51 @@ def _returns_of(part: Part, number: int) -> list[_Return]:
             index = next((at for at, one in unpaired.items() if one.tool == tool), -1)
         one = unpaired.pop(index, None)
         if one is None:
-            call_id = tools[position].id if position < len(tools) else None
-            one = _Return(number, tool, call_id, part.timestamp)
+            one = new(tool, tools[position].id if position < len(tools) else None)
             returns.append(one)
-        one.add([details.raw_result], details.status not in (None, "success"))
+        _add(one, [details.raw_result], "" if details.status in (None, "success") else _ERROR)
     return returns
 
 
-def _gathered(newer: list[_Return], older: list[_Return], source: Source) -> list[_Return]:
+def _add(one: ToolReturn, copies: Iterable[Raw | UnsetType], untouched: str) -> None:
+    """Add copies of the content to a return."""
+    one.contents += [copy for copy in copies if copy is not UNSET]
+    one.untouched = one.untouched or untouched
+
+
+def _gathered(newer: list[ToolReturn], older: list[ToolReturn], source: Source) -> list[ToolReturn]:
     """Return the returns of both lists, in which those of the older list are copies of those of the newer list.
 
-    An id may come back within a message: the second return with it is the second in both lists. Where one of the two
-    has no id, the tool and the text must be the same.
+    Where one of the two has no id, the tool and the text must be the same.
     """
-    by_id: dict[Any, list[_Return]] = {}
-    for one in newer:
-        by_id.setdefault(_id_of(one), []).append(one)
+    text_of = partial(_text_of, source)
+    rest = _join(older, newer, _id_of)
+    rest = _join(rest, [one for one in newer if one.call_id is None], text_of)
+    others = [copy for copy in rest if copy.call_id is not None]
+    rest = [copy for copy in rest if copy.call_id is None]
+    return [*newer, *others, *_join(rest, [one for one in newer if one.call_id is not None], text_of)]
+
+
+def _join(copies: list[ToolReturn], returns: list[ToolReturn], key: Callable[[ToolReturn], Any]) -> list[ToolReturn]:
+    """Add copies to the returns with the same key, the second one to the second return with it; return the others."""
+    known: dict[Any, list[ToolReturn]] = {}
+    for one in returns if copies else ():
+        known.setdefault(key(one), []).append(one)
+    known.pop(None, None)
     others = []
-    for copy in older:
-        if (id := _id_of(copy)) and (same := by_id.get(id)):
-            same.pop(0).add(copy.contents, copy.is_error)
+    for copy in copies:
+        if same := known.get(key(copy)):
+            _add(same.pop(0), copy.contents, copy.untouched)
         else:
             others.append(copy)
-    if not others:
-        return newer
-    by_text: dict[Any, list[_Return]] = {}
-    for one in newer:
-        by_text.setdefault((_text_of(one, source), one.call_id is None), []).append(one)
-    returns = list(newer)
-    for copy in others:
-        text = _text_of(copy, source)
-        keys = [(text, True), (text, False)] if copy.call_id is None else [(text, True)]
-        same = next(filter(None, map(by_text.get, keys)), None)
-        if text and same:
-            same.pop(0).add(copy.contents, copy.is_error)
-        else:
-            returns.append(copy)
-    return returns
+    return others
 
 
-def _id_of(one: _Return) -> tuple[str, str] | None:
+def _id_of(one: ToolReturn) -> tuple[str, str] | None:
     return (one.tool, one.call_id) if type(one.tool) is str and type(one.call_id) is str else None
 
 
-def _text_of(one: _Return, source: Source) -> tuple[str, bytes] | None:
+def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
     """Return the tool and the content of a return as it is written; None unless the content is a text."""
     if type(one.tool) is not str or not one.contents or source.mark(one.contents[0]) != '"':
         return None
@@ -181,7 +169,8 @@ def _text_of(one: _Return, source: Source) -> tuple[str, bytes] | None:
 
 
 def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
-    text = _text(message, source)
+    written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
+    text = str(source.value(next(written, UNSET)) or "")
     if message.role != "assistant":
         yield 0, Prompt(text)
         return
@@ -204,13 +193,6 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
     texts = texts or ([text] if text else [])
     if texts or calls:
         yield number + 1, Response(tuple(texts), tuple(calls))
-
-
-def _text(message: Message, source: Source) -> str:
-    for raw in (message.text_content, message.response_text_main):
-        if raw is not UNSET and source.mark(raw) == '"':
-            return str(source.value(raw) or "")
-    return ""
 
 
 FORMAT = Format(

@@ -14,26 +14,24 @@ from json.decoder import JSONDecodeError
 from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError
+from reducer.formats.json_text import DuplicateKey, distinct
 from reducer.strict_json import as_python_3_11, is_deep
+from reducer.values import escaped
 
 BOM = b"\xef\xbb\xbf"
 NO_CONTENT = "its content is no text, list or object"
 
-_TOO_DEEP = "it is nested too deep to be read"
 _DEEPEST = 100
 """Levels of nesting that are searched for messages; the messages of a history are not as deep."""
-_START = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\n\r]*+")
-_BETWEEN = re.compile(r"[ \t\n\r,:]*+")
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 _LONE_SURROGATE = re.compile(
     rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
     re.DOTALL,
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 
 _get_buffer = ctypes.pythonapi.PyObject_GetBuffer
@@ -46,26 +44,14 @@ _skip = json.JSONDecoder(parse_int=len).raw_decode
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
-class _Buffer(ctypes.Structure):
-    """The beginning of CPython's `Py_buffer`, and room for its other fields."""
-
-    _fields_ = (
-        ("buf", ctypes.c_void_p),
-        ("obj", ctypes.py_object),
-        ("len", ctypes.c_ssize_t),
-        ("others", ctypes.c_void_p * 8),
-    )
-
-
 def _buffer(value: Any) -> tuple[int, int]:
     """Return the address and the length of the bytes of a value."""
-    buffer = _Buffer()
-    reference = ctypes.byref(buffer)
-    _get_buffer(value, reference, 0)
+    fields = (ctypes.c_void_p * 11)()  # CPython's `Py_buffer`: the address, the object, the length, and others
+    _get_buffer(value, fields, 0)
     try:
-        return buffer.buf or 0, buffer.len
+        return fields[0] or 0, fields[2] or 0
     finally:
-        _release_buffer(reference)
+        _release_buffer(fields)
 
 
 class Source:
@@ -80,21 +66,21 @@ class Source:
         self._plain = plain
         self._text = readable(data) if plain else data
         self._address = _buffer(self._text)[0]
-        start = _START.match(self._text)
-        view: Any = memoryview(self._text)[start.end() if start else 0 :]
+        start = len(self._text) - len(self._text.removeprefix(BOM).lstrip(b" \t\n\r"))
+        view: Any = memoryview(self._text)[start:]
         self.root: Raw = view if plain else Raw(view)
 
     def decode(self, kind: Any, raw: Raw) -> Any:
         """Decode a value as a type."""
         return _convert(kind, memoryview(raw)) if self._plain else _decoder(kind).decode(raw)
 
-    def value(self, raw: Raw) -> Any:
-        """Decode a value as plain JSON; None if it cannot be decoded."""
-        return decode(self.data[slice(*self.place(raw))])[0]
+    def value(self, raw: Raw | UnsetType) -> Any:
+        """Decode a value as plain JSON; None if it is missing or cannot be decoded."""
+        return None if raw is UNSET else decode(self.data[slice(*self.place(raw))])[0]
 
-    def mark(self, raw: Raw) -> str:
-        """Return the first character of a value, such as `{`."""
-        return chr(memoryview(raw)[0])
+    def mark(self, raw: Raw | UnsetType) -> str:
+        """Return the first character of a value, such as `{`; nothing if it is missing."""
+        return "" if raw is UNSET else chr(memoryview(raw)[0])
 
     def place(self, raw: Raw) -> tuple[int, int]:
         """Return the byte offsets where a value starts and ends."""
@@ -135,8 +121,9 @@ def _members(view: memoryview) -> Iterator[tuple[str, memoryview]]:
 
 
 def _between(text: str, at: int) -> int:
-    found = _BETWEEN.match(text, at)
-    return found.end() if found else at
+    while text[at] in " \t\n\r,:":
+        at += 1
+    return at
 
 
 def readable(data: bytes) -> bytes:
@@ -186,18 +173,7 @@ def _fault(data: bytes, error: JSONDecodeError) -> HistoryError:
     return HistoryError(f"not JSON: {message} at {located(data, error.pos)}")
 
 
-class _RepeatedKey(ValueError):
-    pass
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise _RepeatedKey
-    return value
-
-
-_strict = json.JSONDecoder(object_pairs_hook=_distinct).decode
+_strict = json.JSONDecoder(object_pairs_hook=distinct).decode
 _lenient = json.JSONDecoder().decode
 
 
@@ -211,12 +187,12 @@ def decode(piece: bytes) -> tuple[Any, str]:
     try:
         try:
             value = _strict(text)
-        except _RepeatedKey:
+        except DuplicateKey:
             value, why = _lenient(text), "an object in it has the same key twice"
         if is_deep(value, len(text)):
-            return None, _TOO_DEEP
+            raise RecursionError
     except RecursionError:
-        return None, _TOO_DEEP
+        return None, "it is nested too deep to be read"
     except ValueError:
         return None, "a number in it has more digits than can be read"
     return value, why if type(value) in (str, list, dict) else NO_CONTENT
@@ -227,9 +203,4 @@ def encode(value: Any) -> bytes:
     try:
         return to_json(value, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError):
-        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", _encode(value)).encode()
-
-
-def can_encode(new: Any, encoded: bytes, original: bytes) -> bool:
-    """Tell whether a changed content keeps its numbers: one such as 1e400 is read as infinity."""
-    return type(new) is str or b"Infinity" not in encoded or b"Infinity" in original
+        return escaped(_encode(value)).encode()

@@ -10,10 +10,12 @@ from msgspec import MsgspecError
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
+from reducer.histories import FindMentions
+from reducer.histories import protecting as protecting
 from reducer.histories.format import ToolReturn
 from reducer.histories.search import InputFormat as InputFormat
-from reducer.histories.search import Messages, find_messages
-from reducer.histories.source import NO_CONTENT, Source, can_encode, decode, encode, located
+from reducer.histories.search import Message, find_messages
+from reducer.histories.source import NO_CONTENT, Source, decode, encode, located
 from reducer.references import Event, Mentions, Response, Returned
 
 
@@ -27,9 +29,6 @@ class Key(NamedTuple):
     part: int
     nth: int
 
-
-FindMentions = Callable[[Key, Any], Callable[[], frozenset[str]]]
-"""Returns what finds the values in a content of the return at `Key` that later messages mention."""
 
 _Located = tuple[Key, ToolReturn, list[tuple[int, int]]]
 """A tool return at its place, and the byte offsets of its contents, a text first."""
@@ -65,6 +64,11 @@ class Return(NamedTuple):
         """The decoded content."""
         return self.places[0].content
 
+    @property
+    def name(self) -> str:
+        """The return as `--call` names it: its call id, with a number from the second one on."""
+        return f"{self.call_id}#{self.nth}" if self.nth > 1 else self.call_id
+
 
 class Placed(NamedTuple):
     """One event of a history; `key` is its place, with that of the tool return for a `Returned`."""
@@ -91,7 +95,7 @@ def reduce_json(
     def changes() -> Iterator[tuple[Content, Any]]:
         for found in returns(data, input_format, applies=applies):
             if not found.untouched:
-                own = reduce if mentions is None else protecting(reduce, mentions, found.key)
+                own = protecting(reduce, mentions, found.key)
                 yield from change_copies(found, own(found.tool, found.content), own)
 
     return splice(data, changes())
@@ -105,40 +109,45 @@ def returns(
     With `applies`, only those that rules for such a tool may change. Raises `HistoryError`.
     """
     times: dict[str, int] = {}
-    for key, found, spans in _read(data, input_format, partial(_locate, data, applies)):
+    for key, found, spans in _read(data, input_format, partial(_locate, applies)):
         call_id = _text(found.call_id)
         times[call_id] = nth = times.get(call_id, 0) + 1
-        places, why = _decoded(data, spans)
-        yield Return(_text(found.tool), call_id, nth, key, places, found.untouched or why, _text(found.timestamp))
+        decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
+        places = []
+        for start, end in spans:
+            piece = data[start:end]
+            if piece not in decoded:
+                decoded[piece] = decode(piece)
+            places.append(Content(decoded[piece][0], start, end))
+        why = next((why for _, why in decoded.values() if why), "") if places else NO_CONTENT
+        yield Return(
+            tool=_text(found.tool),
+            call_id=call_id,
+            nth=nth,
+            key=key,
+            places=tuple(places) or (Content(None, 0, 0),),
+            untouched=found.untouched or why,
+            timestamp=_text(found.timestamp),
+        )
 
 
-def events(data: bytes, input_format: InputFormat = "auto", *, contents: bool = True) -> list[Placed]:
-    """Return what happened in a stored history, in order: prompts, responses and tool returns.
-
-    Without `contents`, those of the tool returns are None. Raises `HistoryError`.
-    """
-    return _read(data, input_format, partial(_events, data, contents))
+def events(data: bytes, input_format: InputFormat = "auto") -> list[Placed]:
+    """Return the prompts, responses and tool returns of a stored history in order. Raises `HistoryError`."""
+    return _read(data, input_format, lambda *read: sorted(_returned(*read) + _said(*read), key=lambda one: one.key))
 
 
 def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMentions:
     """Return what finds the values in tool returns that later messages mention; reads the history when first asked."""
 
     @cache
-    def mentions() -> tuple[Mentions, dict[Key, int]]:
-        happened = events(data, input_format, contents=False)
-        numbers = {one.key: number for number, one in enumerate(happened) if isinstance(one.event, Returned)}
-        return Mentions([(n, one.event) for n, one in enumerate(happened) if isinstance(one.event, Response)]), numbers
+    def mentions() -> Mentions:
+        said = _read(data, input_format, _said)
+        return Mentions([(one.key, one.event) for one in said if isinstance(one.event, Response)])
 
     def find(key: Key, content: Any) -> frozenset[str]:
-        found, numbers = mentions()
-        return found.after(numbers[key], content)
+        return mentions().after(key, content)
 
     return lambda key, content: partial(find, key, content)
-
-
-def protecting(reduce: Callable[..., Any], mentions: FindMentions, key: Key) -> Callable[[str, Any], Any]:
-    """Return `reduce(tool, content)` that protects what later messages mention, for the return at `key`."""
-    return lambda tool, content: reduce(tool, content, protected=mentions(key, content))
 
 
 def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
@@ -146,7 +155,9 @@ def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
     edits: list[tuple[int, int, bytes]] = []
     for place, new in changes:
         encoded = new if type(new) is bytes else encode(new)
-        if type(new) is bytes or can_encode(new, encoded, data[place.start : place.end]):
+        # A number such as 1e400 is read as infinity: such a content stays.
+        is_same_json = type(new) in (str, bytes) or b"Infinity" not in encoded
+        if is_same_json or b"Infinity" in data[place.start : place.end]:
             edits.append((place.start, place.end, encoded))
     if not edits:
         return data
@@ -180,14 +191,9 @@ def _changed_copy(found: Return, new: Any, copy: Any, reduce: Callable[[str, Any
     if type(content) is not str or type(new) is not str or type(copy) is str or (own is copy and new is content):
         return own
     # The two agree nearly always; the original text, which is long, is decoded only if they do not.
-    value = copy if new is content else _structure(new)
+    value = copy if new is content else read_json(new)
     agrees = type(value) is not type(copy) or _is_same(value, own)
-    return value if not agrees and _is_same(copy, _structure(content)) else own
-
-
-def _structure(text: str) -> Any:
-    value = read_json(text)
-    return text if value is None else value
+    return value if not agrees and _is_same(copy, read_json(content)) else own
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -195,7 +201,7 @@ def _is_same(one: Any, other: Any) -> bool:
     return one is other or (bool(one == other) and (type(one) is str or encode(one) == encode(other)))
 
 
-def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[Messages]], list[_T]]) -> list[_T]:
+def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[Message]], list[_T]]) -> list[_T]:
     """Return what `use(source, messages)` returns."""
     try:
         data.isascii() or data.decode()
@@ -210,12 +216,11 @@ def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[Me
         return use(source, find_messages(source, input_format))
 
 
-def _locate(
-    data: bytes, applies: Callable[[str], bool] | None, source: Source, groups: list[Messages]
-) -> list[_Located]:
+def _locate(applies: Callable[[str], bool] | None, source: Source, messages: list[Message]) -> list[_Located]:
     """Return the tool returns of a history; with `applies` only those that rules for such a tool may change."""
     located: list[_Located] = []
-    for number, (form, message) in enumerate((form, message) for form, group in groups for message in group):
+    data = source.data
+    for number, (form, message) in enumerate(messages):
         times: dict[int, int] = {}
         for found in form.returns(message, source):
             nth = times.get(found.part, 0)
@@ -230,28 +235,22 @@ def _locate(
     return located
 
 
-def _events(data: bytes, contents: bool, source: Source, groups: list[Messages]) -> list[Placed]:
-    happened = []
-    for key, found, spans in _locate(data, None, source, groups):
-        content = decode(data[slice(*spans[0])])[0] if contents and spans else None
-        happened.append(Placed(Returned(content, _text(found.call_id)), key))
-    for number, (form, message) in enumerate((form, message) for form, group in groups for message in group):
-        happened += [Placed(event, Key(number, part, -1)) for part, event in form.said(message, source)]
-    return sorted(happened, key=lambda one: one.key)
+def _returned(source: Source, messages: list[Message]) -> list[Placed]:
+    """Return the tool returns of a history as events."""
+    return [
+        Placed(Returned(decode(source.data[slice(*spans[0])])[0] if spans else None, _text(found.call_id)), key)
+        for key, found, spans in _locate(None, source, messages)
+    ]
+
+
+def _said(source: Source, messages: list[Message]) -> list[Placed]:
+    """Return the prompts and responses of a history."""
+    return [
+        Placed(event, Key(number, part, -1))
+        for number, (form, message) in enumerate(messages)
+        for part, event in form.said(message, source)
+    ]
 
 
 def _text(value: Any) -> str:
     return "" if value is None else str(value)
-
-
-def _decoded(data: bytes, spans: list[tuple[int, int]]) -> tuple[tuple[Content, ...], str]:
-    """Decode the contents of a return; the reason why rules never apply to one of them comes second."""
-    decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
-    places = []
-    for start, end in spans:
-        piece = data[start:end]
-        if piece not in decoded:
-            decoded[piece] = decode(piece)
-        places.append(Content(decoded[piece][0], start, end))
-    why = next((why for _, why in decoded.values() if why), "") if places else NO_CONTENT
-    return tuple(places) or (Content(None, 0, 0),), why

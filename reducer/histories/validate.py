@@ -1,26 +1,33 @@
 """Check stored histories: what PydanticAI refuses to load, what providers refuse to answer, and what is unusual.
 
-PydanticAI's own type adapter checks the fields. It is imported only when a history of PydanticAI is found.
+PydanticAI's own type adapter checks the fields; it is imported only when a history of PydanticAI is found. The order of
+messages, calls with their returns, and session histories are checked here.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from reducer.histories.findings import Finding, Path, described, locate
-from reducer.histories.pairing import Messages, check_calls, check_order, check_session, is_session_message
+from reducer.histories.findings import Finding, Path, described, locate, short
 from reducer.histories.source import BOM, position
+from reducer.paths.written import path_text
 
 _WRAPPERS = 16
 """Levels of wrapping that are searched for messages."""
 _MAX_ERRORS = 10_000
 _ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
+_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_SESSION_KEYS = frozenset({"text_content", "activity_parts", "response_text_main", "interaction_id"})
+
+Messages = Sequence[tuple[Path, Any]]
+"""The messages of a history, or the parts of a message, each with its path in the file."""
 
 
 class Document(NamedTuple):
@@ -30,13 +37,6 @@ class Document(NamedTuple):
     value: Any
     line: int
     fault: Finding | None = None
-
-
-class History(NamedTuple):
-    """Messages that belong together, with their paths; not `is_whole` for a message that is not in a list."""
-
-    messages: Messages
-    is_whole: bool
 
 
 def validate(stored: bytes) -> list[Finding]:
@@ -81,32 +81,35 @@ def _check_value(value: Any) -> Iterator[Finding]:
         yield Finding("V003", (), f"no history: found {described(value)}, {words}")
     for messages, is_whole in found:
         if not any(_is_message(message) for _, message in messages):
-            yield from check_session(messages)
+            yield from _check_session(messages)
             continue
         yield from _check_fields(messages)
         if is_whole:
-            yield from check_order(messages)
-            yield from check_calls(messages)
+            yield from _check_order(messages)
+            yield from _check_calls(messages)
 
 
-def _histories(value: Any) -> list[History]:
-    """Return the lists of messages in a JSON value, and the messages that are in no list as one history."""
-    found = list(_search(value, ()))
-    alone = [message for one in found if not one.is_whole for message in one.messages]
-    return [*(one for one in found if one.is_whole), *([History(alone, len(alone) > 1)] if alone else [])]
+def _histories(value: Any) -> list[tuple[Messages, bool]]:
+    """Return the lists of messages in a JSON value, and the messages that are in no list as one history.
 
+    A message alone is no whole history.
+    """
+    lists: list[tuple[Messages, bool]] = []
+    others: list[tuple[Path, Any]] = []
 
-def _search(value: Any, path: Path) -> Iterator[History]:
-    if _is_message(value) or is_session_message(value):
-        yield History([(path, value)], is_whole=False)
-        return
-    items = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
-    within = [((*path, key), item) for key, item in items]
-    if type(value) is list and any(_is_message(item) or is_session_message(item) for item in value):
-        yield History(within, is_whole=True)
-    elif len(path) < _WRAPPERS:
-        for inner, item in within:
-            yield from _search(item, inner)
+    def search(path: Path, value: Any) -> None:
+        items = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
+        within = [((*path, key), item) for key, item in items]
+        if _is_message(value) or _is_session_message(value):
+            others.append((path, value))
+        elif type(value) is list and any(_is_message(item) or _is_session_message(item) for item in value):
+            lists.append((within, True))
+        elif len(path) < _WRAPPERS:
+            for inner, item in within:
+                search(inner, item)
+
+    search((), value)
+    return [*lists, (others, len(others) > 1)] if others else lists
 
 
 def _is_message(value: Any) -> bool:
@@ -116,6 +119,25 @@ def _is_message(value: Any) -> bool:
     return value.get("kind") in ("request", "response") or (
         type(parts) is list and ("kind" in value or any(type(part) is dict and "part_kind" in part for part in parts))
     )
+
+
+def _is_session_message(value: Any) -> bool:
+    """Return whether a value is a message of a session history, which has a role and other keys than PydanticAI's."""
+    if type(_field(value, "role")) is not str:
+        return False
+    return not _SESSION_KEYS.isdisjoint(value) or any(
+        _field(part, "type") == "activity" for _, part in _items((), value, "parts")
+    )
+
+
+def _field(value: Any, name: str) -> Any:
+    return value.get(name) if type(value) is dict else None
+
+
+def _items(path: Path, value: Any, name: str) -> Messages:
+    """Return the items of a list in an object at a path, each with its path."""
+    items = _field(value, name)
+    return [((*path, name, number), item) for number, item in enumerate(items)] if type(items) is list else []
 
 
 class _Error(NamedTuple):
@@ -172,3 +194,150 @@ def _error(detail: Any, messages: Sequence[Any]) -> _Error:
     if kind == "missing":
         return _Error((*path, last), kinds, f"`{last}` is missing")
     return _Error(path, kinds, f"found {described(value)}; {words[0].lower()}{words[1:]}")
+
+
+def _check_order(messages: Messages) -> Iterator[Finding]:
+    """Check which messages follow each other, and where system prompts and tool returns are in a request."""
+    previous: Any = None
+    started = False  # something other than a system prompt came before
+    for path, message in messages:
+        kind = _field(message, "kind")
+        parts = [(here, _field(part, "part_kind")) for here, part in _items(path, message, "parts")]
+        if kind == "response":
+            called = any(part_kind == "tool-call" for _, part_kind in parts)
+            if previous == "response" and called:
+                yield Finding("V041", path, "a response with tool calls follows a response; expected a request")
+            elif previous == "response":
+                yield Finding("V040", path, "a response follows a response; expected a request")
+            elif path == messages[0][0]:
+                yield Finding("V043", path, "the first message is a response; expected a request")
+            started = True
+        elif kind == "request":
+            prompted = False
+            other = next((here for here, part_kind in parts if part_kind not in ("tool-return", "retry-prompt")), None)
+            if previous == "request" and other is not None:
+                words = "a request with more than tool returns follows a request; expected a response"
+                yield Finding("V042", other, words)
+            for here, part_kind in parts:
+                if part_kind == "system-prompt" and started:
+                    yield Finding("V044", here, "a system prompt is not at the start")
+                elif part_kind == "tool-return" and prompted:
+                    yield Finding("V045", here, "a tool return follows a prompt; expected it before the prompt")
+                started = started or part_kind != "system-prompt"
+                prompted = prompted or part_kind == "user-prompt"
+        previous = kind
+
+
+_Calls = dict[str, list[tuple[Path, Any]]]
+"""The paths and the tool names of calls by their id."""
+
+
+def _check_calls(messages: Messages) -> Iterator[Finding]:
+    """Check that each call has one return or retry with its id and tool name before the next response.
+
+    An id counts within one response: some providers number their calls and reuse the ids. Consecutive responses count
+    as one.
+    """
+    waiting: _Calls = {}
+    answered: dict[str, Path] = {}
+    previous: Any = None
+    for path, message in messages:
+        kind = _field(message, "kind")
+        if kind == "response" and previous != "response":
+            yield from _unanswered(waiting, "V030", f"before the next response, {path_text(path)}")
+            waiting, answered = {}, {}
+        for here, part in _items(path, message, "parts"):
+            part_kind = _field(part, "part_kind")
+            if kind == "response" and part_kind == "tool-call":
+                yield from _check_call(here, part, waiting)
+            # A retry without a tool name asks for another text and answers no call.
+            elif kind == "request" and (
+                part_kind == "tool-return" or (part_kind == "retry-prompt" and part.get("tool_name") is not None)
+            ):
+                yield from _check_answer(here, part, waiting, answered)
+        previous = kind
+    yield from _unanswered(waiting, "V031", "yet")
+
+
+def _unanswered(waiting: _Calls, code: str, when: str) -> Iterator[Finding]:
+    for calls in waiting.values():
+        for path, tool in calls:
+            yield Finding(code, (*path, "tool_call_id"), f"the call of {_tool(tool)} has no return {when}")
+
+
+def _check_call(path: Path, part: dict[str, Any], waiting: _Calls) -> Iterator[Finding]:
+    yield from _check_id(path, part)
+    id = part.get("tool_call_id")
+    if type(id) is str:
+        if id in waiting:
+            words = f"an earlier call of this response also has the id {short(id)}"
+            yield Finding("V034", (*path, "tool_call_id"), words)
+        waiting.setdefault(id, []).append((path, part.get("tool_name")))
+
+
+def _check_answer(path: Path, part: dict[str, Any], waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
+    yield from _check_id(path, part)
+    id, tool, here = part.get("tool_call_id"), part.get("tool_name"), (*path, "tool_call_id")
+    if type(id) is not str:
+        return
+    if calls := waiting.get(id):
+        # Calls with one id are told apart by their tool name, otherwise by their order.
+        call = next((call for call in calls if call[1] == tool), calls[0])
+        calls.remove(call)
+        answered[id], called = call
+        if called != tool and type(called) is type(tool) is str:
+            words = f"answers {path_text(answered[id])}, a call of {_tool(called)}, with the tool name {_tool(tool)}"
+            yield Finding("V035", (*path, "tool_name"), words)
+    elif id in answered:
+        yield Finding("V033", here, f"the call {path_text(answered[id])} already has a return")
+    else:
+        same = next((other for other, calls in waiting.items() for _, called in calls if called == tool), None)
+        hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
+        yield Finding("V032", here, f"no call of the previous response has the id {short(id)}{hint}")
+
+
+def _check_id(path: Path, part: dict[str, Any]) -> Iterator[Finding]:
+    here, id = (*path, "tool_call_id"), part.get("tool_call_id")
+    if "tool_call_id" not in part:
+        yield Finding("V037", here, "`tool_call_id` is missing; PydanticAI generates a different id at every load")
+    elif type(id) is str and not _ID.fullmatch(id):
+        yield Finding("V036", here, f"found {short(id)}; Anthropic accepts letters, digits, `_` and `-`")
+
+
+def _tool(name: Any) -> str:
+    return f"`{name[:60]}`" if type(name) is str else "no tool"
+
+
+def _check_session(messages: Messages) -> Iterator[Finding]:
+    """Check that the requests and results of a session history match, and that both copies of a result are equal."""
+    requested: dict[str, Path] = {}
+    answered: set[str] = set()
+    for path, message in messages:
+        if type(_field(message, "role")) is not str:
+            yield Finding("V060", path, "expected a message with a `role`")
+        for at, tool in _entries(path, message, "tools"):
+            if type(id := _field(tool, "id")) is str:
+                requested.setdefault(id, (*at, "id"))
+        counts: Counter[Any] = Counter()
+        contents: dict[tuple[str, int], Any] = {}
+        for at, result in _entries(path, message, "results"):
+            if type(id := _field(result, "call_id")) is not str:
+                continue
+            if id not in requested and id not in answered:
+                yield Finding("V061", (*at, "call_id"), f"no request before it has the id {short(id)}")
+            answered.add(id)
+            listed = at[len(path)]
+            counts[listed, id] += 1
+            content = result.get("content")
+            if contents.setdefault((id, counts[listed, id]), content) != content:
+                yield Finding("V063", (*at, "content"), f"differs from the copy of {short(id)} in `parts`")
+    for id, path in requested.items():
+        if id not in answered:
+            yield Finding("V062", path, f"the request {short(id)} has no result")
+
+
+def _entries(path: Path, message: Any, name: str) -> Iterator[tuple[Path, Any]]:
+    """Yield the entries of a list that the activities of a message contain, with their paths."""
+    for listed in ("parts", "activity_parts"):
+        for here, activity in _items(path, message, listed):
+            yield from _items(here, activity, name)

@@ -64,29 +64,30 @@ class Reference(NamedTuple):
 
 
 class Mentions:
-    """The values that an agent writes in a history, each with the number of the last event that contains it.
+    """The values that an agent writes in a history, each with the place of the last event that contains it.
 
+    A place is anything that is in order, such as a number.
     Beyond 500,000 characters of values, the latest values count. A value of more than 1,000 characters never counts.
     """
 
     __slots__ = ("_last", "_search")
 
-    def __init__(self, responses: Sequence[tuple[int, Response]]) -> None:
-        """Collect the values of responses, each with its number among all events, in order."""
-        self._last: dict[str, int] = {}
+    def __init__(self, responses: Sequence[tuple[Any, Response]]) -> None:
+        """Collect the values of responses, each with its place, in order."""
+        self._last: dict[str, Any] = {}
         left = _MAX_CHARS
-        for number, response in reversed(responses):
+        for place, response in reversed(responses):
             for value in sorted(set[str]().union(*_values(response)) - self._last.keys()):
                 if len(value) <= min(_MAX_VALUE_CHARS, left):
-                    self._last[value] = number
+                    self._last[value] = place
                     left -= len(value)
         self._search = searcher(self._last)
 
-    def after(self, number: int, content: Any) -> frozenset[str]:
-        """Return the values in a stored content that an event after the one at `number` contains."""
+    def after(self, place: Any, content: Any) -> frozenset[str]:
+        """Return the values in a stored content that an event after `place` contains."""
         if not self._last:
             return frozenset()
-        return frozenset(value for value in self._search(searched(content)) if self._last[value] > number)
+        return frozenset(value for value in self._search(searched(content)) if self._last[value] > place)
 
 
 def references(events: Sequence[Event]) -> list[Reference]:

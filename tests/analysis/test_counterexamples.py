@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,21 @@ from reducer.rules import compile_rules
 from tests.helpers import BY_FILE, rule_file, rules
 from tests.laws.strategies import cases, laws
 
+Check = Callable[[str], str]
 CASES = yaml.safe_load((Path(__file__).parent / "counterexamples.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Check:
+    """Return what `check` prints about the text of a rule file that it refuses."""
+    monkeypatch.chdir(tmp_path)
+
+    def check(text: str) -> str:
+        Path("rule.yaml").write_text(text, encoding="utf-8")
+        assert main(["check", "rule.yaml"]) == 1
+        return capsys.readouterr().out
+
+    return check
 
 
 @pytest.mark.parametrize("steps", CASES["good"], ids=json.dumps)
@@ -27,54 +42,42 @@ def test_good_rules_are_accepted(steps: list[dict[str, Any]], preserve: list[str
 
 
 @pytest.mark.parametrize("case", CASES["bad"], ids=lambda case: json.dumps(case["steps"])[:80])
-def test_bad_rules_are_refused_with_a_content_that_shows_it(
-    case: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_rules_are_refused_with_a_content_that_shows_it(case: dict[str, Any], refused: Check) -> None:
     rule = rules(steps=case["steps"], preserve=[])
     found = counterexample(rule.rules[0])
     assert found is not None
     assert len(json.dumps(found.content)) < 300
     assert found.once != found.twice
     assert attempt(rule, "t", found.content).unstable is not None
-    file = tmp_path / "rule.yaml"
-    file.write_text(rule_file({"steps": case["steps"]})[1], encoding="utf-8")
-    assert main(["check", str(file)]) == 1
-    printed = capsys.readouterr().out
+    printed = refused(rule_file({"steps": case["steps"]})[1])
     assert "error[E070]: a second pass changes the result" in printed
     assert f"help: {case['advice']}" in printed
     assert f"input:  {json.dumps(found.content, ensure_ascii=False)}\n" in printed
 
 
-def test_the_error_shows_the_input_and_both_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "rule.yaml"
+def test_the_error_shows_the_input_and_both_results(refused: Check) -> None:
     steps = "  - path: items\n    drop: \"[?risk != 'high']\"\n  - path: items\n    keep: [id]\n"
-    text = f"version: 1\ntool: t\nsteps:\n{steps}"
-    file.write_text(text, encoding="utf-8")
-    assert main(["check", str(file)]) == 1
-    printed = f"""\
-{file}:4:5: error[E070]: a second pass changes the result: `drop items` chooses again
+    assert (
+        refused(f"version: 1\ntool: t\nsteps:\n{steps}")
+        == """\
+rule.yaml:4:5: error[E070]: a second pass changes the result: `drop items` chooses again
   4 |   - path: items
     |     ^^^^^^^^^^^
   help: add `risk` to `keep` in step 2; step 1 depends on it
-  input:  {{"items": [{{"risk": "high"}}]}}
-  result: {{"items": [{{}}]}}
-  again:  {{"items": []}}
+  input:  {"items": [{"risk": "high"}]}
+  result: {"items": [{}]}
+  again:  {"items": []}
 
 1 error in 1 rule file
 """
-    assert capsys.readouterr().out == printed
+    )
 
 
-def test_a_sample_is_a_counterexample_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rule = {
-        "steps": [{"path": "rows", "dedupe": "[name, note]"}, {"compact": True}],
-        "tests": [{"name": "empty", "given": {"json": {"rows": [{"note": ""}, {}, {"name": "x", "note": "y"}]}}}],
-    }
-    rule["tests"][0]["expect"] = {"unchanged": False}
-    file = tmp_path / "rule.yaml"
-    file.write_text(rule_file(rule)[1], encoding="utf-8")
-    assert main(["check", str(file)]) == 1
-    assert 'input:  {"rows": [{"note": ""}, {}]}' in capsys.readouterr().out
+def test_a_sample_is_a_counterexample_too(refused: Check) -> None:
+    given = {"json": {"rows": [{"note": ""}, {}, {"name": "x", "note": "y"}]}}
+    test = {"name": "empty", "given": given, "expect": {"unchanged": False}}
+    steps = [{"path": "rows", "dedupe": "[name, note]"}, {"compact": True}]
+    assert 'input:  {"rows": [{"note": ""}, {}]}' in refused(rule_file({"steps": steps, "tests": [test]})[1])
 
 
 @pytest.mark.parametrize("name", BY_FILE)

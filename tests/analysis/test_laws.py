@@ -6,34 +6,28 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
-from reducer.analysis.laws import Broken, alone, broken_laws
+from reducer.analysis.laws import broken_laws
 from reducer.engine import attempt
-from reducer.rules import Ruleset, compile_rules
 from reducer.values import dump
-from tests.laws.strategies import cases
+from tests.helpers import rules
+from tests.laws.strategies import cases, laws
 
 
-def broken(ruleset: Ruleset, content: Any) -> list[Broken]:
-    (rule,) = ruleset.rules
-    rules = alone(rule, ruleset)
-    before = dump(content)
-    return list(broken_laws(rules, content, before, attempt(rules, "t", content)))
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])
+@laws
 @given(cases)
 def test_the_engine_breaks_none(case: Any) -> None:
     _, ruleset, content = case
-    found = broken(ruleset, content)
-    if attempt(ruleset, "t", content).fault:
+    outcome = attempt(ruleset, "t", content)
+    found = list(broken_laws(ruleset, content, dump(content), outcome))
+    if outcome.fault:
         assert {one.law for one in found} <= {5, 9}
     else:
         assert found == []
 
 
-RULE = "version: 1\ntool: t\nsteps:\n  - {path: text, truncate: 90}\nkeys: all\n"
+RULES = rules(steps=[{"path": "text", "truncate": 90}], keys="all")
 CONTENT = {"text": "words of a text " * 20 + "CVE-2024-1111", "n": 1, "in": {"a": [1, 2], "c": 1}}
 
 
@@ -49,10 +43,7 @@ CONTENT = {"text": "words of a text " * 20 + "CVE-2024-1111", "n": 1, "in": {"a"
     ],
 )
 def test_planted_bugs_are_found(change: dict[str, Any], law: int, message: str) -> None:
-    ruleset, problems = compile_rules([("t.yaml", RULE)])
-    assert ruleset is not None, problems
-    rules = alone(ruleset.rules[0], ruleset)
-    outcome = attempt(rules, "t", CONTENT)
+    outcome = attempt(RULES, "t", CONTENT)
     wrong = replace(outcome, content={**outcome.content, **change})
-    found = list(broken_laws(rules, CONTENT, dump(CONTENT), wrong))
+    found = list(broken_laws(RULES, CONTENT, dump(CONTENT), wrong))
     assert any(one.law == law and one.message.startswith(message) for one in found), found

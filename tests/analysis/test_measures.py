@@ -1,19 +1,23 @@
-"""Measures: what rules cost, by what the agent did afterwards."""
+"""Measures: what rules and baselines cost, by what the agent did afterwards."""
 
 from __future__ import annotations
 
 import json
 from functools import reduce
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from reducer.analysis.measures import Measures, add
-from reducer.analysis.prices import Cost, Prices, cost
-from reducer.analysis.report import LookOptions, look
+from reducer.analysis.compare import AS_RECORDED, Score, add_scores, baseline, compare, of_rules
+from reducer.analysis.look import LookOptions, look
+from reducer.analysis.measures import CLEARED, Measures, add_measures, cost
+from reducer.analysis.prices import Cost, Prices
+from reducer.references import Prompt, Response, Returned
 from reducer.rules import Ruleset, compile_rules
 from tests.cli.conftest import history
+from tests.helpers import rules
 
 RULE = """\
 version: 1
@@ -27,12 +31,6 @@ steps:
 """
 
 
-def _rules(text: str = RULE) -> Ruleset:
-    ruleset, problems = compile_rules([("lookup.yaml", text)])
-    assert ruleset is not None, problems
-    return ruleset
-
-
 def _call(call_id: str, arguments: Any) -> dict[str, Any]:
     return {"part_kind": "tool-call", "tool_name": "lookup", "args": arguments, "tool_call_id": call_id}
 
@@ -41,13 +39,16 @@ def _text(text: str) -> dict[str, Any]:
     return {"part_kind": "text", "content": text}
 
 
-def _history(content: Any, *later: dict[str, Any], prompt: str = "What is it?") -> bytes:
-    messages = json.loads(history(("lookup", content)).replace(b"What is it?", prompt.encode()))
+def _history(contents: list[Any], *later: dict[str, Any], prompt: str = "What is it?") -> bytes:
+    messages = json.loads(history(*(("lookup", content) for content in contents)))
+    messages[0]["parts"][0]["content"] = prompt
     return json.dumps([*messages, {"kind": "response", "parts": list(later)}]).encode()
 
 
-def _measured(data: bytes, rules: Ruleset | None = None) -> Measures:
-    found = look(rules or _rules(), "h", data, LookOptions(measured=True)).tally.measures
+def _measured(data: bytes, ruleset: Ruleset | None = None) -> Measures:
+    ruleset = ruleset or compile_rules([("lookup.yaml", RULE)])[0]
+    assert ruleset is not None
+    found = look(ruleset, "h", data, LookOptions(measured=True)).tally.measures
     assert found is not None
     return found
 
@@ -59,11 +60,11 @@ NOTE = "Nothing of note here. " * 5
 
 
 def test_a_value_that_the_agent_used_and_a_step_removed_is_lost() -> None:
-    found = _measured(_history(CONTENT, USED))
+    found = _measured(_history([CONTENT], USED))
     assert (found.references, found.kept, found.retention) == (2, 1, 0.5)
     lost = ("h", "host-4", "lookup", "c1", "rows[4].host", 3, "text", "lookup.yaml:4 limit rows")
     assert found.lost_references == (lost,)
-    found = _measured(_history({"rows": [], "note": f"{NOTE}Ticket INC-77 has more."}, _text("See INC-77.")))
+    found = _measured(_history([{"rows": [], "note": f"{NOTE}Ticket INC-77 has more."}], _text("See INC-77.")))
     assert [(lost.path, lost.step) for lost in found.lost_references] == [("note", "lookup.yaml:6 truncate note")]
 
 
@@ -73,64 +74,112 @@ def test_a_value_that_the_agent_used_and_a_step_removed_is_lost() -> None:
     ids=["kept", "known from the prompt", "nothing used"],
 )
 def test_values_that_are_not_at_risk(text: str, prompt: str, references: int) -> None:
-    found = _measured(_history(CONTENT, _text(text), prompt=prompt))
+    found = _measured(_history([CONTENT], _text(text), prompt=prompt))
     assert (found.references, found.kept, found.lost_references) == (references, references, ())
 
 
 def test_lost_entities_are_listed_by_type() -> None:
     note = f"{NOTE}It beacons to 192.0.2.7 and 192.0.2.8."
-    found = _measured(_history({"rows": [{"ip": "192.0.2.8"}], "note": note}))
+    found = _measured(_history([{"rows": [{"ip": "192.0.2.8"}], "note": note}]))
     assert found.entities == {"ipv4": (2, 1)}
     assert found.lost_entities == (("h", "ipv4", "192.0.2.7", "lookup", "c1", "lookup.yaml:6 truncate note"),)
-    assert _measured(_history({"rows": [{"ip": "192.0.2.8"}], "note": ""})).entities == {}  # it is not reduced
+    assert _measured(_history([{"rows": [{"ip": "192.0.2.8"}], "note": ""}])).entities == {}  # it is not reduced
 
 
 def test_calls_repeated_after_a_cut() -> None:
     again, other = _call("c2", "{}"), _call("c3", {"name": "y"})
-    assert _measured(_history(CONTENT, again, other)).again == (("h", "lookup", 1, 3, False),)
-    assert _measured(_history({"rows": [], "note": ""}, again)).again == ()
+    assert _measured(_history([CONTENT], again, other)).again == (("h", "lookup", 1, 3, False),)
+    assert _measured(_history([{"rows": [], "note": ""}], again)).again == ()
     marked = {"rows": [], "note": "It went …[20 more characters]"}
-    assert [one.recorded for one in _measured(_history(marked, again)).again] == [True]
+    assert [one.recorded for one in _measured(_history([marked], again)).again] == [True]
 
 
 def test_cost_of_requests() -> None:
-    found = cost([(100, 0), (1100, 100), (1150, 1100)])
-    assert found == Cost(3, 1150, 1200, 0)
-    assert found.cached(Prices()) == 1.25 * 1150 + 0.1 * 1200
-    assert found.uncached(Prices()) == 2350
-    assert cost([(100, 0), (150, 40)]) == Cost(2, 210, 40, 1)  # it does not begin as the one before
+    first, second = Response(("a" * 100,)), Response(("b" * 10,))
+    happened = [Prompt("p" * 100), first, Returned(None), second, Prompt("p"), Response(())]
+    found = cost(happened, ["x" * 900])
+    assert found == Cost(3, 1111, 1200, 0)
+    assert found.cached(Prices()) == 1.25 * 1111 + 0.1 * 1200
+    assert found.uncached(Prices()) == 2311
+    # It does not begin as the one before if the return is cleared.
+    assert cost(happened, ["x" * 900], [5]) == Cost(3, 1100 + 11 + len(CLEARED), 300, 1)
 
 
 def test_what_rules_save_is_saved_in_every_request() -> None:
-    found = _measured(_history(CONTENT, USED))
+    found = _measured(_history([CONTENT], USED))
     removed = len(json.dumps(ROWS, separators=(",", ":"))) - len(json.dumps(ROWS[:2], separators=(",", ":")))
     assert found.recorded.new - found.reduced.new == removed
     assert (found.recorded.requests, found.recorded.again) == (2, found.reduced.again) == (2, len("What is it?"))
 
 
 def test_measures_add_up() -> None:
-    one = _measured(_history(CONTENT, USED))
-    two = add(one, one)
+    one = _measured(_history([CONTENT], USED))
+    two = add_measures(one, one)
     assert (two.references, two.kept, len(two.lost_references)) == (4, 2, 2)
     assert two.recorded == tuple(2 * number for number in one.recorded)
     assert two.reduced == tuple(2 * number for number in one.reduced)
-    assert add(one, Measures()) == add(Measures(), one) == one
-
-
-DEEP = b"[" * 5_000 + b"]" * 5_000
+    assert add_measures(one, Measures()) == add_measures(Measures(), one) == one
 
 
 def test_histories_with_little_in_them() -> None:
     parts = b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}'
-    for message in (b"", parts, b'{"kind":"request","parts":[],"x":%s}' % DEEP):
+    deep = b"[" * 5_000 + b"]" * 5_000
+    for message in (b"", parts, b'{"kind":"request","parts":[],"x":%s}' % deep):
         assert _measured(b"[" + message + b"]").retention is None
 
 
 def test_real_histories_are_measured(data: Path) -> None:
-    rules = _rules('version: 1\ntool: "*"\nsteps:\n  - limit: 2\n    preserve: []\n')
+    ruleset = rules(tool="*", steps=[{"limit": 2, "preserve": []}])
     files = sorted(data.glob("histories/secrl/*.json"))
-    total = reduce(add, (_measured(file.read_bytes(), rules) for file in files))
+    total = reduce(add_measures, (_measured(file.read_bytes(), ruleset) for file in files))
     assert 0 < total.kept < total.references
     assert len(total.lost_references) == total.references - total.kept
     assert all(lost.step.endswith("limit @") for lost in total.lost_references)
     assert total.reduced.new < total.recorded.new
+
+
+# --- rules and baselines side by side
+
+SAME = {"truncate:2000": "trunc2000", "keep-last:5": "mask5r", "head:5": "head5", "keep-last:1": "mask1r"}
+"""Baselines, and their names in the reference definition."""
+
+
+def test_baselines_score_as_the_definition_says(data: Path, definition: ModuleType) -> None:
+    contenders = [AS_RECORDED, *map(baseline, SAME)]
+    novel = 0
+    for file in sorted(data.glob("histories/*/*.json"))[::5]:
+        raw = file.read_bytes()
+        expected = definition.run_baselines(json.loads(raw), SAME.values())
+        recorded, *scores = compare(raw, contenders)
+        for (own, name), score in zip(SAME.items(), scores, strict=True):
+            known = expected[name]
+            assert recorded.references == known.get("novel", 0), (file.name, own)
+            assert recorded.characters == known["ret0"], (file.name, own)
+            if own.startswith("head"):
+                continue  # the definition opens JSON in texts in JSON as well
+            assert score.references == known.get("on", 0), (file.name, own)
+            assert abs(score.characters - known["ret1"]) <= 2, (file.name, own)
+            novel += recorded.references
+    assert novel > 50
+
+
+def test_rules_and_baselines_on_one_history() -> None:
+    ruleset = rules(tool="lookup", steps=[{"drop": "[?contains(@, '9')]"}])
+    contenders = [AS_RECORDED, of_rules("rules", ruleset), baseline("keep-last:1"), baseline("truncate:5000")]
+    data = _history([["host-1 " * 20, "host-9 192.0.2.1"], "x" * 100], _text("It is host-1 and host-9."))
+    recorded, ruled, cleared, cut = compare(data, contenders)
+    assert (recorded.references, recorded.entities) == (2, 1)
+    assert (ruled.references, ruled.entities) == (1, 0)
+    assert (cleared.references, cleared.entities, cleared.characters) == (0, 0, len(CLEARED) + 100)
+    assert cut == recorded
+    assert (ruled.cost.changes, cleared.cost.changes, cut.cost.changes) == (0, 1, 0)
+    assert cleared.cost.again < cut.cost.again
+    assert add_scores(ruled, Score()) == ruled
+    assert add_scores(cut, cut).characters == 2 * cut.characters
+
+
+@pytest.mark.parametrize("text", ["trunc:5", "mask:5", "head", "head:0", "head:-1", "head:²", "truncate:9999999999"])
+def test_unknown_baselines(text: str) -> None:
+    with pytest.raises(ValueError, match="expected one such as truncate:2000, head:5 or keep-last:5") as raised:
+        baseline(text)
+    assert str(raised.value).startswith(f"unknown baseline {text}: ")

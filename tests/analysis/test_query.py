@@ -1,17 +1,19 @@
-"""What an expression finds in an answer: the places that a step would work on, each found again by its own path."""
+"""What an expression finds in an answer, and why a path finds nothing; what is suggested finds something."""
 
 from __future__ import annotations
 
 import json
+import pathlib
 from typing import Any
 
 import jmespath
 import pytest
-from hypothesis import event, given
+import yaml
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.analysis.query import Found, compile_query, query
-from reducer.paths import PathError, compile_path
+from reducer.analysis.query import Found, compile_query, explain, near, query
+from reducer.paths import Path, PathError, compile_path
 from reducer.values import Unreducible
 from tests.laws.strategies import NAMES, values
 
@@ -20,12 +22,14 @@ def ask(expression: str, content: Any) -> Found:
     return query(compile_query(expression), content)
 
 
-_paths = st.lists(
-    st.sampled_from([*NAMES, "*", "[*]", "[0]", "[]", "[?risk]", "[-1]", "[:2]"]), min_size=1, max_size=4
-).map(lambda parts: "".join(part if part[0] == "[" else f".{part}" for part in parts).removeprefix("."))
+def paths(*parts: str) -> st.SearchStrategy[str]:
+    """Return paths of up to four of these parts, between dots unless they are in brackets."""
+    steps = st.sampled_from([part if part[0] == "[" else f".{part}" for part in parts])
+    texts = st.lists(steps, min_size=1, max_size=4).map(lambda some: "".join(some).removeprefix("."))
+    return texts.filter(lambda text: isinstance(compile_query(text), Path))  # not a list of lists, as in `*[0][:2][0]`
 
 
-@given(values, _paths)
+@given(values, paths(*NAMES, "*", "[*]", "[0]", "[]", "[?risk]", "[-1]", "[:2]"))
 def test_each_place_is_found_again_by_its_path(content: Any, path: str) -> None:
     content = json.loads(json.dumps(content).replace("NaN", "null"))
     if isinstance(content, str):
@@ -65,3 +69,56 @@ def test_media_depth_and_syntax() -> None:
         ask("a", {"a": deep})
     with pytest.raises(PathError):
         compile_query("a..b")
+
+
+# --- why a path finds nothing
+
+DATA = {
+    "resolutions": [{"hostname": "a", "tags": [{"n": 1}]}],
+    "map": {"x": {"v": 1}, "y": {"v": 2}},
+    "nul": None,
+    "data": {"attributes": {"score": 3}},
+    "text": "one",
+    "nested": [[{"q": 1}]],
+    "empty": [],
+}
+CASES = yaml.safe_load((pathlib.Path(__file__).parent / "nothing_found.yaml").read_text(encoding="utf-8"))["paths"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["path"])
+def test_says_why_and_what_was_meant(case: dict[str, str]) -> None:
+    message, meant = case["message"], case["meant"]
+    assert explain(case["path"], DATA) == (f"{message}; did you mean `{meant}`?" if meant else message, meant)
+
+
+def test_other_returns() -> None:
+    assert explain("hostname", [{"hostname": 1}]).path == "[*].hostname"
+    assert explain("a.b", "text").message == "the return is a text, so `.a` finds nothing there"
+    assert explain("@", None).message == "`@` is null"
+    with pytest.raises(PathError):
+        explain("a..b", {})
+
+
+_names = st.sampled_from(["a", "b", "ab", "last-seen"])
+_values = st.recursive(
+    st.none() | st.integers(0, 3) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_names, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(paths("a", "b", "ab", '"last-seen"', "[*]", "*", "[0]", "[?a]", "[]", "[:2]"), _values)
+@example("a[?b].a", {"a": {"b": [{"a": 1}]}})
+def test_what_is_suggested_finds_something(path: str, value: Any) -> None:
+    found = explain(path, value)
+    assert bool(found.message) is not bool(compile_path(path).find(value))
+    assert not found.path or compile_path(found.path).find(value)
+
+
+@given(st.text(max_size=8), st.lists(st.text(max_size=8), max_size=6))
+@example("A", ["a"])
+def test_the_nearest_key_is_one_of_the_keys(name: str, keys: list[str]) -> None:
+    found = near(name, keys)
+    assert found == "" or found in keys
+    if name in keys and name:
+        assert found.casefold() == name.casefold()

@@ -12,46 +12,39 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reducer.analysis.attention import attention
+from reducer.analysis import report
+from reducer.analysis.look import LookOptions, look, look_at_lines
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import MAX_BAD, LookOptions, Report, ReturnReport, add_lines, look, look_at_lines, tokens
-from reducer.analysis.tally import OTHER_TOOLS, LineSum, Tally
+from reducer.analysis.report import MAX_BAD, LineSum, Report, ReturnReport, Tally, attention, tally_of
 from reducer.cli.screen import visible
 from reducer.cli.views.json_report import as_json
-from reducer.rules import Ruleset, compile_rules
+from reducer.rules import compile_rules
 from tests.cli.conftest import RECORDS, history
+from tests.helpers import rules
 
-HEAD = "version: 1\ntool: t\n"
 DETAILED = LookOptions(detailed=True)
 
 
-def rules(*texts: str) -> Ruleset:
-    ruleset, problems = compile_rules((f"r{number}.yaml", text) for number, text in enumerate(texts))
-    assert ruleset is not None, problems
-    return ruleset
-
-
-def seen(text: str, *returns: tuple[str, Any]) -> Report:
-    ruleset = rules(text)
+def seen(rule: dict[str, Any], *returns: tuple[str, Any]) -> Report:
+    ruleset = rules(**rule)
     found = look(ruleset, "h.json", history(*returns), DETAILED)
     return Report("rules", ruleset, ["h.json"], found.tally, found.returns)
 
 
-def one(text: str, content: Any) -> ReturnReport:
-    (entry,) = seen(text, ("t", content)).returns
-    return entry
+def one(rule: dict[str, Any], content: Any) -> ReturnReport:
+    return seen(rule, ("t", content)).returns[0]
 
 
-def needs(text: str, *contents: Any) -> list[tuple[str, str]]:
-    return [(entry.kind, entry.message) for entry in attention(seen(text, *(("t", content) for content in contents)))]
+def needs(rule: dict[str, Any], *contents: Any) -> list[tuple[str, str]]:
+    return [(entry.kind, entry.message) for entry in attention(seen(rule, *(("t", content) for content in contents)))]
 
 
 # --- what steps and returns report
 
 
 def test_sizes_add_up() -> None:
-    steps = "steps:\n  - path: records\n    limit: 5\n  - path: records\n    keep: [name]\n"
-    entry = one(HEAD + steps, json.dumps({"records": RECORDS}))
+    steps = [{"path": "records", "limit": 5}, {"path": "records", "keep": ["name"]}]
+    entry = one({"steps": steps}, json.dumps({"records": RECORDS}))
     assert entry.status == "reduced"
     removed = sum(step.before - step.after for step in entry.steps)
     assert entry.before - entry.after == entry.rewritten + removed - entry.restored
@@ -59,79 +52,77 @@ def test_sizes_add_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "content", "status", "why"),
+    ("gate", "content", "status", "why"),
     [
-        ("steps:\n  - truncate: 50\n", "short", "unchanged", "the rule removes nothing"),
-        ("when: {min_chars: 100}\nsteps:\n  - truncate: 50\n", "x" * 90, "gated", "the rule's `when` does not hold"),
-        ("steps:\n  - truncate: 50\n", 3, "untouched", "its content is no text, list or object"),
+        ({}, "short", "unchanged", "the rule removes nothing"),
+        ({"when": {"min_chars": 100}}, "x" * 90, "gated", "the rule's `when` does not hold"),
+        ({}, 3, "untouched", "its content is no text, list or object"),
     ],
 )
-def test_why_a_return_stays(text: str, content: Any, status: str, why: str) -> None:
-    entry = one(HEAD + text, content)
+def test_why_a_return_stays(gate: dict[str, Any], content: Any, status: str, why: str) -> None:
+    entry = one({**gate, "steps": [{"truncate": 50}]}, content)
     assert (entry.status, entry.why, entry.before) == (status, why, entry.after)
 
 
 def test_returns_are_named_and_tools_are_sorted_by_size() -> None:
-    first, second = look(rules(HEAD + "max_chars: 100\n"), "h", history(*[("t", "a")] * 2, ids=("x", "x")), DETAILED)[1]
+    first, second = look(rules(max_chars=100), "h", history(*[("t", "a")] * 2, ids=("x", "x")), DETAILED).returns
     assert (first.name, second.name) == ("x", "x#2")
-    found = seen(HEAD + "max_chars: 100\n", ("small", "a"), ("t", "b" * 50), ("large", "c" * 99))
+    found = seen({"max_chars": 100}, ("small", "a"), ("t", "b" * 50), ("large", "c" * 99))
     assert [(tool.tool, tool.before) for tool in found.tools] == [("large", 99), ("t", 50), ("small", 1)]
-    assert [tokens(number) for number in (0, 1, 4, 5)] == [0, 1, 1, 2]
+    assert [report.tokens(number) for number in (0, 1, 4, 5)] == [0, 1, 1, 2]
 
 
 # --- what needs attention
 
 DATA = {"rows": [{"seen": "2024", "host": "a"}] * 3, "whois": {"raw": "x" * 50}, "count": 3, "empty": []}
-
-
 CASES = yaml.safe_load((Path(__file__).parent / "nothing_found.yaml").read_text(encoding="utf-8"))["steps"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["steps"])
 def test_what_found_nothing(case: dict[str, Any]) -> None:
-    found = [entry for entry in needs(f"{HEAD}steps: [{case['steps']}]\n", DATA) if entry[0] != "warning"]
+    found = [entry for entry in needs({"steps": yaml.safe_load(f"[{case['steps']}]")}, DATA) if entry[0] != "warning"]
     assert found == ([] if case["message"] is None else [("no place", case["message"])])
 
 
 def test_what_some_returns_have_is_no_mistake() -> None:
-    text = HEAD + "steps:\n  - path: row\n    limit: 1\n"
-    assert needs(text, DATA, {"row": [1, 2]}) == []
-    assert [kind for kind, _ in needs(text, DATA, DATA)] == ["no place"]
+    rule = {"steps": [{"path": "row", "limit": 1}]}
+    assert needs(rule, DATA, {"row": [1, 2]}) == []
+    assert [kind for kind, _ in needs(rule, DATA, DATA)] == ["no place"]
 
 
 def test_preserve_that_undoes_a_step() -> None:
-    text = HEAD + "steps:\n  - path: rows\n    limit: 1\npreserve: [cve]\n"
+    rule = {"steps": [{"path": "rows", "limit": 1}], "preserve": ["cve"]}
     rows = [{"cve": f"CVE-2024-{number:05}"} for number in range(30)]
-    ((kind, message),) = needs(text, {"rows": rows})
+    ((kind, message),) = needs(rule, {"rows": rows})
     assert kind == "undone"
-    assert re.match(
-        r"preserve restored \d+ characters that `limit rows` removed; `preserve: \[\]` on the step", message
-    )
+    assert re.match(r"preserve restored \d+ characters that `limit rows` removed; `preserve: \[\]` on the", message)
     # Where most of it stays away, nothing was undone.
-    assert needs(text, {"rows": [{"cve": row["cve"], "raw": "x" * 60} for row in rows]}) == []
+    assert needs(rule, {"rows": [{"cve": row["cve"], "raw": "x" * 60} for row in rows]}) == []
 
 
 def test_returns_that_are_still_too_long() -> None:
-    text, content = HEAD + "max_chars: 10\n", "a word " * 50
-    excess = one(text, content).after - 10
-    assert needs(text, content) == [("too long", f"c1 is {excess} characters above `max_chars` 10")]
-    assert needs(text, content, content)[0][1].startswith(f"c1 and 1 more are {2 * excess} characters above")
+    rule, content = {"max_chars": 10}, "a word " * 50
+    excess = one(rule, content).after - 10
+    assert needs(rule, content) == [("too long", f"c1 is {excess} characters above `max_chars` 10")]
+    assert needs(rule, content, content)[0][1].startswith(f"c1 and 1 more are {2 * excess} characters above")
 
 
 def test_unused_rules_are_listed_only_for_whole_histories() -> None:
-    ruleset = rules(HEAD + "max_chars: 100\n", "version: 1\ntool: [never, 'never_*']\nmax_chars: 100\n")
-    tally = look(ruleset, "h", history(("t", "a")), LookOptions(lambda entry: entry.tool == "t")).tally
+    ruleset = rules(tool=["never", "never_*"], max_chars=100)
+    tally = look(ruleset, "h", history(("t", "a")), LookOptions(lambda entry: entry.tool == "never")).tally
     assert [entry.message for entry in attention(Report("r", ruleset, ["h"], tally))] == ["never, never_*"]
     assert attention(Report("r", ruleset, ["h"], tally, whole=False)) == ()
 
 
 # --- sums
 
-RULES = rules(
-    HEAD + "steps:\n  - path: records\n    limit: 2\n    sort_by: seen\n  - path: recrds\n    keep: [name]\n"
+TEXTS = (
+    "version: 1\ntool: t\nsteps:\n  - {path: records, limit: 2, sort_by: seen}\n  - {path: recrds, keep: [name]}\n"
     "preserve: [cve]\nmax_chars: 60\n",
     "version: 1\ntool: 'u*'\nsteps:\n  - truncate: 20\npreserve: {cve: 1}\n",
 )
+RULES, _ = compile_rules((f"r{number}.yaml", text) for number, text in enumerate(TEXTS))
+assert RULES is not None
 _record = {"name": st.text(max_size=9), "seen": st.integers(0, 3), "cve": st.just("CVE-2024-12345")}
 _records = st.lists(st.fixed_dictionaries({}, optional=_record), max_size=6)
 _objects = st.fixed_dictionaries({}, optional={"records": _records, "record": _records})
@@ -141,12 +132,12 @@ _returns = st.lists(st.tuples(st.sampled_from(["t", "u", "u2", "other"]), _conte
 
 @given(_returns, _returns)
 def test_sums_of_parts_are_the_sums_of_the_whole(first: list[tuple[str, Any]], second: list[tuple[str, Any]]) -> None:
-    parts = [look(RULES, "h", history(*part), DETAILED) for part in (first, second)]
     whole, merged = Tally(), Tally()
-    for part in parts:
+    for returns in (first, second):
+        part = look(RULES, "h", history(*returns), DETAILED)
         merged.merge(part.tally)
         for entry in part.returns:
-            whole.add(entry)
+            whole.merge(tally_of(entry))
     assert merged == whole
 
 
@@ -158,15 +149,13 @@ def test_each_line_is_reduced_as_if_alone(found: list[Any], end: bytes) -> None:
     lines = [line if isinstance(line, bytes) else history(*line) for line in found]
     writing = LookOptions(writes=True)
     tally, sums, reduced, _ = look_at_lines(RULES, end.join(lines), writing)
-    alone = [
-        look(RULES, "h", line, writing) if isinstance(what, list) else None
-        for line, what in zip(lines, found, strict=True)
-    ]
-    expected = Tally()
-    for each in filter(None, alone):
-        expected.merge(each.tally)
-    assert reduced == end.join(line if each is None else each.output for line, each in zip(lines, alone, strict=True))
-    assert tally == expected
+    expected, outputs = Tally(), lines.copy()
+    for number, line in enumerate(lines):
+        if isinstance(found[number], list):
+            alone = look(RULES, "h", line, writing)
+            expected.merge(alone.tally)
+            outputs[number] = alone.output
+    assert (reduced, tally) == (end.join(outputs), expected)
     wrong = [number for number, line in enumerate(lines, 1) if line in _WRONG]
     assert (sums.bad, [number for number, _ in sums.first_bad]) == (len(wrong), wrong[:MAX_BAD])
     assert look_at_lines(RULES, end.join(lines)) == (tally, sums, b"", ())
@@ -175,7 +164,7 @@ def test_each_line_is_reduced_as_if_alone(found: list[Any], end: bytes) -> None:
 def test_line_numbers_continue() -> None:
     total = LineSum("x.jsonl")
     for _ in range(4):
-        add_lines(total, look_at_lines(RULES, b"[]\n\nwrong\n[]\nwrong\n")[1])
+        report.add_lines(total, look_at_lines(RULES, b"[]\n\nwrong\n[]\nwrong\n")[1])
     assert (total.lines, total.blank, total.bad) == (20, 4, 8)
     assert [number for number, _ in total.first_bad] == [3, 5, 8, 10, 13]
     assert total.first_bad[0] == (3, "not JSON: Expecting value at column 1")
@@ -185,11 +174,11 @@ def test_sums_stay_small() -> None:
     tally = look(RULES, "h", history(*((f"tool {number}" * 500, "x") for number in range(6000)))).tally
     tally.merge(look(RULES, "h", history(*((f"more {number}", "x") for number in range(5000)))).tally)
     assert (len(tally.tools), len(tally.needs)) == (5001, 10_000)
-    assert tally.tools[OTHER_TOOLS]["calls"] == 6000
+    assert tally.tools[report.OTHER_TOOLS]["calls"] == 6000
     assert max(map(len, tally.tools)) <= 1001
     keys = ({"records": [], **{f"{'k' * 400}{number}{key}": 1 for key in range(3)}} for number in range(300))
     needs = look(RULES, "h", history(*(("t", each) for each in keys))).tally.needs
-    need = needs["no place", "r0.yaml:7", "place recrds"]
+    need = needs["no place", "r0.yaml:5", "place recrds"]
     assert (len(needs), need.calls, len(need.about) <= 1100) == (2, 300, True)
 
 
@@ -206,7 +195,8 @@ def test_visible_text_can_be_printed(text: str) -> None:
 
 
 def test_the_json_keys_stay() -> None:
-    found = seen(HEAD + "steps:\n  - path: rows\n    limit: 1\n", ("t", {"rows": [{"a": 1}, {"a": 2}]}), ("other", "x"))
+    rule = {"steps": [{"path": "rows", "limit": 1}]}
+    found = seen(rule, ("t", {"rows": [{"a": 1}, {"a": 2}]}), ("other", "x"))
     value = as_json(found, attention(found), Prices())
     assert json.loads(json.dumps(value)) == value
     sizes = {
@@ -216,7 +206,7 @@ def test_the_json_keys_stay() -> None:
         "tokens": {"before": 7, "after": 5, "estimated": "characters / 4"},
     }
     assert value["totals"] == {**sizes, "calls": 2, "characters": {"before": 27, "after": 19, "saved": 0.2963}}
-    assert value["tools"][0] == {"tool": "t", "rule": {"file": "r0.yaml", "tools": ["t"]}, "untouched": 0, **sizes}
+    assert value["tools"][0] == {"tool": "t", "rule": {"file": "rule.yaml", "tools": ["t"]}, "untouched": 0, **sizes}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "names": [], "sample": '{"a": 2}'}]
     need = {"kind": "no rule", "where": "other", "message": "1 call, 1 characters", "calls": 1, "characters": 1}

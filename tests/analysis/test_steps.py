@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given
 
 from reducer.analysis.steps import changes
 from reducer.cli.views.diff import describe
 from reducer.engine import Edit, Outcome, attempt
-from reducer.rules import compile_rules
-from tests.laws.strategies import cases
+from reducer.values import chars
+from tests.helpers import rules
+from tests.laws.strategies import cases, laws
 
 
 def outcome(content: Any, *steps: dict[str, Any], **keys: Any) -> Outcome:
-    ruleset, problems = compile_rules([("t.yaml", json.dumps({"version": 1, "tool": "t", "steps": steps, **keys}))])
-    assert ruleset is not None, problems
-    return attempt(ruleset, "t", content)
+    return attempt(rules(steps=steps, **keys), "t", content)
 
 
 ROWS = [{"id": number, "ttl": 60} for number in range(20)]
@@ -88,7 +85,7 @@ def test_what_is_restored_names_the_step_that_removed_it() -> None:
     ]
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large])
+@laws
 @given(cases)
 def test_a_step_has_edits_if_and_only_if_it_changed_what_was_left(case: Any) -> None:
     _, ruleset, content = case
@@ -103,20 +100,10 @@ def test_a_step_has_edits_if_and_only_if_it_changed_what_was_left(case: Any) -> 
         edits = by_step.pop(run.number, [])
         is_unwrapped = any(edit.kind == "unwrapped" for edit in edits)
         event("changed" if left != before else "same")
-        assert bool(edits) == (_size(left) != _size(before) or is_unwrapped)
+        assert bool(edits) == (chars(left) != chars(before) or is_unwrapped)
         removed = sum(len(edit.indices) + (edit.kind == "key") for edit in edits)
-        assert removed <= _size(before)
+        assert removed <= chars(before)
         before = left
     assert by_step == {}
     for change in (*changes(found.removals()), *changes(found.restorations(), restored=True)):
         assert describe(change)
-
-
-def _size(value: Any) -> int:
-    return sum(1 + len(each) if type(each) is str else 1 for each in _walk(value))
-
-
-def _walk(value: Any) -> Iterator[Any]:
-    yield value
-    for inner in value.values() if type(value) is dict else value if type(value) is list else ():
-        yield from _walk(inner)

@@ -14,25 +14,14 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import create_model
 
+from reducer.formats import Atom, Bracketed, plain
 from reducer.formats.literal import read_literal
-from reducer.formats.nodes import Atom, Bracketed, plain
 
-
-class Risk(enum.Enum):
-    HIGH = "high"
-
-
-@dataclasses.dataclass
-class Host:
-    name: str
-    ports: Any = None
-
-
-class Answer(BaseModel):
-    meta: Any = None
-    content: Any = None
+Risk = enum.Enum("Risk", {"HIGH": "high"})
+Host = dataclasses.make_dataclass("Host", ["name", ("ports", Any, None)])
+Answer = create_model("Answer", meta=(Any, None), content=(Any, None))
 
 
 _texts = st.one_of(
@@ -67,11 +56,6 @@ literals = st.recursive(
 )
 
 
-def _has_joined_surrogates(text: str) -> bool:
-    """Tell whether a text has a pair of surrogates, which JSON joins into one character."""
-    return "\\ud" in text
-
-
 @given(literals)
 @example({"": [1]})
 @example({"(": [1, 2]})
@@ -85,8 +69,8 @@ def test_literals_are_parsed_and_written_back_exactly(value: Any) -> None:
         found = read_literal(text)
         if found is not None:
             assert repr(found) == text
-        elif type(value) in (list, dict, tuple, set, Host, Answer) and not _has_joined_surrogates(text):
-            # A dict whose keys are not texts is an atom, and a text as a whole is never one.
+        elif type(value) in (list, dict, tuple, set, Host, Answer) and "\\ud" not in text:
+            # JSON joins surrogates. A dict whose keys are not texts is an atom, and a text as a whole is never one.
             assert type(value) is dict
             assert not all(type(key) is str for key in value)
 
@@ -94,7 +78,7 @@ def test_literals_are_parsed_and_written_back_exactly(value: Any) -> None:
 @given(_plain)
 def test_plain_literals_are_parsed_as_their_values(value: Any) -> None:
     found = read_literal(repr(value))
-    if type(value) in (list, tuple, dict) and not _has_joined_surrogates(repr(value)):
+    if type(value) in (list, tuple, dict) and "\\ud" not in repr(value):
         assert found == value
         assert repr(found) == repr(value)
 
@@ -113,15 +97,6 @@ MALFORMED = [
 @pytest.mark.parametrize("text", MALFORMED)
 def test_other_texts_are_plain(text: str) -> None:
     assert read_literal(text) is None
-
-
-_signs = st.sampled_from([*"[](){}'\",: \\nxu01e.-=<>ab", "None", ", ", ": ", "''", "('a',)"])
-
-
-@given(st.lists(_signs, max_size=40).map("".join))
-def test_any_text_is_parsed_exactly_or_not_at_all(text: str) -> None:
-    found = read_literal(text)
-    assert found is None or repr(found) == text
 
 
 ATOMS = [

@@ -1,4 +1,4 @@
-"""Plain reducers for tests of agents and histories."""
+"""A plain reducer for tests of agents and histories."""
 
 from __future__ import annotations
 
@@ -17,16 +17,13 @@ def shorter(tool: str, content: Any) -> Any:
     if isinstance(opened, str):
         return content if len(opened) <= 5 else opened[:5]
     if isinstance(opened, list):
-        new = cut(opened)
+        new: Any = cut(opened)
         return content if new is opened else new
     if not isinstance(opened, dict) or is_media(opened):
         return content
-    new = {key: cut(shown(value)) for key, value in opened.items()}
-    return (
-        content
-        if all(len(new[key]) == len(shown(old)) for key, old in opened.items() if isinstance(new[key], list))
-        else new
-    )
+    before = {key: shown(value) for key, value in opened.items()}
+    new = {key: cut(value) for key, value in before.items()}
+    return content if all(new[key] is before[key] for key in new) else new
 
 
 def cut(value: Any) -> Any:
@@ -34,14 +31,6 @@ def cut(value: Any) -> Any:
 
 
 def holds_media(value: Any) -> bool:
-    if is_media(value):
-        return True
-    value = shown(value)
-    return any(
-        map(holds_media, value.values() if isinstance(value, dict) else value if isinstance(value, list) else [])
-    )
-
-
-def unchanged(tool: str, content: Any) -> Any:
-    """Return every content."""
-    return content
+    inner = shown(value)
+    items = inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else []
+    return is_media(value) or any(map(holds_media, items))

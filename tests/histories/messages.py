@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from typing import Any
 
 TIME = "2025-01-01T00:00:02.123456Z"
@@ -41,6 +43,18 @@ HISTORY: list[dict[str, Any]] = [
     response(text("done")),
 ]
 """A history without findings. Its call id comes back, as it does with providers that number calls."""
+
+
+def edited(value: Any, path: Sequence[str | int], new: Any = ...) -> Any:
+    """Return a copy of JSON with the value at a path set, or removed."""
+    holder = value = copy.deepcopy(value)
+    for step in path[:-1]:
+        holder = holder[step]
+    if new is ...:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = new
+    return value
 
 
 def requests(id: str) -> dict[str, Any]:

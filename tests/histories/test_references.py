@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,15 +17,15 @@ from reducer import Reducer
 from reducer.agent import history_processor
 from reducer.histories.stored import returns
 from reducer.references import searched, searcher
+from tests.helpers import decoded
 from tests.histories.messages import results, session
 from tests.histories.test_live import AT, NODES, dumped, part, request
 from tests.laws.strategies import KINDS
 
 HARSH = (
-    "version: 1\ntool: '*'\nsteps:\n  - path: '*'\n    limit: 1\n  - truncate: 80\n",
-    "version: 1\ntool: '*'\nsteps:\n  - limit: 2\n  - path: '[*].*'\n    limit: 1\n  - truncate: 40\n"
-    "preserve: [ioc]\nmax_chars: 500\n",
-    "version: 1\ntool: '*'\nsteps:\n  - extract: [ioc]\n",
+    "steps:\n  - path: '*'\n    limit: 1\n  - truncate: 80\n",
+    "steps:\n  - limit: 2\n  - path: '[*].*'\n    limit: 1\n  - truncate: 40\npreserve: [ioc]\nmax_chars: 500\n",
+    "steps:\n  - extract: [ioc]\n",
 )
 CONTENTS = st.one_of(*(KINDS[kind] for kind in sorted(KINDS))).map(
     lambda content: json.loads(json.dumps(content).replace("\\ud800", "?"))
@@ -33,19 +33,20 @@ CONTENTS = st.one_of(*(KINDS[kind] for kind in sorted(KINDS))).map(
 ROWS = [{"id": f"case-{number}", "score": 1000 + number, "note": "seen " * 9} for number in range(6)]
 
 
+def loaded(folder: Path, rule: str) -> Reducer:
+    (folder / "rule.yaml").write_text(f"version: 1\n{rule}")
+    return Reducer.load(folder)
+
+
 @pytest.fixture(scope="module")
 def harsh(tmp_path_factory: pytest.TempPathFactory) -> list[Reducer]:
-    folder = tmp_path_factory.mktemp("rules")
-    for number, text in enumerate(HARSH):
-        (folder / f"{number}.yaml").write_text(text)
-    return [Reducer.load(folder / f"{number}.yaml") for number in range(len(HARSH))]
+    return [loaded(tmp_path_factory.mktemp("rules"), f"tool: '*'\n{text}") for text in HARSH]
 
 
-@pytest.fixture
-def one(tmp_path: Path) -> Reducer:
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Reducer:
     """Keep one row."""
-    (tmp_path / "r.yaml").write_text("version: 1\ntool: explore\nsteps:\n  - limit: 1\n")
-    return Reducer.load(tmp_path)
+    return loaded(tmp_path_factory.mktemp("rules"), "tool: explore\nsteps:\n  - limit: 1\n")
 
 
 def wrote(text: str) -> ModelResponse:
@@ -72,9 +73,7 @@ def histories(draw: st.DrawFn, content: Any) -> list[ModelMessage]:
 
 
 @given(messages=histories(NODES | CONTENTS), number=st.integers(0, 2))
-def test_live_and_stored_agree_on_what_is_referred_to(
-    harsh: list[Reducer], messages: list[ModelMessage], number: int
-) -> None:
+def test_live_and_stored_agree(harsh: list[Reducer], messages: list[ModelMessage], number: int) -> None:
     reducer = harsh[number]
     stored = dumped(messages)
     live = reducer.reduce(messages)
@@ -116,12 +115,11 @@ def test_on_real_histories_nothing_that_the_agent_used_is_lost(
 )
 def test_what_a_later_response_mentions_stays(one: Reducer, later: list[Any], result: Any) -> None:
     messages = [wrote("case-5 was mentioned before, not after"), request(part(ROWS)), *later]
-    assert one.reduce(messages)[1].parts[0].content == result
-    assert next(returns(one.reduce_json(dumped(messages)))).content == result
-    assert one.reduce(messages, references=False)[1].parts[0].content == [ROWS[0]]
-    assert next(returns(one.reduce_json(dumped(messages), references=False))).content == [ROWS[0]]
-    assert history_processor(one)(messages)[1].parts[0].content == [ROWS[0]]
-    assert history_processor(one, references=True)(messages)[1].parts[0].content == result
+    for references, expected in ((True, result), (False, [ROWS[0]])):
+        assert one.reduce(messages, references)[1].parts[0].content == expected
+        assert next(returns(one.reduce_json(dumped(messages), references))).content == expected
+        processor = history_processor(one, references=True) if references else history_processor(one)
+        assert processor(messages)[1].parts[0].content == expected
 
 
 def test_a_processor_leaves_what_it_has_reduced(one: Reducer) -> None:
@@ -132,30 +130,22 @@ def test_a_processor_leaves_what_it_has_reduced(one: Reducer) -> None:
 
 
 def test_a_processor_cannot_tell_others_what_to_protect() -> None:
-    class Rules:
-        def reduce_content(self, tool: str, content: Any, /) -> Any:
-            return content
-
+    rules: Any = SimpleNamespace(reduce_content=lambda tool, content: content)
     with pytest.raises(UserError, match="references=True needs rule files or a Reducer"):
-        history_processor(Rules(), references=True)
-
-
-def stored_session(raw: Any, text: str) -> bytes:
-    activity = results("c", json.dumps(ROWS), "explore")
-    details = {"function_name": "explore", "raw_result": raw, "status": "success"}
-    message = session({**activity, "technical_details": details}, {"type": "text", "text": text}, older=[activity])
-    return json.dumps([message]).encode()
+        history_processor(rules, references=True)
 
 
 @pytest.mark.parametrize("raw", [ROWS, json.dumps(ROWS)], ids=["list", "text"])
 def test_all_copies_in_a_session_history_keep_it(one: Reducer, raw: Any) -> None:
-    reduced = one.reduce_json(stored_session(raw, "It is case-4."))
+    activity = results("c", json.dumps(ROWS), "explore")
+    details = {"function_name": "explore", "raw_result": raw, "status": "success"}
+    text = {"type": "text", "text": "It is case-4."}
+    stored = json.dumps([session({**activity, "technical_details": details}, text, older=[activity])]).encode()
+    reduced = one.reduce_json(stored)
     (found,) = returns(reduced)
-    values = [place.content for place in found.places]
-    decoded = [json.loads(value) if isinstance(value, str) else value for value in values]
-    assert decoded == [[ROWS[0], {"id": "case-4"}]] * 3
+    assert [decoded(place.content) for place in found.places] == [[ROWS[0], {"id": "case-4"}]] * 3
     assert one.reduce_json(reduced) == reduced
-    assert b"case-4" not in one.reduce_json(stored_session(raw, "Nothing."))
+    assert b"case-4" not in one.reduce_json(stored.replace(b"It is case-4", b"Nothing"))
 
 
 def test_a_return_is_known_by_its_place_and_not_by_its_call_id(one: Reducer) -> None:
@@ -173,7 +163,7 @@ def test_arguments_that_are_nested_too_deeply_are_ignored(one: Reducer) -> None:
 
 
 def test_of_many_values_those_written_last_count(one: Reducer) -> None:
-    many = " ".join(f"value-{number}-{'x' * 90}" for number in range(6_000))
+    many = " ".join(f"value-{number}-{'x' * 900}" for number in range(600))
     messages = [request(part([ROWS[0], many, "the last-value-1"])), wrote(many), wrote("the last-value-1")]
     content = one.reduce(messages)[0].parts[0].content
     assert searcher(["last-value-1"])(searched(content)) == {"last-value-1"}

@@ -11,8 +11,10 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from reducer import Reducer
-from reducer.histories.stored import Return, change_copies, reduce_json, returns, splice
+from reducer.histories.stored import Return, change_copies, events, reduce_json, returns, splice
+from reducer.references import Prompt, Response, Returned, references
 from tests.histories.fakes import shorter
+from tests.histories.messages import requests, results
 from tests.histories.spelled import TEXTS, Pairs, spellings
 from tests.histories.test_stored import outside
 
@@ -70,24 +72,21 @@ def reduced_plainly(value: Any) -> Any:
     if isinstance(value, list) or (isinstance(value, dict) and "role" not in value):
         for item in value.values() if isinstance(value, dict) else value:
             reduced_plainly(item)
-        return value
-    if not isinstance(value, dict):
-        return value
-    wrong, places = set(), []
-    for name in ("parts", "activity_parts"):
-        for number, part in enumerate(value[name] or []):
-            if part.get("activity_type", part["type"]) not in ("tool_result", "tool_call"):
-                continue
-            for result in part["results"]:
-                places.append((result["call_id"], result, "content", result["name"]))
-                wrong |= {result["call_id"]} if result.get("is_error") else set()
-            if details := part.get("technical_details"):
-                id = part["results"][0]["call_id"] if part["results"] else number
-                places.append((id, details, "raw_result", details["function_name"]))
-                wrong |= {id} if details["status"] == "error" else set()
-    for id, holder, key, tool in places:
-        if id not in wrong and tool not in (None, "final_result") and isinstance(holder.get(key), (str, list, dict)):
-            holder[key] = shorter(tool, holder[key])
+    elif isinstance(value, dict):
+        activities = [pair for name in ("parts", "activity_parts") for pair in enumerate(value[name] or [])]
+        wrong, places = set(), []
+        for number, part in activities:
+            if part.get("activity_type", part["type"]) in ("tool_result", "tool_call"):
+                for result in part["results"]:
+                    places.append((result["call_id"], result, "content", result["name"]))
+                    wrong |= {result["call_id"]} if result.get("is_error") else set()
+                if details := part.get("technical_details"):
+                    id = part["results"][0]["call_id"] if part["results"] else number
+                    places.append((id, details, "raw_result", details["function_name"]))
+                    wrong |= {id} if details["status"] == "error" else set()
+        for id, holder, key, tool in places:
+            if id not in wrong and tool not in (None, "final_result") and isinstance(holder[key], (str, list, dict)):
+                holder[key] = shorter(tool, holder[key])
     return value
 
 
@@ -105,19 +104,13 @@ def test_only_contents_change_and_all_copies_alike(text: str) -> None:
     assert reduce_json(result, shorter) is result
     changes = changed(data)
     assert splice(data, changes) == result
-    at = 0
+    rest = result.decode()
     for number, piece in enumerate(outside(data, [place[1:] for place, _ in changes])):
         if number:
-            at += len(value_at(result, at))
-        assert result.startswith(piece, at)
-        at += len(piece)
-    assert at == len(result)
-
-
-def value_at(data: bytes, at: int) -> bytes:
-    """Return the JSON value that starts at `at`."""
-    text = data[at:].decode()
-    return text[: json.JSONDecoder().raw_decode(text)[1]].encode()
+            rest = rest[json.JSONDecoder().raw_decode(rest)[1] :]
+        assert rest.startswith(piece.decode())
+        rest = rest.removeprefix(piece.decode())
+    assert not rest
 
 
 def named(found: Return) -> tuple[Any, ...]:
@@ -153,45 +146,62 @@ def test_a_raw_result_keeps_its_type_and_holds_what_the_text_encodes(tmp_path: P
     assert new["technical_details"]["raw_result"] == json.loads(new["results"][0]["content"]) == raw[:2]
 
 
-def history(**activity: Any) -> bytes:
-    """Write a session history with one activity, which the older list has too if `older` is given."""
-    older = activity.pop("older", None)
-    part = {"type": "activity", "activity_type": "tool_result", **activity}
+def history(results: Any, details: Any = None, older: Any = None) -> bytes:
+    """Write a session history with one activity, and an older list of activities."""
+    part = {"type": "activity", "activity_type": "tool_result", "results": results, "technical_details": details}
     return json.dumps([{"role": "x", "parts": [part], "activity_parts": older}]).encode()
+
+
+def contents(data: bytes) -> list[tuple[str, list[Any]]]:
+    """Return the tool of each return with the contents of all copies."""
+    return [(found.tool, [place.content for place in found.places]) for found in returns(data)]
 
 
 def test_copies_of_which_one_has_no_id_are_one_return() -> None:
     with_id, without = ({"name": "t", "content": "a long text", **more} for more in ({"call_id": "c"}, {}))
     for first, second in ((with_id, without), (without, with_id), (without, without)):
-        data = history(results=[first] * 2, older=[{"type": "tool_call", "results": [second] * 2}])
-        assert [len(found.places) for found in returns(data)] == [2, 2]
+        data = history([first] * 2, older=[{"type": "tool_call", "results": [second] * 2}])
+        assert contents(data) == [("t", ["a long text"] * 2)] * 2
 
 
-@pytest.mark.parametrize("results", [[], [{"name": "u", "content": "x"}]])
-def test_technical_details_without_a_result_are_returns(results: list[Any]) -> None:
-    details = [{"function_name": "t", "raw_result": [number]} for number in range(3)]
-    found = [
-        (one.tool, [place.content for place in one.places])
-        for one in returns(history(results=results, technical_details=details))
-    ]
-    assert found == [*[("u", ["x"])] * len(results), ("t", [[0]]), ("t", [[1]]), ("t", [[2]])]
-
-
-def test_technical_details_pair_by_position_then_by_name() -> None:
-    results = [{"name": name, "content": f"the text of {name}", "call_id": name} for name in ("a", "b", "c")]
-    details = [{"function_name": name, "raw_result": f"raw {name}", "status": "success"} for name in ("a", "c", "d")]
-    data = history(results=results, technical_details=details)
-    assert [(one.tool, [place.content for place in one.places]) for one in returns(data)] == [
-        ("a", ["the text of a", "raw a"]),
-        ("b", ["the text of b"]),
-        ("c", ["the text of c", "raw c"]),
-        ("d", ["raw d"]),
-    ]
+@pytest.mark.parametrize(
+    ("results", "details", "expected"),
+    [
+        ("", "tt", [("t", ["t0"]), ("t", ["t1"])]),
+        ("u", "tt", [("u", ["text u"]), ("t", ["t0"]), ("t", ["t1"])]),
+        ("abc", "acd", [("a", ["text a", "a0"]), ("b", ["text b"]), ("c", ["text c", "c1"]), ("d", ["d2"])]),
+    ],
+)
+def test_technical_details_pair_by_position_then_by_name(results: str, details: str, expected: Any) -> None:
+    raw = [{"function_name": name, "raw_result": f"{name}{number}"} for number, name in enumerate(details)]
+    texts = [{"name": name, "content": f"text {name}", "call_id": name} for name in results]
+    assert contents(history(texts, raw)) == expected
 
 
 @pytest.mark.parametrize(
     "results", [None, {}, "text", [{"name": "t", "content": 1.5}], [7, None, [], {"content": "a long text"}]]
 )
 def test_what_has_no_content_to_reduce_stays(results: Any) -> None:
-    data = history(results=results, technical_details=7, older="none")
+    data = history(results, details=7, older="none")
     assert reduce_json(data, shorter) is data
+
+
+USER = {"role": "user", "text_content": "Who is it?", "parts": [], "activity_parts": []}
+FIRST, LAST = {"type": "text_output", "text": "Let me look."}, {"type": "text_output", "text": "It is host-7."}
+THOUGHT = {"type": "activity", "activity_type": "thought", "content": "host-7 it is"}
+ANSWER = {"role": "assistant", "text_content": None, "response_text_main": "It is host-7."}
+
+
+def test_a_session_history_tells_who_said_what_when() -> None:
+    parts = [FIRST, requests("c1"), results("c1", "host-7"), THOUGHT, LAST]
+    happened = [place.event for place in events(json.dumps([USER, {**ANSWER, "parts": parts}]).encode())]
+    assert [type(event) for event in happened] == [Prompt, Response, Returned, Response]
+    assert isinstance(happened[1], Response)
+    assert [(call.tool, call.arguments, call.id) for call in happened[1].calls] == [("t", {}, "c1")]
+    assert [(ref.value, ref.novel) for ref in references(happened)] == [("host-7", True)]
+
+
+def test_the_older_list_counts_where_the_newer_has_no_answers() -> None:
+    older = [{**part, "type": part["activity_type"]} for part in (requests("c1"), results("c1", "host-7"))]
+    data = json.dumps([USER, {**ANSWER, "parts": [FIRST], "activity_parts": older}]).encode()
+    assert [type(place.event) for place in events(data)] == [Prompt, Response, Returned, Response]

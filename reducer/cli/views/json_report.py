@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from reducer.analysis.attention import Attention
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import Report, tokens
+from reducer.analysis.report import Attention, Report, tokens
 from reducer.analysis.steps import StepReport
 from reducer.cli.screen import fields_of, plain, print_json
 
@@ -66,7 +65,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
             for total in report.lines
         ],
         "measures": None if measures is None else _measures(measures, prices),
-        "attention": plain(needs),
+        "attention": [{**fields_of(need, "about", "entities", "first"), "message": need.message} for need in needs],
     }
 
 

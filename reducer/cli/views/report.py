@@ -8,10 +8,9 @@ from html import escape
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from reducer.analysis.attention import TITLES, Attention, by_kind
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import Report, tokens
+from reducer.analysis.report import TITLES, Attention, Report, by_kind, tokens
 from reducer.cli.screen import console, counted, make_table, print_indented, visible
 from reducer.operations.limit import Limit
 
