@@ -25,7 +25,7 @@ def loads(text: str | bytes | bytearray, parse_constant: Callable[[str], Any] | 
 
 
 def is_deep(value: Any, length: int, levels: int = DEEPEST) -> bool:
-    """Return whether a value from a text of `length` characters has more than so many `levels`."""
+    """Return whether a value that was read from a text of `length` characters has more than `levels` levels."""
     if length <= 2 * levels:
         return False
     # Visit one level at a time at C speed, in 2 to 13% of the time for parsing. Texts and numbers have no referents.

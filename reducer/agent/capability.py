@@ -22,8 +22,8 @@ from reducer.agent.processor import RulesLike, check_flags, history_processor, l
 from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive
 
-# PydanticAI does not store what these hooks change: `prepare_model_request` since 2.64, `wrap_model_request` before 2.54.
-# In between there is no such hook.
+# PydanticAI does not store what these hooks change: `prepare_model_request` since 2.64 and `wrap_model_request` before
+# 2.54. The versions in between have no such hook.
 _PREPARES = hasattr(AbstractCapability, "prepare_model_request")
 _WRAPS = not _PREPARES and tuple(map(int, __version__.split(".")[:2])) < (2, 54)
 
@@ -38,7 +38,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
     `archive`: store the originals, and give the model the tool `recall_tool_return`.
     `id`: a second `ReduceToolReturns` in the same agent needs a different id.
 
-    Raises the errors of `history_processor`, and `UserError` for options that this version of PydanticAI cannot support.
+    Raises the errors of `history_processor`, and `UserError` for an option that this PydanticAI does not support.
     """
 
     rules: RulesLike
@@ -79,7 +79,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
 
     @classmethod
     def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
-        """Return one of several equal capabilities. Raises `UserError` if they differ, because their order is unclear."""
+        """Return one of several equal capabilities. Raises `UserError` if they differ: their order is unclear."""
         if any(other != capabilities[0] for other in capabilities):
             raise UserError("an agent has one ReduceToolReturns: give it all rule files, or give each its own `id`")
         return capabilities[-1]

@@ -25,7 +25,7 @@ INSTRUCTION = f"`{RECALL}` reads the original of a shortened tool return: in pag
 
 
 def open_archive(archive: str | os.PathLike[str] | Archive) -> Archive:
-    """Return the archive, or open a path as one. Raises `ArchiveError` for a bad file and `TypeError` for other values."""
+    """Return an archive, or open a path as one. Raises `ArchiveError`, and `TypeError` for other values."""
     if isinstance(archive, (str, os.PathLike)):
         return Archive(archive)
     if not isinstance(archive, Archive):
@@ -59,8 +59,7 @@ def _owner(ctx: RunContext[Any]) -> str:
 
 
 def _entry(one: Reduced, id: ReturnId, owner: str) -> Entry:
-    rule = one.outcome.rule
-    version = f"{rule.file}@{rule.digest}" if rule else ""
+    version = one.outcome.rule.version if one.outcome.rule else ""
     return Entry(id, version, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
 
 

@@ -51,36 +51,37 @@ class PartReducer:
 
         Unchanged messages stay the same objects.
         """
-        result = list(messages)
+        ruleset = self._rules.ruleset if isinstance(self._rules, Reducer) else None  # `reload` can replace it
+        mentions = later_mentions(messages)
         reduced: list[Reduced] = []
-        mentioned = later_mentions(messages)
-        for index, message in enumerate(messages):
-            if any(type(part) is ToolReturnPart and id(part) not in self.done for part in message.parts):
-                protected = partial(mentioned, index) if self._references else None
-                result[index] = with_parts(message, partial(self._reduce_part, reduced, protected))
-        return result, reduced
 
-    def _reduce_part(self, reduced: list[Reduced], protected: Callable[[Any], Any] | None, part: Any) -> Any:
-        if type(part) is not ToolReturnPart or id(part) in self.done:
-            return part
-        _, content, new = self.originals.get(id(part), (None, None, None))
-        if new is None or content is not part.content:
-            new, outcome = self._attempt(part, protected)
-            self.done[id(new)] = ref(new, partial(self._remove, id(new)))
-            if new is not part:
-                self.originals[id(part)] = ref(part, partial(self._remove, id(part))), part.content, new
-                reduced.append(Reduced(part, new, outcome))
-        return new
+        def reduce_content(index: int, tool: str, content: Any) -> Outcome:
+            if ruleset is None:
+                return Outcome(None, self._rules.reduce_content(tool, content))
+            return attempt(ruleset, tool, content, mentions(index, content) if self._references else None)
 
-    def _attempt(self, part: ToolReturnPart, protected: Callable[[Any], Any] | None) -> tuple[ToolReturnPart, Outcome]:
+        def reduce_part(index: int, part: Any) -> Any:
+            if type(part) is not ToolReturnPart or id(part) in self.done:
+                return part
+            _, content, new = self.originals.get(id(part), (None, None, None))
+            if new is None or content is not part.content:
+                new, outcome = self._attempt(part, partial(reduce_content, index))
+                self.done[id(new)] = ref(new, partial(self._remove, id(new)))
+                if new is not part:
+                    self.originals[id(part)] = ref(part, partial(self._remove, id(part))), part.content, new
+                    reduced.append(Reduced(part, new, outcome))
+            return new
+
+        return [with_parts(message, partial(reduce_part, index)) for index, message in enumerate(messages)], reduced
+
+    def _attempt(
+        self, part: ToolReturnPart, reduce_content: Callable[[str, Any], Outcome]
+    ) -> tuple[ToolReturnPart, Outcome]:
         outcome = Outcome(None, part.content)
 
         def reduce(tool: str, content: Any) -> Any:
             nonlocal outcome
-            if isinstance(self._rules, Reducer):
-                outcome = attempt(self._rules.ruleset, tool, content, protected and protected(content))
-            else:
-                outcome = Outcome(None, self._rules.reduce_content(tool, content))
+            outcome = reduce_content(tool, content)
             return outcome.content
 
         try:

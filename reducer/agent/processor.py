@@ -49,7 +49,10 @@ def history_processor(
     `UserError` inside a DBOS or Temporal workflow.
     """
     check_flags(telemetry=telemetry, references=references)
-    check_callback(on_reduce)
+    if on_reduce is not None:
+        if not callable(on_reduce):
+            raise TypeError(f"on_reduce={reprlib.repr(on_reduce)} is not a function that takes a Reduction")
+        _check_synchronous("on_reduce", on_reduce)
     loaded = load_rules(rules)
     opened = None if archive is None else open_archive(archive)
     if references and not isinstance(loaded, Reducer):
@@ -95,14 +98,6 @@ def check_flags(**flags: object) -> None:
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise TypeError(f"{name}={reprlib.repr(value)} is not a boolean; give True or False")
-
-
-def check_callback(on_reduce: Callable[..., object] | None) -> None:
-    """Raise `TypeError` unless `on_reduce` is None or a synchronous function."""
-    if on_reduce is not None:
-        if not callable(on_reduce):
-            raise TypeError(f"on_reduce={reprlib.repr(on_reduce)} is not a function that takes a Reduction")
-        _check_synchronous("on_reduce", on_reduce)
 
 
 def _check_synchronous(name: str, function: Callable[..., object]) -> None:

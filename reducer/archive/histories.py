@@ -11,7 +11,7 @@ from reducer.histories.stored import Content, InputFormat, Return, returns, spli
 
 
 class Restored(NamedTuple):
-    """A restored history, the number of restored returns, and the returns that may still be reduced, with the reason."""
+    """A restored history, the number of restored returns, and those that may still be reduced, each with a reason."""
 
     history: bytes
     restored: int

@@ -216,6 +216,11 @@ class Rule:
         """The first tool name or glob."""
         return self.tools[0]
 
+    @property
+    def version(self) -> str:
+        """The file and the digest of its text, which an archive stores with each original."""
+        return f"{self.file}@{self.digest}"
+
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:

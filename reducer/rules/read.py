@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from errno import EFBIG, EINVAL
 from hashlib import blake2b
 from pathlib import Path as FilePath
 
 from reducer.errors import Diagnostic, Location, RuleError
-from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.operations import operations
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.compile import Language, compile_rule
@@ -15,6 +15,9 @@ from reducer.rules.definitions import lint_unused_types, read_conditions, read_v
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.model import Ruleset
 from reducer.rules.parser import parse
+
+MAX_RULE_BYTES = 1_000_000
+"""Maximum size of a rule file in bytes."""
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -75,3 +78,14 @@ def _files(source: FilePath) -> Iterator[FilePath]:
         yield from sorted(file for file in source.iterdir() if file.suffix in _SUFFIXES and file.is_file())
     else:
         yield source
+
+
+def read_file(path: FilePath, max_bytes: int) -> bytes:
+    """Return the bytes of a regular file. Raises OSError for a folder, device or FIFO, and above `max_bytes`."""
+    if path.exists() and not path.is_file():
+        raise OSError(EINVAL, "not a regular file", str(path))
+    with path.open("rb") as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise OSError(EFBIG, f"larger than {max_bytes:,} bytes", str(path))
+    return data
