@@ -16,7 +16,7 @@ from pydantic_ai.toolsets import FunctionToolset
 from reducer.agent.parts import Reduced
 from reducer.archive import Archive
 from reducer.archive.archive import owner_of
-from reducer.archive.entries import Entry, ReturnId, microseconds
+from reducer.archive.database import Entry, ReturnId, microseconds
 from reducer.archive.recall import DESCRIPTION, Arguments, answer
 from reducer.histories import RECALL
 from reducer.values import stored_json

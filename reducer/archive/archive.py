@@ -19,8 +19,18 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import ByteSize, Field, TypeAdapter, ValidationError
 
-from reducer.archive.database import Limits, delete_oldest, open_to_read, open_to_write
-from reducer.archive.entries import NO_TIME, Entry, Original, ReturnId, find_original, insert
+from reducer.archive.database import (
+    NO_TIME,
+    Entry,
+    Limits,
+    Original,
+    ReturnId,
+    delete_oldest,
+    find_original,
+    insert,
+    open_to_read,
+    open_to_write,
+)
 from reducer.errors import ArchiveError
 
 Pending: TypeAlias = Entry | Callable[[], Entry]

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from reducer.archive.entries import Entry, ReturnId, canonical, find_original, has_marker, microseconds
+from reducer.archive.database import Entry, ReturnId, canonical, find_original, has_marker, microseconds
 from reducer.histories.stored import Content, InputFormat, Return, returns, splice
 
 
@@ -52,26 +52,28 @@ def entries_between(
     `rule(tool)` returns the name of the rule for a tool. Raises `HistoryError`, and `ValueError` if the two histories
     do not contain the same returns.
     """
+    # Match contents by position: which copies belong to one return can depend on what they contain.
     originals = sorted((copy.start, copy.end) for found in returns(before, input_format) for copy in found.places)
-    reduced = list(returns(after, input_format))
-    starts = sorted(copy.start for found in reduced for copy in found.places)
+    changed = list(returns(after, input_format))
+    starts = sorted(copy.start for found in changed for copy in found.places)
     spans = dict(zip(starts, originals, strict=True))
-    for found in reduced:
-        texts = [(before[slice(*spans[copy.start])], after[copy.start : copy.end]) for copy in found.places]
+    for found in changed:
+        copies = [
+            (number, before[slice(*spans[copy.start])], after[copy.start : copy.end], canonical(copy.content))
+            for number, copy in enumerate(found.places, 1)
+        ]
         # Changed copies come first: all copies with the same reduced content share their original.
-        order = sorted(range(len(texts)), key=lambda index: texts[index][0] == texts[index][1])
+        copies.sort(key=lambda copy: copy[1] == copy[2])
         shared: dict[bytes, bytes] = {}
-        for index in order:
-            original, text = texts[index]
-            content = canonical(found.places[index].content)
+        for number, original, reduced, content in copies:
             if content is None:
                 continue
             if content not in shared:
-                if original != text:
+                if original != reduced:
                     shared[content] = original
                     yield Entry(_id(found), rule(found.tool), content, original)
             elif shared[content] != original:
-                yield Entry(_id(found, index + 1), rule(found.tool), content, original)
+                yield Entry(_id(found, number), rule(found.tool), content, original)
 
 
 def _id(found: Return, copy: int = 0) -> ReturnId:

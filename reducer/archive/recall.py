@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reducer.archive.archive import Archive
-from reducer.archive.entries import ReturnId, has_marker
+from reducer.archive.database import ReturnId, has_marker
 from reducer.errors import ArchiveError
 from reducer.formats.json_text import read_json
 from reducer.paths import PathError, compile_path

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reducer.archive import Archive
-from reducer.archive.database import open_to_read
-from reducer.archive.entries import NO_TIME, Entry, Original, ReturnId, find_original
+from reducer.archive.database import NO_TIME, Entry, Original, ReturnId, find_original, open_to_read
 from reducer.values import stored_json
 
 

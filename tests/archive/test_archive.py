@@ -17,8 +17,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from reducer.archive import Archive
-from reducer.archive.database import open_to_read
-from reducer.archive.entries import NO_TIME, Entry, canonical
+from reducer.archive.database import NO_TIME, Entry, canonical, open_to_read
 from reducer.values import plain, stored_json
 from tests.archive.samples import entry, execute, found, rows, store
 from tests.histories.test_live import CONTENTS

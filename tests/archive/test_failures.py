@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from reducer.archive import Archive, ArchiveError
-from reducer.archive.database import APPLICATION_ID, open_to_read, open_to_write
-from reducer.archive.entries import Entry
+from reducer.archive.database import APPLICATION_ID, Entry, open_to_read, open_to_write
 from tests.archive.samples import entry, execute, found, rows, store
 
 LOGGED = "originals of tool returns are not archived: "

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from reducer.archive import Archive
 from reducer.archive.archive import parse_age, parse_size
-from reducer.archive.database import Limits, delete_oldest, open_to_write, used
-from reducer.archive.entries import insert
+from reducer.archive.database import Limits, delete_oldest, insert, open_to_write, used
 from tests.archive.samples import entry, found, rows, store
 
 DAY = 86_400_000_000

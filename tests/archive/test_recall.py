@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducer.archive import Archive
-from reducer.archive.entries import ReturnId
+from reducer.archive.database import ReturnId
 from reducer.archive.recall import MAX_PAGE, Arguments, HistoryReturn, answer
 from tests.archive.samples import entry
 
