@@ -77,7 +77,7 @@ class Entry(NamedTuple):
 
 
 class Original(NamedTuple):
-    """The result of a search: an original as JSON, or None and the problem, which is empty if nothing was stored."""
+    """The result of a search: an original as JSON, or None and a problem, which is empty if nothing was reduced."""
 
     data: bytes | None
     problem: str = ""
@@ -168,11 +168,15 @@ def find_original(
     the tool returned. Raises `sqlite3.Error`.
     """
 
-    def search(reduced: Any, newest: bool) -> Original:
-        rows = _rows(connection, id, canonical(reduced), owner, since)
-        fitting = _fitting(rows, id, has_marker(reduced)) or (rows if newest else [])
+    def search(content: Any, newest: bool) -> Original:
+        reduced = canonical(content) or b""
+        marked = is_marked(reduced.decode())
+        rows = _rows(connection, id, reduced, owner, since)
+        fitting = _fitting(rows, id, marked) or (rows if newest else [])
+        if not fitting and rows:
+            return Original(None, "the archive has an original that belongs to another return")
         if not fitting:
-            return Original(None, "the archive has an original that belongs to another return" if rows else "")
+            return Original(None, "it contains markers, and the archive does not have its original" if marked else "")
         if len({original for _, _, original in fitting}) > 1 and not newest:
             return Original(None, "the archive has several originals that fit")
         return _load(connection, fitting[0][2])
@@ -184,11 +188,6 @@ def find_original(
         seen.add(earlier.data)
         earlier = search(json.loads(earlier.data), False)
     return result
-
-
-def has_marker(content: Any) -> bool:
-    """Return whether any text in a content contains something that looks like a marker."""
-    return is_marked((canonical(content) or b"").decode())
 
 
 def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
@@ -303,14 +302,14 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 
 
 def _rows(
-    connection: sqlite3.Connection, id: ReturnId, reduced: bytes | None, owner: str | None, since: int
+    connection: sqlite3.Connection, id: ReturnId, reduced: bytes, owner: str | None, since: int
 ) -> list[tuple[int, int, int]]:
     """Return the rows of a return, newest first: `nth`, `time` and the id of the original."""
     for copy in dict.fromkeys((id.copy, 0)):
         rows = connection.execute(
             "SELECT nth, time, original FROM returns WHERE key = ?1 AND (?2 IS NULL OR owner = ?2) AND stored_at >= ?3"
             " ORDER BY stored_at DESC, id DESC",
-            (_key(id._replace(copy=copy), reduced or b""), None if owner is None else escaped(owner), since),
+            (_key(id._replace(copy=copy), reduced), None if owner is None else escaped(owner), since),
         ).fetchall()
         if rows:
             return rows
@@ -319,11 +318,11 @@ def _rows(
 
 def _fitting(rows: list[tuple[int, int, int]], id: ReturnId, marked: bool) -> list[tuple[int, int, int]]:
     """Return the rows with the same time as a return or, where one has no time, the same number."""
-    same = [row for row in rows if NO_TIME not in (row[1], id.time) and abs(row[1] - id.time) < _PRECISION]
     untimed = [row for row in rows if NO_TIME in (row[1], id.time)]
-    numbered = [row for row in same or untimed if row[0] == id.nth]
+    same_time = [row for row in rows if row not in untimed and abs(row[1] - id.time) < _PRECISION]
+    same_number = [row for row in same_time or untimed if row[0] == id.nth]
     # If the beginning of the history is missing, the number differs; a marker proves that the return was reduced.
-    return numbered or same or (untimed if marked else [])
+    return same_number or same_time or (untimed if marked else [])
 
 
 def _load(connection: sqlite3.Connection, original: int) -> Original:

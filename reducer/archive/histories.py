@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from reducer.archive.database import Entry, ReturnId, canonical, find_original, has_marker, microseconds
+from reducer.archive.database import Entry, ReturnId, canonical, find_original, microseconds
 from reducer.histories.stored import Content, InputFormat, Return, returns, splice
 
 
@@ -27,21 +27,22 @@ def restore(
     """
     changes: list[tuple[Content, bytes]] = []
     unrestored: list[tuple[Return, str]] = []
-    count = 0
+    restored = 0
     for found in returns(history, input_format):
         if found.untouched:
             continue
-        before = len(changes)
-        reasons = []
+        problems, before = [], len(changes)
         for number, copy in enumerate(found.places, 1 if len(found.places) > 1 else 0):
             original = find_original(connection, _id(found, number), copy.content, newest=newest)
             if original.data is not None:
                 changes.append((copy, original.data))
-            elif original.problem or has_marker(copy.content):
-                reasons.append(original.problem or "it contains markers, and the archive does not have its original")
-        unrestored += [(found, reason) for reason in reasons[:1]]
-        count += not reasons and len(changes) > before
-    return Restored(splice(history, changes) if changes else history, count, tuple(unrestored))
+            elif original.problem:
+                problems.append(original.problem)
+        if problems:
+            unrestored.append((found, problems[0]))
+        elif len(changes) > before:
+            restored += 1
+    return Restored(splice(history, changes) if changes else history, restored, tuple(unrestored))
 
 
 def entries_between(
