@@ -19,7 +19,7 @@ from reducer.paths import Expression, Path, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
 from reducer.rules import Rule, Ruleset, Step
-from reducer.rules.checks import Conflict, conflicts
+from reducer.rules.steps import Conflict, conflicts
 
 _MAX_CONTENTS = 200
 _MAX_SHRINKING = 400  # smaller contents that are tried to make a counterexample readable

@@ -15,7 +15,7 @@ from reducer.operations.truncate import Truncate
 from reducer.paths import Chain, Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
-from reducer.rules.texts import text_paths
+from reducer.rules.steps import text_paths
 from reducer.values import Unreducible
 
 _MAX_VALUES = 200  # values at one level that are searched for keys

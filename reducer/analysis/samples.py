@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 
 from reducer.analysis.texts import listed
 from reducer.errors import HistoryError
+from reducer.files import read_file
 from reducer.histories.stored import returns
 from reducer.rules import Rule, Test
 from reducer.rules.choose import rule_chooser
-from reducer.rules.read import read_file
 from reducer.strict_json import loads
 from reducer.values import dump
 

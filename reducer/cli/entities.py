@@ -23,8 +23,7 @@ from reducer.cli.files import Source, find_sources
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
 from reducer.entities import Entity
-from reducer.entities.aliases import types_for
-from reducer.entities.entity import Scan
+from reducer.entities.entity import Scan, types_for
 from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import decode
 from reducer.paths.written import Token, path_text

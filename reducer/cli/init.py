@@ -47,8 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(reader, arguments)
     folder = Path(options.output)
     found, is_history = _answers_by_tool(options.files, options.tool)
-    named = options.tool is not None or not is_history
-    proposals = _proposals(found, folder, named)
+    proposals = _proposals(found, folder, named=options.tool is not None or not is_history)
     if not proposals:
         say("nothing to draft")
         return 1
@@ -59,8 +58,7 @@ def main(arguments: Sequence[str]) -> int:
         sizes = f"{trial.before:,} -> {trial.after:,} characters"
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%} of {answers}: {sizes}")
     schema = folder / ".schema.json"
-    if not schema.exists():
-        # The first line of a draft names it.
+    if not schema.exists():  # the first line of a draft names it
         write(schema, schema_text(found if is_history else (), [str(folder)]))
     print(visible(f"\nNext: edit the drafts, then run\n  python -m reducer test {folder}", "\n"))
     if is_history:
@@ -79,9 +77,7 @@ def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, 
     for answer in each_answer(names, tool):
         is_history = is_history or bool(answer.call)
         contents.setdefault(answer.tool or _tool_name(answer.file), []).append(answer.content)
-    for answers in contents.values():
-        answers.sort(key=characters, reverse=True)
-    return contents, is_history
+    return {name: sorted(found, key=characters, reverse=True) for name, found in contents.items()}, is_history
 
 
 def _tool_name(file: str) -> str:
@@ -89,7 +85,7 @@ def _tool_name(file: str) -> str:
         raise CommandError("standard input has no file name; add --tool NAME, the tool that gave this answer")
     name = Path(file).name
     ending = next((end for end in (*ENDINGS, *_TEXT_ENDINGS) if name.lower().endswith(end)), "")
-    return name.removesuffix(name[len(name) - len(ending) :]) or name
+    return name[: len(name) - len(ending)] or name
 
 
 def _proposals(found: dict[str, list[Any]], folder: Path, named: bool) -> list[Proposal]:
@@ -124,9 +120,8 @@ def _is_reducible(content: object) -> bool:
 
 def _about(tool: str, count: int, calls: int) -> str:
     """Say how many answers of a tool a draft is about."""
-    if count < calls:
-        return f"{count:,} of {calls:,} answers of `{visible(tool)}`, the longest"
-    return f"{counted(count, 'answer')} of `{visible(tool)}`"
+    answers = f"{count:,} of {calls:,} answers" if count < calls else counted(count, "answer")
+    return f"{answers} of `{visible(tool)}`{', the longest' if count < calls else ''}"
 
 
 def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
@@ -134,8 +129,8 @@ def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"{folder}: is not a folder; drafts are written to a folder of rules")
     drafted = {folder / draft.file: draft.text.encode() for draft in drafts}
-    files = {**drafted, **{folder / draft.sample_file: draft.sample.encode() for draft in drafts if draft.sample_file}}
-    if existing := ", ".join(str(file) for file in files if os.path.lexists(file)):
+    samples = {folder / draft.sample_file: draft.sample.encode() for draft in drafts if draft.sample_file}
+    if existing := ", ".join(str(file) for file in (*drafted, *samples) if os.path.lexists(file)):
         raise CommandError(f"files are never overwritten, so nothing was written; existing: {existing}")
     present = {file: file.read_bytes() for file in rule_files(folder)} if folder.is_dir() else {}
     _, problems = compile_rules((str(file), text) for file, text in {**present, **drafted}.items())
@@ -143,5 +138,5 @@ def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
         # Warnings about other rules are not about the drafts.
         if problem.severity == "error" or Path(problem.location.file) in drafted:
             raise CommandError(f"{folder}: {problem}\nnothing was written")
-    for file, content in files.items():
+    for file, content in (drafted | samples).items():
         write(file, content)

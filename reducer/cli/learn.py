@@ -44,15 +44,15 @@ def main(arguments: Sequence[str]) -> int:
     histories, skipped = read_histories(options.histories, lambda source, content: recorded(_group(source), content))
     learned = learn(histories, options.keep, options.holdout)
     drafted = list(drafts(learned))
-    is_written = options.output is not None and drafted
-    if is_written:
+    if drafted and options.output is not None:
         write_drafts(Path(options.output), drafted)
     _print_learned(learned, skipped)
-    if is_written:
-        say(f"wrote {counted(len(drafted), 'rule')} to {options.output}")
-    elif not drafted:
+    if not drafted:
         say("nothing to draft: too little evidence, or nothing to save")
-    return 0 if drafted else 1
+        return 1
+    if options.output is not None:
+        say(f"wrote {counted(len(drafted), 'rule')} to {options.output}")
+    return 0
 
 
 def _group(source: Source) -> str:
@@ -77,21 +77,28 @@ def _print_learned(learned: Learned, skipped: int) -> None:
     if learned.held:
         sources = [[name, *_numbers(score)] for name, score in learned.measured.sources.items()]
         screen.print(make_table(("Source", "held out", "saved", "kept"), sources))
-    if reasons := _without_rule(learned):
+    reasons: dict[str, list[str]] = {}
+    for one in (*learned.tools, learned.default):
+        if one.rule is None:
+            reasons.setdefault(one.why, []).append(one.tool)
+        elif one is not learned.default and not is_writable(one.tool):
+            reasons.setdefault("its name cannot be used in a rule", []).append(one.tool)
+    if reasons:
         screen.print("\nTools without a rule of their own", style="bold")
         print_indented((f"{', '.join(tools)}: {why}" for why, tools in reasons.items()), 2, screen)
 
 
 def _tool_rows(learned: Learned) -> list[list[str]]:
     """Return a row for each tool with a rule, one for all others, and one with the sums."""
-    trained, measured = learned.trained.tools, learned.measured.tools
     ruled = [one.tool for one in learned.tools if one.rule is not None]
-    found = [(tool, trained.get(tool, Score()), measured.get(tool, Score())) for tool in ruled]
-    others = [total(score for tool, score in scores.items() if tool not in ruled) for scores in (trained, measured)]
-    found.append(("* (all others)", others[0], others[1]))
-    found.append(("together", learned.trained.total, learned.measured.total))
+    columns = []
+    for scores in (learned.trained, learned.measured):
+        others = total(score for tool, score in scores.tools.items() if tool not in ruled)
+        columns.append([*(scores.tools.get(tool, Score()) for tool in ruled), others, scores.total])
+    names = [*ruled, "* (all others)", "together"]
     return [
-        [tool, f"{old.returns:,}", f"{old.before:,}", *_numbers(old)[1:], *_numbers(new)] for tool, old, new in found
+        [name, f"{old.returns:,}", f"{old.before:,}", *_numbers(old)[1:], *_numbers(new)]
+        for name, old, new in zip(names, *columns, strict=True)
     ]
 
 
@@ -99,14 +106,3 @@ def _numbers(score: Score) -> list[str]:
     """Return the number of returns and the shares saved and kept."""
     kept = f"{score.retention:.1%} of {score.references:,}" if score.references else "-"
     return [f"{score.returns:,}", f"{score.saved:.1%}", kept]
-
-
-def _without_rule(learned: Learned) -> dict[str, list[str]]:
-    """Return the tools without a rule of their own by the reason."""
-    reasons: dict[str, list[str]] = {}
-    for one in (*learned.tools, learned.default):
-        if one.rule is None:
-            reasons.setdefault(one.why, []).append(one.tool)
-        elif one is not learned.default and not is_writable(one.tool):
-            reasons.setdefault("its name cannot be used in a rule", []).append(one.tool)
-    return reasons

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from reducer.cli.screen import CommandError, counted, visible
 from reducer.errors import RuleError
-from reducer.rules.read import MAX_RULE_BYTES, read_file
+from reducer.files import MAX_RULE_BYTES, read_file
 
 if TYPE_CHECKING:
     from reducer.rules import Ruleset

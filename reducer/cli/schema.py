@@ -24,11 +24,11 @@ from reducer.cli.files import Source, check_targets, find_sources, read_lines, w
 from reducer.cli.rules import choose_rules
 from reducer.cli.screen import CommandError
 from reducer.errors import HistoryError
+from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.histories.stored import returns
 from reducer.rules.parser import parse as parse_rule
-from reducer.rules.read import MAX_RULE_BYTES, read_file
+from reducer.rules.parser import plain
 from reducer.rules.schema import rule_schema
-from reducer.rules.tree import plain
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -31,8 +31,8 @@ from reducer.cli.views.diff import step_line
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
+from reducer.rules.parser import Tree, locate
 from reducer.rules.parser import parse as parse_rule
-from reducer.rules.tree import Tree, locate
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,15 +21,11 @@ def fit(work: Work, ran: Sequence[Step]) -> Restored:
 
     `ran` has the steps that ran.
     """
-    if _fits(work):
-        restored = restore(work)
-        if _fits(work):
-            return restored
-        restored.undo()
-    for level in LEVELS:
+    for level in (None, *LEVELS):
         edits = work.edits
-        _limit_all(work, level, ran)
-        if work.edits > edits and _fits(work):  # restoring only adds
+        if level is not None:
+            _limit_all(work, level, ran)
+        if (level is None or work.edits > edits) and _fits(work):  # restoring only adds
             restored = restore(work)
             if _fits(work):
                 return restored

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -22,8 +22,7 @@ from reducer.engine.plan import (
     holds_texts,
     open_live,
 )
-from reducer.engine.protected import References, Scans, reach_of_excerpts
-from reducer.entities import Entity
+from reducer.engine.protected import References, Scans
 from reducer.paths import Path, walk
 from reducer.rules import Rule
 from reducer.values import MAX_DEPTH, Unreducible, is_media
@@ -44,27 +43,14 @@ class Work:
     top: Opened
     rule: Rule
     scans: Scans
-    references: References | None
+    references: References
     step: int = 0
     edits: int = 0
     marked: bool = False
 
-    def expand(self, types: Iterable[str]) -> frozenset[str]:
-        """Return entity types with the members of groups in place of the groups."""
-        return self.rule.vocabulary.expand(types)
-
-    def scan(self, text: str) -> Sequence[Entity]:
-        """Return the entities in a text that the rule looks for."""
-        return self.scans.entities(text)
-
     def root(self) -> Place:
         """Return the place of the whole return."""
         return Place(self.top.value, self.top.inside.get(0), self.top, 0, work=self)
-
-
-def _may_have_media(items: Iterable[Any]) -> bool:
-    """Return whether some of these items can be media, which is quickly asked."""
-    return bool([item for item in items if type(item) not in _SIMPLE and (type(item) is not dict or "kind" in item)])
 
 
 @dataclass(slots=True, eq=False)
@@ -122,22 +108,11 @@ class Place:
             return [build(value[i], inside.get(i), LAST, seen=True) for i in indices]
         return value if len(indices) == len(value) else [value[i] for i in indices]
 
-    def field(self, name: str) -> Place | None:
-        """Return the place at a key of this object; None without one, or for null."""
-        present = self.has(name) and not is_media(self.value) and self.value[name] is not None
-        return self.child(name) if present else None
-
-    def items(self) -> list[Place | None] | None:
-        """Return the places of the items of this list, None for null; None if it is no list."""
-        if type(self.value) is not list:
-            return None
-        return [None if self.value[index] is None else self.child(index) for index in self.indices()]
-
-    def values(self) -> list[Place | None]:
-        """Return the places at all keys of this object, None for null."""
-        if type(self.value) is not dict or is_media(self.value):
-            return []
-        return [None if item is None else self.child(key) for key, item in self.value.items() if self.has(key)]
+    def keys(self) -> Sequence[Any]:
+        """Return the indices or keys that this list or object still has; none for media."""
+        if type(self.value) is list:
+            return self.indices()
+        return [key for key in self.value if self.has(key)] if self.accepted_by((dict,)) else ()
 
     def has(self, key: str) -> bool:
         """Return whether this is an object that still has the key."""
@@ -145,6 +120,22 @@ class Place:
             return False
         node = self.node
         return node.kept is None or key in node.kept if type(node) is Omission else node is None
+
+    def field(self, name: str) -> Place | None:
+        """Return the place at a key of this object; None without one, or for null."""
+        present = self.has(name) and not is_media(self.value) and self.value[name] is not None
+        return self.child(name) if present else None
+
+    def items(self) -> list[Place | None] | None:
+        """Return the places of the items of this list, None for null; None if it is no list."""
+        return self._below() if type(self.value) is list else None
+
+    def values(self) -> list[Place | None]:
+        """Return the places at all keys of this object, None for null."""
+        return self._below() if type(self.value) is dict else []
+
+    def _below(self) -> list[Place | None]:
+        return [None if self.value[key] is None else self.child(key) for key in self.keys()]
 
     def child(self, key: Key) -> Place:
         """Return the place of an item or value, opened. Raises `Unreducible` past `MAX_DEPTH` levels."""
@@ -162,21 +153,12 @@ class Place:
 
     def children(self) -> Iterator[Place]:
         """Yield the place of every value of this object or list that is no number, boolean or null."""
-        value = self.value
-        if type(value) is list:
-            for index in self.indices():
-                if type(value[index]) not in _NUMBERS:
-                    yield self.child(index)
-        elif type(value) is dict and not is_media(value):
-            for key in value:
-                if type(value[key]) not in _NUMBERS and self.has(key):
-                    yield self.child(key)
+        return (self.child(key) for key in self.keys() if type(self.value[key]) not in _NUMBERS)
 
     def objects(self) -> Iterator[Place]:
         """Yield the place of this object, or of each object in this list."""
-        for place in [self] if type(self.value) is dict else self.children():
-            if place.accepted_by((dict,)):
-                yield place
+        places = [self] if type(self.value) is dict else self.children()
+        return (place for place in places if place.accepted_by((dict,)))
 
     def texts(self, longer_than: int = 0) -> Iterator[Place]:
         """Yield every text at or below this place that has more characters than that."""
@@ -205,7 +187,8 @@ class Place:
     def keep_items(self, positions: Collection[int]) -> None:
         """Keep these of the items that `contents` returns, in order; media always, and of a root list at least one."""
         indices, value = self.indices(), self.value
-        if _may_have_media(value):
+        special = [item for item in value if type(item) not in _SIMPLE and (type(item) is not dict or "kind" in item)]
+        if special:  # media may be among them
             media = {position for position, index in enumerate(indices) if is_media(value[index])}
             positions = sorted(media.union(positions))
         least = max(self.above.least if type(self.above) is Opened else 0, self.is_root)
@@ -227,8 +210,8 @@ class Place:
         elif not self.accepted_by((dict,)):
             return
         elif self.is_root or work.rule.all_keys:
-            for key in value:
-                if key not in names and self.has(key):
+            for key in self.keys():
+                if key not in names:
                     self.empty(key)
         else:
             before = value if type(self.node) is not Omission or self.node.kept is None else self.node.kept
@@ -284,7 +267,9 @@ class Place:
         """Replace this text with a marker that mentions its entities of `types`; return whether there are any."""
         if markers.read_alone(self.value, self.work.scans.reads) is not None:
             return True
-        mentions = tuple(dict.fromkeys(entity.value for entity in self.work.scan(self.value) if entity.type in types))
+        mentions = tuple(
+            dict.fromkeys(entity.value for entity in self.work.scans.entities(self.value) if entity.type in types)
+        )
         if mentions:
             self.cut_out(mentions, types)
         return bool(mentions)
@@ -305,7 +290,7 @@ class Place:
             return self.node
         text, work = self.value, self.work
         earlier = markers.read_all(text, tail, work.scans.reads)
-        if not earlier or earlier[0].start > head + reach_of_excerpts(work.references, text):
+        if not earlier or earlier[0].start > head + work.references.reach(text):
             return Cut(text, ((0, len(text)),))  # such a marker is text
         return Cut(text, tuple(own(text, earlier)), earlier)
 

@@ -34,7 +34,8 @@ class Omission:
     after each step that removed something, with the number of the step. `inside`: the plans of children that are cut
     further. `earlier`: the marker that an earlier pass left as the last item, which step 0 removes.
 
-    The overlay: `restored` has removed children that stay all the same, each with its plan; `marker` is appended.
+    The overlay: `restored` has removed and emptied children that stay all the same, each with its plan; `marker` is
+    appended.
     """
 
     kept: Collection[Any] | None = None
@@ -73,20 +74,14 @@ class Opened:
 
 @dataclass(slots=True, eq=False)
 class Emptied:
-    """A text, list or object under a key that stays; `before` is its plan when step `step` emptied it.
-
-    The overlay: `restored` is the plan of what is restored of it.
-    """
+    """A text, list or object under a key that stays; `before` is its plan when step `step` emptied it."""
 
     step: int
     empty: Any
     before: Node | None = None
-    restored: Node | None = None
 
 
 Node = Omission | Opened | Emptied | Cut
-WHOLE = Omission()
-"""The plan of an emptied value of which all is restored."""
 
 
 def build(value: Any, node: Node | None, step: int | None = None, seen: bool = False) -> Any:
@@ -103,7 +98,9 @@ def build(value: Any, node: Node | None, step: int | None = None, seen: bool = F
     if type(node) is Opened:
         return _build_opened(value, node, step, seen)
     if type(node) is Emptied:
-        return _build_emptied(value, node, step, seen)
+        if step is not None and step < node.step:
+            return build(value, node.before, step, seen)
+        return () if type(value) is tuple and not seen else type(node.empty)()
     return value
 
 
@@ -148,14 +145,6 @@ def _build_opened(value: Any, node: Opened, step: int | None, seen: bool) -> Any
     # Every text around it escapes quotes and backslashes once more.
     fewer = new.count('"') + new.count("\\") <= value.count('"') + value.count("\\")
     return new if len(new) < len(value) and fewer else value
-
-
-def _build_emptied(value: Any, node: Emptied, step: int | None, seen: bool) -> Any:
-    if step is not None and step < node.step:
-        return build(value, node.before, step, seen)
-    if step is None and node.restored is not None:
-        return value if node.restored is WHOLE else build(value, node.restored)
-    return () if type(value) is tuple and not seen else type(node.empty)()
 
 
 # --- values with structure

@@ -33,12 +33,11 @@ class Scans:
     Made for one return and kept for its second pass, which reads the same texts.
     """
 
-    __slots__ = ("_read", "_scan", "_scan_many", "_values", "found")
+    __slots__ = ("_read", "_scan", "_scan_many", "found")
 
     def __init__(self, rule: Rule) -> None:
         self.found: dict[str, Sequence[Entity]] = {}
         self._read: set[str] = set()
-        self._values: set[str] = set()
         self._scan = rule.vocabulary.scanner(rule.types)
         self._scan_many = rule.vocabulary.scanner_of_many(rule.types)
 
@@ -54,13 +53,11 @@ class Scans:
             if max(map(len, fresh)) > MOST_CHARS:
                 raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
             self._read.update(fresh)
-            found = self._scan_many(fresh)
-            self.found.update(found)
-            self._values.update(entity.value for entities in found.values() for entity in entities)
+            self.found.update(self._scan_many(fresh))
 
     def reads(self, value: str) -> bool:
         """Return whether a whole text reads as one entity."""
-        return value in self._values or any(entity.value == value for entity in self._scan(value))
+        return any(entity.value == value for entity in self._scan(value))
 
 
 class References:
@@ -82,6 +79,8 @@ class References:
 
     def held(self, leaf: Any) -> frozenset[str]:
         """Return the values in one key, text, number or media item."""
+        if not self.values or leaf is None or type(leaf) is bool:
+            return frozenset()
         if type(leaf) is Atom:
             leaf = leaf.source
         if type(leaf) not in _HASHABLE:
@@ -106,6 +105,10 @@ class References:
         wider = with_excerpts(cut, [self._place(value, cut.text, pieces) for value in sorted(values)], scan_all)
         return replace(cut, kept=((0, len(cut.text)),)) if self.missing((), [wider]).intersection(values) else wider
 
+    def reach(self, text: str) -> int:
+        """Return how many characters excerpts can have added to the head of a text, in this pass or an earlier one."""
+        return max(_EARLIER, sum(len(value) + 2 * EXCERPT for value in self.held(text)))
+
     def _place(self, value: str, text: str, ranges: Sequence[Range]) -> Range | None:
         """Return the first place of a value in a text that lies in one of some ranges; None without one."""
         if self._is_text and "\\" in text:
@@ -116,20 +119,14 @@ class References:
         return min(places, default=None)
 
 
-def references_in(protected: Protected | None, content: Any, value: Any) -> References | None:
-    """Return the protected values that a content has, which is `value` when opened; None if nothing is protected."""
-    if not protected:
-        return None
-    if callable(protected):
-        return References(protected, type(value) is str)
+def references_in(protected: Protected | None, content: Any, value: Any) -> References:
+    """Return the protected values that a content has, which is `value` when opened."""
 
     def find() -> frozenset[str]:
+        if not protected:
+            return frozenset()
+        if callable(protected):
+            return protected()
         return frozenset(searcher(protected)(searched(content if type(content) is str else plain(content))))
 
     return References(find, type(value) is str)
-
-
-def reach_of_excerpts(references: References | None, text: str) -> int:
-    """Return how many characters excerpts can have added to the head of a text, in this pass or an earlier one."""
-    known = references.held(text) if references is not None else ()
-    return max(_EARLIER, sum(len(value) + 2 * EXCERPT for value in known))

@@ -1,19 +1,21 @@
-"""One pass of a rule over one return: open it, apply the steps, restore, and fit it into `max_chars`."""
+"""One pass of a rule over one return: open it, apply the steps, restore, fit it into `max_chars`, and build it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from reducer.engine.budget import fit
+from reducer.engine.edits import Edit, edits
 from reducer.engine.place import Place, Work
 from reducer.engine.plan import LAST, Opened, build, fits, open_parsed, open_return
 from reducer.engine.protected import References, Scans
 from reducer.engine.restore import Restored, restore
-from reducer.formats import parse_nested
+from reducer.formats import parse, parse_nested
 from reducer.rules import Rule, Step, When
-from reducer.rules.texts import TextPaths
-from reducer.values import MAX_DEPTH, chars, is_media, plain
+from reducer.rules.model import TextPaths
+from reducer.values import MAX_DEPTH, chars, dump, is_media, plain
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _FLAT = _SCALARS - {str} | {dict}
@@ -35,29 +37,68 @@ class StepRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
-    """A finished plan: the return with its plan, what was restored, and what each step did."""
+class Outcome:
+    """What a rule did to one return: `content` is the result, `steps` what each step did.
 
-    top: Opened
-    restored: Restored
-    steps: tuple[StepRun, ...]
+    `gated`: the rule's own gate kept it from running. `fault` says why the return stays as it is although it should
+    have been reduced; `unstable` is the step that would change the result again. `restored` says what was restored,
+    `top` is the return with its plan.
+    """
+
+    rule: Rule | None
+    content: Any
+    gated: bool = False
+    fault: str = ""
+    unstable: StepRun | None = None
+    steps: tuple[StepRun, ...] = ()
+    restored: Restored = field(default_factory=Restored, repr=False, compare=False)
+    top: Opened | None = field(default=None, repr=False, compare=False)
+
+    def left_after(self, step: int, seen: bool = True) -> Any:
+        """Return the content after step `step`, with 0 as it arrived: as steps see it, or as it is written."""
+        if self.top is None:
+            return self.content
+        left = build(self.top.value, self.top.inside.get(0), step, seen)
+        return left if seen else self.top.write(left)
+
+    def removals(self) -> Iterator[Edit]:
+        """Yield what each step removed, in document order."""
+        return (edit for edit in edits(None, self.top) if not edit.is_restored)
+
+    def restorations(self) -> Iterator[Edit]:
+        """Yield what is restored of what steps removed, in document order."""
+        return (edit for edit in edits(None, self.top) if edit.is_restored)
 
 
-def run_once(rule: Rule, top: Opened, scans: Scans, references: References | None) -> Pass | None:
-    """Apply a rule once to an opened return; None if its gate does not hold. Raises `Unreducible`."""
-    work = Work(top, rule, scans, references)
+def run_once(rule: Rule, content: Any, top: Opened, protecting: tuple[Scans, References]) -> Outcome:
+    """Apply a rule once to a content that was opened. Raises `Unreducible`."""
+    work = Work(top, rule, *protecting)
     if rule.text_paths is not None and type(top.value) is not str:
         _open_texts(work.root(), rule.text_paths)
     arrived = build(top.value, top.inside.get(0), 0, seen=True)
     if rule.when is not None and not _holds(rule.when, arrived, top):
-        return None
+        return Outcome(rule, content, gated=True)
     steps = [_apply(step, work, arrived) for step in rule.steps]
     if rule.max_chars is None:
-        return Pass(top, restore(work), tuple(steps))
-    work.step = len(rule.steps) + 1
-    edits = work.edits
-    restored = fit(work, [each.step for each in steps if each.ran and each.step is not None])
-    return Pass(top, restored, (*steps, StepRun(None, work.step, True, places=1, changed=work.edits > edits)))
+        restored = restore(work)
+    else:
+        work.step = len(rule.steps) + 1
+        before = work.edits
+        restored = fit(work, [each.step for each in steps if each.ran and each.step is not None])
+        steps.append(StepRun(None, work.step, True, places=1, changed=work.edits > before))
+    return Outcome(rule, _written(rule, content, top), steps=tuple(steps), restored=restored, top=top)
+
+
+def _written(rule: Rule, content: Any, top: Opened) -> Any:
+    """Return the content that a finished plan leaves; the same object if nothing changes, or only gets longer."""
+    value = build(top.value, top.inside.get(0))
+    compact = type(content) is str and any(step.op.writes_compactly for step in rule.steps)
+    if value is top.value and not (compact and top.is_json):
+        return content
+    new = top.write(value)
+    if type(content) is str and compact and not top.is_json and (found := parse(new)) and found[1].is_json:
+        new = dump(value)  # `[1, 2]` is Python and JSON: the next pass reads it as JSON
+    return content if new == content or (type(content) is str and len(new) > len(content)) else new
 
 
 def _apply(step: Step, work: Work, arrived: Any) -> StepRun:

@@ -6,47 +6,51 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from reducer.engine.run import Pass, StepRun
+from reducer.engine.run import Outcome, StepRun
 from reducer.rules import Rule
 
-OnePass = Callable[[Rule, Any], tuple[Any, Pass | None]]
-"""Applies a rule once to a content; returns what is left, the same object if nothing changes, and the finished plan."""
+OnePass = Callable[[Rule, Any], Outcome]
+"""Applies a rule once to a content."""
 
 
-def stabilize(rule: Rule, content: Any, one_pass: OnePass) -> tuple[Any, Pass | None, StepRun | None]:
+def stabilize(rule: Rule, content: Any, one_pass: OnePass) -> Outcome:
     """Return what a rule leaves of a content, or what `max_chars` alone leaves, or the content: the first that a second
-    pass does not change. Return also its plan, and the step for which a fallback was needed.
+    pass does not change.
 
     The fallback is accepted only if this procedure returns it unchanged.
     """
-    result, plan = one_pass(rule, content)
-    if plan is None or result is content or (rule.statically_idempotent and not plan.restored.referenced):
-        return result, plan, None
-    unstable = _changed_again(rule, result, one_pass)
-    if unstable is not None and rule.max_chars is not None:
-        fallback, fallback_plan = one_pass(_max_chars_alone(rule), content)
-        if fallback is not content and _is_returned(rule, fallback, one_pass):
-            return fallback, fallback_plan, unstable
-    return result if unstable is None else content, plan, unstable
+    first = one_pass(rule, content)
+    if first.content is content or (rule.statically_idempotent and not first.restored.referenced):
+        return first
+    unstable = _changed_again(rule, first.content, one_pass)
+    if unstable is None:
+        return first
+    name = unstable.step.name if unstable.step else "max_chars"
+    fault = f"a second pass would change the result: `{name}` is to blame"
+    if rule.max_chars is not None:
+        alone = one_pass(_max_chars_alone(rule), content)
+        if alone.content is not content and _is_returned(rule, alone.content, one_pass):
+            fault = f"{fault}; only `max_chars` was applied"
+            return replace(alone, rule=rule, fault=fault, unstable=unstable)
+    return replace(first, content=content, fault=fault, unstable=unstable)
 
 
 def _changed_again(rule: Rule, result: Any, one_pass: OnePass) -> StepRun | None:
     """Return the step of a second pass that changes a result; None if nothing changes."""
-    again, plan = one_pass(rule, result)
-    if plan is None or again is result or again == result:
+    again = one_pass(rule, result)
+    if again.content == result:
         return None
-    return next((step for step in reversed(plan.steps) if step.changed), plan.steps[-1])
+    return next((step for step in reversed(again.steps) if step.changed), again.steps[-1])
 
 
 def _is_returned(rule: Rule, fallback: Any, one_pass: OnePass) -> bool:
     """Return whether `stabilize` returns a fallback unchanged."""
-    result, _ = one_pass(rule, fallback)
-    if result is fallback or result == fallback:
+    result = one_pass(rule, fallback).content
+    if result == fallback:
         return True
     if _changed_again(rule, result, one_pass) is None:
         return False
-    alone, _ = one_pass(_max_chars_alone(rule), fallback)
-    return bool(alone is fallback or alone == fallback)
+    return bool(one_pass(_max_chars_alone(rule), fallback).content == fallback)
 
 
 def _max_chars_alone(rule: Rule) -> Rule:

@@ -11,7 +11,6 @@ break, no `, ` and no space at its ends, so that markers can mention it. `README
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 
 from reducer.entities.entity import GROUPS, TYPES, Entity, expand
 
@@ -23,7 +22,7 @@ def scan(text: str, types: Iterable[str] | None = None) -> list[Entity]:
 
     Raises KeyError for an unknown type.
     """
-    return list(_scanner_for(None if types is None else tuple(types))(text))
+    return list(scanner(frozenset(TYPES) if types is None else expand(types))(text))
 
 
 def scanner(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
@@ -31,8 +30,3 @@ def scanner(types: frozenset[str]) -> Callable[[str], Sequence[Entity]]:
     from reducer.entities.search import compiled
 
     return compiled(types)
-
-
-@lru_cache(maxsize=64)  # expanding the types takes longer than scanning a short text, 2 us
-def _scanner_for(types: tuple[str, ...] | None) -> Callable[[str], Sequence[Entity]]:
-    return scanner(frozenset(TYPES) if types is None else expand(types))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import namedtuple
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 
-# Not a typing.NamedTuple: importing `typing` takes longer than the rest of the package.
-class Entity(namedtuple("Entity", ("type", "value", "canonical", "start", "end"))):
+class Entity(NamedTuple):
     """An indicator or a name in a text.
 
     `value` is as written, `canonical` is for comparisons: refanged, host and hex digits in lower case, a URL without
     the slash at its end. `start` and `end` count characters: `text[start:end] == value`.
     """
-
-    __slots__ = ()
 
     type: str
     value: str
@@ -34,6 +31,31 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "hash": ("md5", "sha1", "sha256", "sha512"),
     "ioc": ("ipv4", "ipv6", "domain", "url", "email", "md5", "sha1", "sha256", "sha512"),
 }
+# Other names of types: MISP's attribute types (https://www.misp-project.org/datamodels/), objects and patterns of
+# STIX 2.1 (OASIS, sections 4 and 6), and plain words.
+_ALIASES = {
+    "ipv4": "ip-src ip-dst ipv4-addr ipv4-address ip4 ip-v4",
+    "ipv6": "ipv6-addr ipv6-address ip6 ip-v6",
+    "ip": "ips ip-addr ip-address ipaddress ipaddr address addresses",
+    "domain": "hostname hostnames host domain-name domains fqdn dns",
+    "url": "uri urls uris link links",
+    "email": "email-src email-dst email-addr email-address email-reply-to email-message mail e-mail emails "
+    "whois-registrant-email target-email",
+    "md5": "md5sum",
+    "sha1": "sha1sum",
+    "sha256": "sha256sum",
+    "hash": "hashes file-hash filehash checksum",
+    "cve": "vulnerability vulnerabilities cves cve-id",
+    "mitre_attack": "attack-pattern attack attack-id att&ck mitre mitre-attack-pattern mitre-technique technique "
+    "techniques tactic tactics ttp ttps",
+    "threat_actor": "intrusion-set actor actors threat-actors adversary apt group threat-group",
+    "malware": "malware-type malware-family family ransomware",
+    "ioc": "iocs indicator indicators observable observables observed-data",
+}
+_NAMES = {alias: name for name, aliases in _ALIASES.items() for alias in aliases.split()}
+_NAMES.update((name.replace("_", "-"), name) for name in (*TYPES, *GROUPS))
+_MAX_NAME_CHARS = 100
+
 Match = tuple[int, int, str, bytes]
 """Start and end in the folded bytes, type, and canonical value, in which 0x01 is a dot that was defanged.
 
@@ -64,6 +86,18 @@ def expand(names: Iterable[str], custom: Container[str] = ()) -> frozenset[str]:
             raise KeyError(name)
         types.update(GROUPS.get(name, (name,)))
     return frozenset(types)
+
+
+def types_for(name: str, known: Collection[str] = (*TYPES, *GROUPS)) -> tuple[str, ...]:
+    """Return the types or groups of `known` for a name of MISP or STIX: `ip-src`, `domain|ip`, `file:hashes.SHA256`."""
+    plain = re.sub("['\"]", "", name[:_MAX_NAME_CHARS].lower().replace("_", "-"))
+    if plain.startswith("file:hashes"):
+        plain = plain.removeprefix("file:hashes").lstrip(".")
+    elif "|" not in plain:
+        plain = plain.partition(":")[0]
+    parts = (re.sub(r"^(md|sha)-(?=[0-9]+\Z)", r"\1", part) for part in re.split(r"[|:]", plain))
+    found = dict.fromkeys(_NAMES.get(part, "") for part in parts)
+    return tuple(kind for kind in found if kind in known)
 
 
 def with_cache(find: Scan) -> Scan:

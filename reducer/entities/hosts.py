@@ -1,24 +1,45 @@
-"""Find IPv4 addresses and domains in folded bytes, anchored on dots."""
+"""Find IPv4 addresses and domains in folded bytes, anchored on dots.
+
+A name may also be a file, a call, an attribute, a package, a detection name or a missing space. `_judge` reads the name
+alone, and `_fits` reads what is next to it.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from importlib.resources import files
 
-from reducer.entities.domains import NO_NAME, TLDS, fits, judge
 from reducer.entities.entity import Match
 
+# The word lists by name: a line `[name]` starts a list, `#` starts a comment.
+_DATA = re.sub(rb"(?m)^#.*", b"", files("reducer.entities").joinpath("domains.txt").read_bytes())
+_LISTS = {name: frozenset(words.split()) for name, words in re.findall(rb"\[(\w+)\]([^\[]*)", _DATA)}
+TLDS = _LISTS[b"tlds"]
+_AMBIGUOUS_COUNTRIES, _OPEN, _PLAIN = _LISTS[b"ambiguous_countries"], _LISTS[b"open"], _LISTS[b"plain"]
+_FILES, _SERVICES, _SHORT = _LISTS[b"files"], _LISTS[b"services"], _LISTS[b"short"]
+_SECOND_LEVEL, _NUMERIC, _VENDORS = _LISTS[b"second_level"], _LISTS[b"numeric"], _LISTS[b"vendors"]
+_PACKAGE_ROOTS, _TOPS = _LISTS[b"package_roots"], _PLAIN | {b"ru", b"cn"}
+_DETECTIONS, _ENGINES, _PRODUCTS = _LISTS[b"detections"], _LISTS[b"engines"], _LISTS[b"products"]
+_CODE, _SELF_NAMES, _ATTRIBUTES = _LISTS[b"code"], _LISTS[b"self_names"], _LISTS[b"attributes"]
+_HOSTED, _MEMBERS, _SERVICE_LABELS = _LISTS[b"hosted"], _LISTS[b"members"], _LISTS[b"service_labels"]
+
+_NAME = re.compile(rb"[a-z0-9_\x81][a-z0-9._\x81-]*")
+# How code continues after an attribute or a module.
+_USED = re.compile(rb"\((?![0-9])|\[|==?| (?:[=!<>+*/-]?=|import) | is (?:not )?None(?![a-z])")
+_CODE_AFTER = re.compile(rb" (?:is (?:not|None)|if|else|not in|or None|and not)(?![A-Za-z])")
+_CODE_BEFORE = re.compile(
+    rb"(?:(?<![A-Za-z])(?:return|assert|yield|elif|await|(?:if|and|or) not)|[A-Za-z0-9_] [=!<>]?=) \Z"
+)
+_OPENED, _CLOSED = frozenset((b"(", b"[", b"{", b"=", b"!", b"*", b"+")), frozenset((b")", b"]", b"}", b":"))
 _KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81"
 # The characters of hosts and paths stay, in lower case. Every dot becomes a dot, anything else a space.
 MASK = bytes(46 if c == 1 else c if c in _KEPT else c + 32 if 65 <= c <= 90 else 32 for c in range(256))
 _OCTET = rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _FOUR = rb"(?<=[0-9]\.)(?:O\.){2}O(?![0-9]|\.[0-9a-z])".replace(b"O", _OCTET)
 _LAST = rb"(?:[a-z][a-z0-9-]{1,62}+|\x81{2,20}+)(?!\.?[a-z0-9\x81-]|\._|_+[a-z0-9\x81-])"
-# The dots of an address and of the last label of a name, in one pass, because dots are the most frequent anchor.
-_DOTS = {
-    (four, name): re.compile(rb"\.(?:%b)" % b"|".join([_LAST] * name + [_FOUR] * four))
-    for four in (False, True)
-    for name in (False, True)
-}
+# The dots of the last label of a name and of an address, in one pass, because dots are the most frequent anchor.
+_DOTS = re.compile(rb"\.(?:%b|%b)" % (_LAST, _FOUR))
 _OCTETS = frozenset(b"%d" % number for number in range(256))
 _VERSIONS = b"version versions ver v build release rev revision firmware update patch upgrade".split()
 _UNTIL = (b"before", b"prior to", b"update to", b"updated to", b"upgrade to", b"upgraded to", b"fixed in")
@@ -36,14 +57,17 @@ _ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})")
 _CODED = re.compile(rb"%[0-9a-f]{2}")
 _MAX_BACK = 300  # a domain has at most 253 characters; searching further back would take quadratic time
 
+# Verdicts: a text that is no name because of its form, a name that is never a domain, and which context can reject it.
+_NO_NAME, _NEVER, _ALWAYS, _UNLESS_CODE, _UNLESS_PART, _UNLESS_MEMBER = range(-1, 5)
 
-def dotted(data: bytes, mask: bytes, want_ipv4: bool, want_domain: bool) -> list[Match]:
+
+def dotted(data: bytes, mask: bytes) -> list[Match]:
     """Return the IPv4 addresses and the domains in `mask`, the translation of `data` by MASK without other entities."""
     found: list[Match] = []
     size = len(data)
     done = 0  # end of the last name
     path_end = 0  # no domains before the end of a path
-    for m in _DOTS[want_ipv4, want_domain].finditer(mask):
+    for m in _DOTS.finditer(mask):
         dot, end = m.span()
         if mask[dot + 1] < 58:  # a digit
             address = _address(data, mask, dot, end, found=found)
@@ -63,63 +87,57 @@ def dotted(data: bytes, mask: bytes, want_ipv4: bool, want_domain: bool) -> list
                 continue
             # Markdown: _evil.com_
             start = end - len(mask[start:end].lstrip(b"_"))
-        # Most texts that are not names are paths: check the slash first, to keep paths out of the cache of `judge`.
+        # Most texts that are not names are paths: check the slash first, to keep paths out of the cache of `_judge`.
         is_path = mask.find(b"/", start + 3, dot) >= 0 and mask.find(b"\\", start, dot) < 0
-        verdict = NO_NAME if is_path else judge(data[start:end])
-        if verdict == NO_NAME:
+        verdict = _NO_NAME if is_path else _judge(data[start:end])
+        if verdict == _NO_NAME:
             start = -1 if is_path else _start(data, mask, start, dot)
             if start < 0:
                 path_end = mask.find(b" ", end)
                 if path_end < 0:
                     path_end = size
                 continue
-            verdict = judge(data[start:end])
-            if verdict == NO_NAME:
+            verdict = _judge(data[start:end])
+            if verdict == _NO_NAME:
                 continue
         done = end
-        if verdict and fits(data, verdict, start, end):
+        if verdict and _fits(data, verdict, start, end):
             canonical = mask[start:end]
             found.append((start, end, "domain", canonical if canonical != data[start:end] else b""))
     return found
 
 
 def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]) -> Match | None:
-    """Return the IPv4 address with its first dot at `dot`, None if the four numbers are not one."""
+    """Return the IPv4 address with its first dot at `dot`, None for a version, a product, an object id and the like.
+
+    The end of a range is an address if its start is the last match.
+    """
     start = dot - 1
     while start > 0 and dot - start < 4 and 48 <= mask[start - 1] <= 57:
         start -= 1
     if mask[start:dot] not in _OCTETS:
         return None
-    defanged = 1 in data[start:end]
-    if not _fits_address(data, mask, start, end, defanged=defanged, found=found):
-        return None
-    return start, end, "ipv4", mask[start:end] if defanged else b""
-
-
-def _fits_address(data: bytes, mask: bytes, start: int, end: int, *, defanged: bool, found: list[Match]) -> bool:
-    """Return whether the context of four numbers allows an address, not a version, a product or an object id.
-
-    The end of a range is an address if its start is the last match.
-    """
     after = mask[end] if end < len(mask) else 32
     if after in _LETTERS or (after == 45 and mask[end + 1 : end + 2].isalpha()):
-        return False
+        return None
+    address = (start, end, "ipv4", mask[start:end] if 1 in data[start:end] else b"")
     last = mask[start - 1] if start else 32
     before = mask[start - 2] if start > 1 else 32
     if last in _LETTERS:
-        return last in b"nrt" and before == 92
+        return address if last in b"nrt" and before == 92 else None
     if last in b".%":
-        return False
-    if defanged:
-        return True
+        return None
+    if address[3]:
+        return address
     if last in b"-/":
-        return before not in _LETTERS or (last == 45 and bool(found) and found[-1][1:3] == (start - 1, "ipv4"))
+        is_range = last == 45 and bool(found) and found[-1][1:3] == (start - 1, "ipv4")
+        return address if is_range or before not in _LETTERS else None
     if mask.startswith(_NO_HOST, start, end) and mask[start:end] != b"0.0.0.0":
-        return False
+        return None
     # The check of one byte comes first, because the regex takes longer than all other checks.
     if start and data[start - 1] in _LEADS and _VERSION.match(data[max(0, start - 24) : start][::-1]):
-        return False
-    return not data.startswith(b" ", end) or not _RELEASE.match(data, end)
+        return None
+    return None if data.startswith(b" ", end) and _RELEASE.match(data, end) else address
 
 
 def _start(data: bytes, mask: bytes, start: int, dot: int) -> int:
@@ -142,3 +160,109 @@ def _start(data: bytes, mask: bytes, start: int, dot: int) -> int:
     if b"/" in head or b"%" in head:
         return -1
     return start + len(head) - len(head.lstrip(b".-"))
+
+
+@lru_cache(maxsize=4096)  # texts repeat their hosts
+def _judge(written: bytes) -> int:
+    """Return the verdict for a name alone. A defanged name is a domain: its author says that it is a host."""
+    name = written.lower()
+    defanged = 1 in name
+    if defanged:
+        name = name.replace(b"\x01", b".")
+    if not _NAME.fullmatch(name):
+        return _NO_NAME
+    labels = name.split(b".")
+    if len(name) > 253 or b"" in labels or b".-" in name or b"-." in name or max(map(len, labels)) > 63:
+        return _NEVER
+    return _ALWAYS if defanged else _plain_verdict(written, name, labels)
+
+
+def _fits(data: bytes, verdict: int, start: int, end: int) -> bool:
+    """Return whether what is next to `data[start:end]` allows a domain, given a verdict above 0 for the name itself."""
+    if verdict == _ALWAYS:
+        return True
+    if _USED.match(data, end) or data[max(0, start - 7) : start] == b"import ":
+        return False
+    if verdict == _UNLESS_CODE:
+        return True
+    before = data[start - 1 : start] if start else b""
+    if before in (b".", b"$", b"-"):
+        return False
+    if verdict == _UNLESS_PART:
+        return True
+    return not (
+        before in _OPENED
+        or data[end : end + 1] in _CLOSED
+        or _CODE_AFTER.match(data, end)
+        or _CODE_BEFORE.search(data, max(0, start - 12), start)
+    )
+
+
+def _plain_verdict(written: bytes, name: bytes, labels: list[bytes]) -> int:
+    tail = labels[-1]
+    owner = labels[-2]
+    count = len(labels)
+    if b"_" in owner or (count == 2 and (owner.isdigit() and tail not in _NUMERIC)):
+        return _NEVER
+    plain = (
+        tail in _PLAIN
+        or tail[0] == 0x81
+        or (len(tail) == 2 and tail not in _AMBIGUOUS_COUNTRIES and tail not in _FILES)
+        or tail[:4] == b"xn--"
+    )
+    if written != name and not _cased(written, labels, plain):
+        return _NEVER
+    if 0x81 in name:
+        return _ALWAYS if plain else _NEVER
+    if tail in (b"com", b"org"):
+        return _ALWAYS if count > 2 or owner not in _PACKAGE_ROOTS or (tail == b"com" and owner in _VENDORS) else _NEVER
+    if name in _PRODUCTS or (
+        b"._" in name and any(label[:1] == b"_" and label not in _SERVICE_LABELS for label in labels[1:])
+    ):
+        return _NEVER
+    if tail not in _PLAIN and labels[0] in _SELF_NAMES:
+        return _NEVER
+    sure = _ALWAYS if tail in _PLAIN else _UNLESS_CODE
+    if labels[0] in _PACKAGE_ROOTS and (count == 2 or tail not in _TOPS):
+        return sure if count == 2 and owner == b"gov" and plain and len(tail) == 2 else _NEVER  # gov.uk, gov.br
+    if len(owner) == 1 and count == 2 and tail not in (b"net", b"co", b"cn") and name not in _SHORT:
+        return _NEVER
+    if count == 2 and owner in _ENGINES and tail not in _PLAIN:
+        return _NEVER  # Generic.ml
+    if len(tail) == 2 and count > 2 and not _DETECTIONS.isdisjoint(labels[:-1]) and owner not in _SECOND_LEVEL:
+        return _NEVER
+    if count > 2 and tail not in _PLAIN and labels[0].isdigit() and labels[1][:1].isdigit():
+        return _NEVER  # 1.9.0a2.dev
+    if plain:
+        return sure
+    if labels[0] == b"www" or (count > 2 and owner in _SECOND_LEVEL):
+        return sure
+    if tail in _FILES:
+        return sure if b".".join(labels[-2:]) in _SERVICES or (count > 2 and tail == b"rs") else _NEVER
+    if len(tail) > 2 and tail not in _OPEN:
+        return sure if b".".join(labels[-2:]) in _SERVICES else _NEVER
+    if count == 2:
+        long = len(owner) > 2 or len(tail) == 2 or tail in (b"top", b"live", b"pro")
+        named = owner not in _CODE and long and owner.rstrip(b"0123456789") not in _SELF_NAMES
+    else:
+        named = owner not in _CODE or owner in _HOSTED or (len(tail) == 2 and tail not in _MEMBERS)
+    return _NEVER if not named else _UNLESS_MEMBER if tail in _ATTRIBUTES else _UNLESS_PART
+
+
+def _cased(written: bytes, labels: list[bytes], plain: bool) -> bool:
+    """Return whether capitals are where people write them in domains, as in GITHUB.COM or GitHub.com."""
+    parts = written.split(b".")
+    tail = parts[-1]
+    if tail.islower():
+        titled = sum(part[:1].isupper() for part in parts[:-1])
+        if titled > 1 and len(tail) == 2 and labels[-2] not in _SECOND_LEVEL:
+            return False  # Win32.Adware.Generic.am
+        return (
+            plain
+            or len(tail) == 2
+            or not any(part[:1].isupper() or not (part.islower() or part.isdigit()) for part in parts[-2:-1])
+        )
+    if written.isupper():
+        # BMW.DE is a share, XXX.XXX.XXX.XXX a placeholder for an address.
+        return len(set(parts)) > 1 and (plain and (len(tail) > 2 or len(parts) > 2 or len(parts[0]) > 4))
+    return tail in (b"COM", b"ORG", b"Com", b"Org")

@@ -7,7 +7,6 @@ and `-`, `_` and space are equal. Ambiguous or short names match only as they ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from reducer.entities.entity import Match
 from reducer.entities.tokens import SHAPE
 
-_KINDS = {"a": "threat_actor", "m": "malware"}
+_KINDS = {b"a": "threat_actor", b"m": "malware"}
 _LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
 _ESCAPED = b"N "  # the automaton reads this for an escape; a name starts behind it or with its letter
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -62,37 +61,23 @@ class Name(NamedTuple):
     spellings: frozenset[bytes] | None
 
 
-class _Names(NamedTuple):
-    automaton: BytesAhoCorasick
-    codes: int  # how many anchors, after those of the families, are of code names
-    table: dict[bytes, Name]
-
-
 @lru_cache(maxsize=1)
-def _names() -> _Names:
-    kinds: dict[bytes, str] = {}
-    spellings: dict[bytes, set[bytes]] = {}
-    free: set[bytes] = set()
-    canonical: dict[bytes, bytes] = {}
+def _listed() -> tuple[BytesAhoCorasick, int, dict[bytes, Name]]:
+    """Return the automaton, how many of its anchors are of families and then of code names, and the names."""
+    table: dict[bytes, Name] = {}
     for line in files("reducer.entities").joinpath("names.txt").read_bytes().splitlines():
-        name, _, other = line[2:].partition(b"|")
-        key = name.translate(_LOW)
-        kinds[key] = chr(line[0])
-        canonical.setdefault(key, other or name)
-        if line[1:2] == b"~":
-            free.add(key)
-        else:
-            spellings.setdefault(key, set()).add(name)
-    table = {
-        key: Name(_KINDS[kind], canonical[key], None if key in free else frozenset(spellings[key]))
-        for key, kind in kinds.items()
-    }
+        written, _, other = line[2:].partition(b"|")
+        key = written.translate(_LOW)
+        known = table.get(key, Name("", other or written, frozenset()))
+        spellings = None if known.spellings is None or line[1:2] == b"~" else known.spellings | {written}
+        table[key] = Name(_KINDS[line[:1]], known.canonical, spellings)
     # Patterns start with a space, so that the automaton stays in its start state within words: 200 instead of 90 MB/s.
     codes = [anchor for prefix in _PREFIXES for anchor in _anchors(prefix)]
     anchors = dict.fromkeys(
         (*_FAMILIES, *codes, *(anchor for key in sorted(table) for anchor in _anchors(key.translate(SHAPE))))
     )
-    return _Names(BytesAhoCorasick(list(anchors), implementation=Implementation.ContiguousNFA), len(codes), table)
+    automaton = BytesAhoCorasick(list(anchors), implementation=Implementation.ContiguousNFA)
+    return automaton, len(_FAMILIES) + len(codes), table
 
 
 def _anchors(shape: bytes) -> list[bytes]:
@@ -100,56 +85,36 @@ def _anchors(shape: bytes) -> list[bytes]:
     return [b" " + shape, _ESCAPED + shape[1:]] if shape[:1] in (b"n", b"r", b"t") else [b" " + shape]
 
 
-def finder(types: frozenset[str]) -> Callable[[bytes, bytes], list[Match]] | None:
-    """Return a function that finds the names of `types`, None for no types.
-
-    It takes the bytes of a text, not refanged, and their translation by SHAPE.
-    """
-    if not types:
-        return None
-    automaton, codes, table = _names()
-    families = len(_FAMILIES)
-    prefixes = families + codes
-
-    def find(data: bytes, shape: bytes) -> list[Match]:
-        if 92 in shape:
-            shape = _unescaped(shape)
-        # With the leading space, an anchor starts where its name starts.
-        hits = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
-        if not hits:
-            return []
-        found: list[tuple[int, int, str, bytes]] = []
-        size = len(data)
-        for index, start, past in hits:
-            end = past - 1
-            ends = end == size or data[end] not in _WORD
-            if index < families and ends and start:
-                first = _first(data, start - 1, end)
-                if first >= 0:
-                    found.append((first, -end, "threat_actor", b""))
-            if start and data[start - 1] in _WORD and not _is_escaped(data, start):
-                continue
-            if families <= index < prefixes:
-                m = _NUMBERED.match(data, start)
-                if m:
-                    found.append((start, -m.end(), "threat_actor", b""))
-            if not ends:
-                continue
-            name = table.get(data[start:end].translate(_LOW))
-            if name is not None and (name.spellings is None or data[start:end] in name.spellings):
-                found.append((start, -end, name.type, name.canonical))
-        if not found:
-            return []
-        return _longest(data, found, types, table)
-
-    return find
-
-
-def _unescaped(shape: bytes) -> bytes:
-    """Return a translation by SHAPE with `N ` for every escape and a space for every other backslash."""
-    for escape in (b"\\n", b"\\r", b"\\t"):
-        shape = shape.replace(escape, _ESCAPED)
-    return shape.replace(b"\\", b" ")
+def names(data: bytes, shape: bytes) -> list[Match]:
+    """Return the names in the bytes of a text, not refanged. `shape` is their translation by SHAPE."""
+    automaton, prefixes, table = _listed()
+    if 92 in shape:
+        for escape in (b"\\n", b"\\r", b"\\t"):
+            shape = shape.replace(escape, _ESCAPED)
+        shape = shape.replace(b"\\", b" ")
+    # With the leading space, an anchor starts where its name starts.
+    hits = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
+    if not hits:
+        return []
+    found: list[Match] = []  # with negative ends: sorted, the longest of those with one start comes first
+    size, families = len(data), len(_FAMILIES)
+    for index, start, past in hits:
+        end = past - 1
+        ends = end == size or data[end] not in _WORD
+        if index < families and ends and start:
+            first = _first(data, start - 1, end)
+            if first >= 0:
+                found.append((first, -end, "threat_actor", b""))
+        if start and data[start - 1] in _WORD and not _is_escaped(data, start):
+            continue
+        if families <= index < prefixes:
+            m = _NUMBERED.match(data, start)
+            if m:
+                found.append((start, -m.end(), "threat_actor", b""))
+        name = table.get(data[start:end].translate(_LOW)) if ends else None
+        if name is not None and (name.spellings is None or data[start:end] in name.spellings):
+            found.append((start, -end, name.type, name.canonical))
+    return _longest(data, found, table)
 
 
 def _is_escaped(data: bytes, start: int) -> bool:
@@ -168,9 +133,7 @@ def _first(data: bytes, start: int, end: int) -> int:
     return start - len(word)
 
 
-def _longest(
-    data: bytes, hits: list[tuple[int, int, str, bytes]], types: frozenset[str], table: dict[bytes, Name]
-) -> list[Match]:
+def _longest(data: bytes, hits: list[Match], table: dict[bytes, Name]) -> list[Match]:
     """Return the first and longest of overlapping names, without those in addresses and paths."""
     hits.sort()
     found: list[Match] = []
@@ -183,22 +146,18 @@ def _longest(
         if (written.islower() and _is_in_address(data, start, end)) or _PRODUCT.match(data, end):
             continue
         done = end
-        if kind in types:
-            if not canonical:
-                code = _PLAIN_CODE.sub(lambda m: m[1].upper() + m[2], written)
-                known = table.get(code.translate(_LOW))
-                canonical = known.canonical if known else code if code[-1:].isdigit() else code.title()
-            found.append((start, end, kind, canonical))
+        if not canonical:
+            code = _PLAIN_CODE.sub(lambda m: m[1].upper() + m[2], written)
+            known = table.get(code.translate(_LOW))
+            canonical = known.canonical if known else code if code[-1:].isdigit() else code.title()
+        found.append((start, end, kind, canonical))
     return found
 
 
 def _is_in_address(data: bytes, start: int, end: int) -> bool:
     """Return whether a name in lower case is part of a path, a host or an address."""
-    if (
-        data[start - 1 : start] in (b"/", b".", b"-", b"@", b"=", b"%", b"\\")
-        and start
-        and not _is_escaped(data, start)
-    ):
+    before = data[start - 1 : start] if start else b""
+    if before in (b"/", b".", b"-", b"@", b"=", b"%", b"\\"):
         return True
     return data[end : end + 1] in (b"/", b"-", b"@", b"=", b"%") or (
         data[end : end + 1] == b"." and data[end + 1 : end + 2].isalnum()

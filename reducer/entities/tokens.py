@@ -7,6 +7,7 @@ searches 1,500 MB/s, a regex that may start with any of 22 characters 100 MB/s.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from ipaddress import IPv6Address
 
 from reducer.entities.entity import Match, may_start
@@ -50,19 +51,19 @@ def hashes(data: bytes, mask: bytes) -> list[Match]:
     return found
 
 
-def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Match]:
+def numbered(data: bytes, shape: bytes) -> list[Match]:
     """Return the CVE numbers and the ATT&CK tactics (TA0043), techniques (T1059) and sub-techniques (T1059.001).
 
     `shape` is the translation of `data` by SHAPE.
     """
     found: list[Match] = []
-    for number in _NUMBER.finditer(shape) if cve else ():
+    for number in _NUMBER.finditer(shape):
         at, end = number.span()
         year = at + 4 if shape[at + 3] == 32 else at + 3
         is_year = data[year] in b"12" and data[year + 4] in b"-_" and (year == at + 3 or data[at + 3] in b"-_ ")
         if is_year and may_start(data, at):
             found.append((at, end, "cve", b"CVE-" + data[year:end].replace(b"_", b"-")))
-    for literal, size in ((b"t0000", 5), (b"ta0000", 6)) if attack else ():
+    for literal, size in ((b"t0000", 5), (b"ta0000", 6)):
         at = shape.find(literal)
         while at >= 0:
             m = _ATTACK.match(data, at)
@@ -75,12 +76,9 @@ def numbered(data: bytes, shape: bytes, cve: bool, attack: bool) -> list[Match]:
 
 def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
     """Return the IPv6 addresses of `data` outside the spans of `taken`, in order. `mask` is its translation by HEX."""
-    anchors = [m.start() for m in _FULL.finditer(mask)] + [m.start() for m in _GAP.finditer(mask)]
-    anchors.sort()
     found: list[Match] = []
     done = 0
-    k = 0
-    for at in anchors:
+    for at in sorted([m.start() for m in _FULL.finditer(mask)] + [m.start() for m in _GAP.finditer(mask)]):
         if at < done:
             continue
         start = at
@@ -93,19 +91,12 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
         end = start + len(m[0].rstrip(b"."))
         if data[end - 1 : end] == b":" and data[end - 2 : end] != b"::":
             end -= 1
-        value = data[start:end]
-        if data[end : end + 2] == b"//":  # `001:[]://` is a broken scheme
+        value, after = data[start:end], data[end : end + 1]
+        if after.isalnum() or after == b"_" or data[end : end + 2] == b"//":  # `001:[]://` is a broken scheme
             continue
-        if (
-            data[end : end + 1].isalnum()
-            or data[end : end + 1] == b"_"
-            or not may_start(data, start)
-            or not _is_ipv6(value)
-        ):
-            continue
-        while k < len(taken) and taken[k][1] <= start:
-            k += 1
-        if k == len(taken) or taken[k][0] >= end:
+        before = bisect_left(taken, (end,))
+        is_taken = before > 0 and taken[before - 1][1] > start
+        if not is_taken and may_start(data, start) and _is_ipv6(value):
             found.append((start, end, "ipv6", value.lower()))
     return found
 

@@ -8,32 +8,22 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from reducer.entities import scanner
+from reducer.entities.custom import Find
 from reducer.entities.entity import GROUPS, TYPES, Entity, Scan, ScanMany, expand, with_cache
-from reducer.entities.patterns import Pattern
-from reducer.entities.patterns import finder as pattern_finder
-from reducer.entities.words import FindWords
 
 _SPACED = str.maketrans("-_", "  ")
 _NAMES = frozenset({"threat_actor", "malware"})
-
-
-@dataclass(frozen=True, slots=True)
-class CustomType:
-    """The definition of a custom type: its patterns, and the function that finds its words."""
-
-    patterns: tuple[Pattern, ...] = ()
-    find_words: FindWords | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """The entity types of a folder of rules. Immutable, can be shared between threads.
 
-    `custom` has the custom types by name, `ignored` the values of a type that are not entities: canonical values, for a
-    domain with its subdomains, for a name its spelling.
+    `custom` has the finders of each custom type, `ignored` the values of a type that are not entities: canonical
+    values, for a domain with its subdomains, for a name its spelling.
     """
 
-    custom: Mapping[str, CustomType] = field(default_factory=lambda: MappingProxyType({}))
+    custom: Mapping[str, tuple[Find, ...]] = field(default_factory=lambda: MappingProxyType({}))
     ignored: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
@@ -65,17 +55,15 @@ BUILT_IN = Vocabulary()
 def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
     scan = scanner(types.difference(vocabulary.custom))
     ignored = {kind: values for kind, values in vocabulary.ignored.items() if kind in types}
-    custom = {kind: definition for kind, definition in vocabulary.custom.items() if kind in types}
-    if not custom and not ignored:
+    finders = [find for kind, finders in vocabulary.custom.items() if kind in types for find in finders]
+    if not finders and not ignored:
         return scan
-    find_patterns = pattern_finder([(kind, pattern) for kind, one in custom.items() for pattern in one.patterns])
-    lists = [definition.find_words for definition in custom.values() if definition.find_words is not None]
 
     def find(text: str) -> Sequence[Entity]:
         found = scan(text)
-        if custom:
+        if finders:
             data = text.encode("ascii", "replace")
-            added = [entity for find_words in lists for entity in find_words(text, data)] + find_patterns(text, data)
+            added = [entity for find in finders for entity in find(text, data)]
             found = sorted((*found, *_without_overlaps(added)), key=_order)
         return tuple([entity for entity in found if not _is_ignored(entity, ignored)])
 
@@ -108,17 +96,11 @@ def _without_overlaps(found: list[Entity]) -> list[Entity]:
 
 
 def _is_ignored(entity: Entity, ignored: Mapping[str, frozenset[str]]) -> bool:
-    values = ignored.get(entity.type)
-    if values is None:
-        return False
-    if entity.type != "domain":
+    values = ignored.get(entity.type, frozenset())
+    if entity.type != "domain" or not values:
         return ignore_key(entity) in values
-    name = entity.canonical
-    while name:
-        if name in values:
-            return True
-        name = name.partition(".")[2]
-    return False
+    labels = entity.canonical.split(".")
+    return any(".".join(labels[first:]) in values for first in range(len(labels)))
 
 
 def ignore_key(entity: Entity) -> str:

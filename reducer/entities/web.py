@@ -6,8 +6,8 @@ import re
 from bisect import bisect_right
 from functools import lru_cache
 
-from reducer.entities.domains import TLDS
 from reducer.entities.entity import Match, may_start
+from reducer.entities.hosts import TLDS
 
 _CACHED_HOSTS = 2048  # texts repeat their hosts
 _SCHEMES = {
@@ -34,11 +34,11 @@ _STOP = re.compile(
     re.VERBOSE,
 )
 # The common form of a URL: in lower case up to its path, without characters that may end it, before one that ends it.
-# It takes 1.2 us; `url_at` takes 5 us for any other `://`.
+# It takes 1.2 us; `url_at` takes 5 us.
 _COMMON = re.compile(
-    rb"""://(?: (?: (?<=https://)(?<![A-Za-z0-9+_]https://) | (?<=http://)(?<![A-Za-z0-9+_]http://) )
+    rb"""://(?: (?<=https://)(?<![A-Za-z0-9+_]https://) | (?<=http://)(?<![A-Za-z0-9+_]http://) )
     (?: (?:[a-z0-9-]{1,63}+\.){1,3}+ [a-z]{2,24}+ | (?:[0-9]{1,3}+\.){3} [0-9]{1,3}+ ) (?: :[0-9]{1,5}+ )?
-    (?: [/?\#] [!\#-&+./0-9:=?@A-Z_a-z~-]*+ (?<![.:!?~]) )? (?= [\s"<>)\]] | ,\s | \Z ) )?""",
+    (?: [/?\#] [!\#-&+./0-9:=?@A-Z_a-z~-]*+ (?<![.:!?~]) )? (?= [\s"<>)\]] | ,\s | \Z )""",
     re.VERBOSE,
 )
 # Bytes of a path that are read at a time. URLs in a row (`http://a.co/1,http://a.co/2`) look like one long path.
@@ -61,25 +61,18 @@ _MAIL_HOST = re.compile(
 def urls(data: bytes) -> list[Match]:
     """Return the URLs of `data` in order, without overlaps."""
     found: list[Match] = []
-    done = at = 0
+    done = 0
+    at = data.find(b"://")
     while at >= 0:
-        first, at = at, -1
-        for m in _COMMON.finditer(data, first):
-            start, end = m.span()
-            if end > start + 3:
-                first = start - 5 if data[start - 1] == 115 else start - 4
-                if first >= done:
-                    found.append((first, end, "url", b"" if data[end - 1] != 47 else data[first:end].rstrip(b"/")))
-                    done = end
-                    continue
-            hit = url_at(data, start, done)
-            if hit:
-                found.append(hit)
-                done = hit[1]
-            # Continue behind this `://`: the match may have consumed the start of the next URL.
-            if done > end or end > start + 3:
-                at = max(done, start + 3)
-                break
+        common = _COMMON.match(data, at)
+        start = at - 5 if data[at - 1] == 115 else at - 4  # s
+        if common and start >= done:
+            done = common.end()
+            found.append((start, done, "url", b"" if data[done - 1] != 47 else data[start:done].rstrip(b"/")))
+        elif hit := url_at(data, at, done):
+            found.append(hit)
+            done = hit[1]
+        at = data.find(b"://", max(done, at + 3))
     return found
 
 
@@ -118,11 +111,8 @@ def url_at(data: bytes, at: int, done: int) -> Match | None:
         end = _rest_end(data, end, data[start - 1 : start])
     while data[end - 1] in _TRAIL:
         end -= 1
-    if end < host_end:
-        end = host_end
-    before = data[first : host_end - len(named)].lower()
-    if before[:1] == b"/":
-        before = before[1:]
+    end = max(end, host_end)
+    before = data[first : host_end - len(named)].lower().removeprefix(b"/")
     return start, end, "url", (scheme + b"://" + before + named + data[host_end:end]).rstrip(b"/")
 
 
@@ -163,12 +153,10 @@ def _host(host: bytes) -> bytes | None:
 def _cut(rest: bytes, before: bytes) -> int:
     """Return how many bytes after the host belong to the URL. `before` is the byte before the URL."""
     end = len(rest)
-    if before in (b"+", b"_"):
+    if before in _AROUND:
         end = len(rest.rstrip(before))
-    if before in (b",", b"'", b"*"):
-        stop = rest.find(before)
-        if stop >= 0:
-            end = stop
+    if before in (b",", b"'", b"*") and before in rest:
+        end = rest.find(before)
     quotes = counted = 0
     for m in _STOP.finditer(rest, 0, end):
         at = m.start()
@@ -196,22 +184,15 @@ def emails(data: bytes, taken: list[Match]) -> list[Match]:
     for m in _MAIL_HOST.finditer(data):
         at = m.start()
         before = bisect_right(taken, (at + 1,))
-        if before:
-            end = taken[before - 1][1]
-            if end > at:
-                continue
-            if end > done:
-                done = end
-        hit = _email(data, m, done)
-        if hit:
+        end = taken[before - 1][1] if before else 0
+        if end <= at and (hit := _email(data, m, max(done, end))):
             found.append(hit)
             done = hit[1]
     return found
 
 
 def _email(data: bytes, m: re.Match[bytes], done: int) -> Match | None:
-    at = m.start()
-    end = m.end()
+    at, end = m.span()
     after = data[end] if end < len(data) else 32
     if (m[1].lower() not in TLDS and m[1][0] != 0x81) or after == 64:
         return None
@@ -229,9 +210,7 @@ def _email(data: bytes, m: re.Match[bytes], done: int) -> Match | None:
         name = name.lstrip(b"_")
     name = name.lstrip(b".'%+-")
     start = at - len(name)
-    if not name or name.endswith(b"."):
-        return None
-    if not may_start(data, start):
+    if not name or name.endswith(b".") or not may_start(data, start):
         return None
     written = data[start:end]
     canonical = written.lower()

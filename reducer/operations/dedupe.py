@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from reducer.operations.fields import Condition
-from reducer.operations.op import Example, Op, Place
-from reducer.operations.words import items_of
+from reducer.operations.op import Example, Op, Place, items_of
 from reducer.paths import Chain
 from reducer.values import dump, plain
 

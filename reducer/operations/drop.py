@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress
 
 from reducer.operations.fields import Target, Targets
-from reducer.operations.op import Example, Op, Place
-from reducer.operations.words import named
+from reducer.operations.op import Example, Op, Place, named
 from reducer.paths import Chain, names_of
 
 
@@ -53,21 +53,19 @@ class Drop(Op):
 
 
 def _drop(place: Place, target: Target) -> None:
-    if target.lists is None or target.condition is None:
-        if target.key is not None:
-            _drop_key(place, target.key.chain)
+    key, condition = target.key, target.condition
+    if target.lists is None or condition is None:
+        if key is not None:
+            _drop_key(place, key.chain)
         return
-    holds = target.condition.holds
     for found in place.find(target.lists):
-        if type(found.value) is not list:
-            continue
-        items = found.contents()
-        if target.key is None:
-            found.keep_items([position for position, item in enumerate(items) if not holds(item)])
-            continue
-        for index, item in zip(found.indices(), items, strict=True):
-            if holds(item):
-                _drop_key(found.child(index), target.key.chain)
+        if type(found.value) is list:
+            matching = [condition.holds(item) for item in found.contents()]
+            if key is None:
+                found.keep_items([position for position, holds in enumerate(matching) if not holds])
+            else:
+                for index in compress(found.indices(), matching):
+                    _drop_key(found.child(index), key.chain)
 
 
 def _drop_key(place: Place, chain: Chain) -> None:

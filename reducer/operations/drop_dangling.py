@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from reducer.operations.fields import Place as PathField
-from reducer.operations.op import Example, Op, Place
-from reducer.operations.words import enumerated, items_of
+from reducer.operations.op import Example, Op, Place, enumerated, items_of
 from reducer.paths import Chain, names_of
 from reducer.values import shown
 
@@ -56,8 +55,5 @@ def _scalar(place: Place) -> Any:
 def _refers(item: Any, wanted: list[tuple[str, set[Any]]]) -> bool:
     if type(item) is not dict:
         return True
-    for key, known in wanted:
-        value = shown(item.get(key))
-        if value is not None and type(value) not in (dict, list) and value not in known:
-            return False
-    return True
+    values = [(shown(item.get(key)), known) for key, known in wanted]
+    return all(value is None or type(value) in (dict, list) or value in known for value, known in values)

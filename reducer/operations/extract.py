@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from reducer.formats import Atom
 from reducer.operations.fields import EntityTypes
-from reducer.operations.op import Example, Op, Place
-from reducer.operations.words import enumerated
+from reducer.operations.op import Example, Op, Place, enumerated
 from reducer.paths import Chain
-from reducer.values import is_media
 
 
 class Extract(Op):
@@ -33,7 +31,7 @@ class Extract(Op):
     extract: EntityTypes
 
     def apply(self, place: Place, root: Place) -> None:
-        types = place.work.expand(self.extract)
+        types = place.work.rule.vocabulary.expand(self.extract)
         if not _extract(place, types):
             if type(place.value) is str:
                 place.cut_out((), types)
@@ -56,20 +54,17 @@ def _extract(place: Place, types: frozenset[str]) -> bool:
     if type(value) is str:
         return place.extract(types)
     if type(value) is Atom:
-        return any(entity.type in types for entity in place.work.scan(value.source))
+        return any(entity.type in types for entity in place.work.scans.entities(value.source))
     if type(value) is list:
-        found = [i for i in place.indices() if _extract(place.child(i), types)]
-        if found:
-            place.keep_items([position for position, i in enumerate(place.indices()) if i in set(found)])
-        return bool(found)
-    if type(value) is not dict or is_media(value):
-        return False
+        positions = [position for position, i in enumerate(place.indices()) if _extract(place.child(i), types)]
+        if positions:
+            place.keep_items(positions)
+        return bool(positions)
     names = {}
-    for key in value:
-        if place.has(key):
-            inner = _extract(place.child(key), types)
-            if inner or any(entity.type in types for entity in place.work.scan(key)):
-                names[key] = inner
+    for key in place.keys() if type(value) is dict else ():
+        inner = _extract(place.child(key), types)
+        if inner or any(entity.type in types for entity in place.work.scans.entities(key)):
+            names[key] = inner
     if names:
         place.keep_keys(frozenset(names))
         for key, inner in names.items():

@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from reducer.entities.aliases import types_for
+from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, split_filter
 
@@ -89,13 +89,9 @@ def _listed(value: Any) -> Any:
     return (value,) if type(value) is str else tuple(value) if type(value) is list else value
 
 
-def _one_or_list(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"anyOf": [schema["items"], schema]}
-
-
 ONE_OR_LIST = GetPydanticSchema(
     lambda source, handler: core_schema.no_info_before_validator_function(_listed, handler(source)),
-    lambda schema, handler: _one_or_list(handler(schema)),
+    lambda schema, handler: {"anyOf": [(listed := handler(schema))["items"], listed]},
 )
 """Takes one text for a list of one."""
 Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]

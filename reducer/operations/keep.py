@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from reducer.operations.fields import Keys
-from reducer.operations.op import Example, Op, Place
-from reducer.operations.words import named
+from reducer.operations.op import Example, Op, Place, named
 from reducer.paths import Chain
 
 Tree = dict[str, "Tree | None"]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any, Literal
 
 from pydantic import Field
 
 from reducer.operations.fields import Amount, Condition
-from reducer.operations.op import Example, Op, Place
-from reducer.operations.words import ends_of, enumerated, items_of, named
+from reducer.operations.op import Example, Op, Place, ends_of, enumerated, items_of, named
 from reducer.paths import Chain
 from reducer.values import shown
 
@@ -48,34 +47,31 @@ class Limit(Op):
 
     def apply(self, place: Place, root: Place) -> None:
         items = place.contents()
-        if len(items) <= self.limit.head + self.limit.tail:
-            return
-        chosen = self._chosen(items)
-        if self.always_keep is not None:
-            holds = self.always_keep.holds
-            chosen = {*chosen, *(position for position, item in enumerate(items) if holds(item))}
-        place.keep_items(sorted(chosen))
-
-    def _chosen(self, items: list[Any]) -> Collection[int]:
-        ranked = self._ranked(items)
-        return (*ranked[: self.limit.head], *ranked[len(items) - self.limit.tail :])
+        if len(items) > self.limit.head + self.limit.tail:
+            place.keep_items(sorted(self._chosen(items) | self._matching(items)))
 
     def prefers(self) -> bool:
         return self.sort_by is not None or self.always_keep is not None
 
     def best(self, items: list[Any], most: int) -> Sequence[int]:
-        ranked = self._ranked(items)
-        if self.always_keep is not None:
-            holds = self.always_keep.holds
-            ranked = sorted(ranked, key=lambda index: not holds(items[index]))
-        return sorted(ranked[:most])
+        matching = self._matching(items)
+        return sorted(sorted(self._ranked(items), key=lambda index: index not in matching)[:most])
 
     def always_kept(self, value: Any) -> int:
         """Count the items of a value at its place that only `always_keep` keeps."""
-        if self.always_keep is None or type(value) is not list or len(value) <= self.limit.head + self.limit.tail:
+        if type(value) is not list or len(value) <= self.limit.head + self.limit.tail:
             return 0
-        holds, chosen = self.always_keep.holds, set(self._chosen(value))
-        return sum(index not in chosen and holds(item) for index, item in enumerate(value))
+        return len(self._matching(value) - self._chosen(value))
+
+    def _chosen(self, items: list[Any]) -> set[int]:
+        ranked = self._ranked(items)
+        return {*ranked[: self.limit.head], *ranked[len(items) - self.limit.tail :]}
+
+    def _matching(self, items: list[Any]) -> set[int]:
+        if self.always_keep is None:
+            return set()
+        holds = self.always_keep.holds
+        return {position for position, item in enumerate(items) if holds(item)}
 
     def describe(self, place: str) -> str:
         head, tail = self.limit.head, self.limit.tail

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from reducer.operations.fields import Amount
-from reducer.operations.op import Example, Op, Place
-from reducer.operations.words import ends_of
+from reducer.operations.op import Example, Op, Place, ends_of
 from reducer.paths import Chain
 
 

@@ -7,10 +7,8 @@
 from __future__ import annotations
 
 from reducer.paths.expressions import Chain, Expression, compile_expression
-from reducer.paths.parser import split_filter
-from reducer.paths.places import Path, ValuePlace, compile_path
-from reducer.paths.shapes import Place, Shape, names_of, walk
-from reducer.paths.tokens import PathError
+from reducer.paths.places import Path, Place, Shape, ValuePlace, compile_path, names_of, split_filter, walk
+from reducer.paths.syntax import PathError
 
 __all__ = [
     "Chain",

@@ -6,17 +6,20 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any, TypeAlias, cast
 
 from jmespath.visitor import TreeInterpreter
 
-from reducer.paths.parser import Node, balanced, operands, parse, walk_nodes
-from reducer.paths.tokens import PathError, compared_keys
+from reducer.paths.parser import Node, parse, walk_nodes
+from reducer.paths.syntax import PathError, Token, shortened
 from reducer.values import PLAIN, Unreducible, plain, shown
 
 Evaluate: TypeAlias = Callable[[Any], Any]
 Chain: TypeAlias = tuple[str, ...]
 """Names of keys from the input inwards, without lists: `tags[0].name` and `tags[*].name` are ("tags", "name")."""
+COMPARATORS: dict[str, Any] = TreeInterpreter.COMPARATOR_FUNC
+"""The functions of jmespath by the types of their tokens."""
 _Chains: TypeAlias = dict[Chain, None]  # a set in insertion order
 
 
@@ -57,6 +60,24 @@ class Expression:
             return None
 
 
+def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
+    """Return a warning for each key that is compared like a value: `"high"` in `risk == "high"` is a key."""
+    found = []
+    for before, token, after in zip_longest(tokens, tokens[1:], tokens[2:]):
+        if token is None or before.type not in COMPARATORS:
+            continue
+        if after is not None and after.type in ("dot", "lbracket", "filter", "flatten"):
+            continue
+        if token.type == "quoted_identifier":
+            name = shortened(token.value)
+            message = f'"{name}" is the key of that name, not a text'
+            found.append(token.problem("W010", message, f"write '{name}' for the text"))
+        elif token.type == "unquoted_identifier" and token.value in ("true", "false", "null"):
+            literal = f"`{token.value}`"
+            found.append(token.problem("W012", f"{literal} is the key of that name here", f"write `` {literal} ``"))
+    return tuple(found)
+
+
 @lru_cache(maxsize=1024)
 def compile_expression(text: str) -> Expression:
     """Compile a JMESPath expression. Raises `PathError`, and nothing else."""
@@ -80,15 +101,13 @@ def _evaluator(tree: Node, reads: tuple[Chain, ...]) -> Evaluate:
         return _field(tree["value"])
     if tree["type"] == "comparator" and [child["type"] for child in tree["children"]] == ["field", "literal"]:
         return _comparison(tree)
-    tree, interpreter = balanced(tree), TreeInterpreter()
-    if not reads or () in reads:
-        return lambda value: interpreter.visit(cast(Any, tree), plain(value))
-    names = tuple({chain[0]: None for chain in reads})
+    interpreter = TreeInterpreter()
+    names = None if () in reads else tuple({chain[0]: None for chain in reads})
 
     def evaluate(value: Any) -> Any:
         found = shown(value)
         # Only what is read is converted: records have many more keys than a condition reads.
-        if type(found) is dict:
+        if names is not None and type(found) is dict:
             found = {name: found[name] for name in names if name in found}
         return interpreter.visit(cast(Any, tree), plain(found))
 
@@ -107,21 +126,16 @@ def _field(name: str) -> Evaluate:
 
 def _comparison(tree: Node) -> Evaluate:
     name, literal = tree["children"][0]["value"], tree["children"][1]["value"]
-    found, compare = _field(name), TreeInterpreter.COMPARATOR_FUNC[tree["value"]]
-    if tree["value"] in ("eq", "ne"):
-        if type(literal) is str:  # the library treats only 0 and 1 differently from Python
-            compare = getattr(operator, tree["value"])
-        return lambda value: compare(plain(found(value)), literal)
+    found, compare, orders = _field(name), COMPARATORS[tree["value"]], tree["value"] not in ("eq", "ne")
+    if type(literal) is str and not orders:  # the library treats only 0 and 1 differently, and takes twice as long
+        compare = getattr(operator, tree["value"])
+    types = (int, float, str) if type(literal) in (int, float, str) else ()
 
     def evaluate(value: Any) -> Any:
         left = plain(found(value))
-        comparable = type(left) in _COMPARABLE and type(literal) in _COMPARABLE
-        return compare(left, literal) if comparable else None
+        return None if orders and type(left) not in types else compare(left, literal)
 
     return evaluate
-
-
-_COMPARABLE = (int, float, str)
 
 
 def _reads(tree: Node) -> tuple[Chain, ...]:
@@ -154,7 +168,7 @@ def _follow(node: Node, inputs: _Chains, seen: _Chains) -> _Chains:
         return _through([right], items, seen)
     if kind in ("or_expression", "and_expression"):
         found: _Chains = {}
-        for child in operands(node):
+        for child in below:
             found.update(_follow(child, inputs, seen))
         seen.update(found)
         return found

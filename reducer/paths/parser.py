@@ -11,8 +11,7 @@ from typing import Any, TypeAlias, cast
 from jmespath.functions import Functions
 from jmespath.parser import Parser
 
-from reducer.paths.syntax_errors import syntax_error
-from reducer.paths.tokens import CLOSING, OPENING, PathError, Token, filters, is_call, shortened, still_open, tokenize
+from reducer.paths.syntax import CLOSING, OPENING, PathError, Token, is_call, shortened, syntax_error, tokenize
 
 Node: TypeAlias = dict[str, Any]
 """A node of jmespath's tree: `type`, `children`, and for some `value`."""
@@ -25,10 +24,10 @@ MAX_NESTING = 100
 
 
 def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
-    """Parse a JMESPath expression into jmespath's tree (shared, read only) and its tokens without the final `eof`.
+    """Parse a JMESPath expression into jmespath's tree and its tokens without the final `eof`.
 
-    Checks functions too (name, number of arguments, `&`), which jmespath does only when it calls them. Raises
-    `PathError`, and nothing else.
+    Chains of `||` and `&&` are balanced. Checks functions too (name, arguments, `&`), which jmespath does only when
+    it calls them. Raises `PathError`, and nothing else.
     """
     if len(text) > MAX_CHARS:
         raise PathError("E063", f"the expression is longer than {MAX_CHARS:,} characters", MAX_CHARS + 1)
@@ -39,13 +38,13 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
             tokens = tokenize(text)
             if _brackets(tokens) > MAX_NESTING:  # the parser recurses, and its limit depends on the caller's stack
                 raise RecursionError
-            tree = cast(Node, Parser().parse(text).parsed)
+            tree = _balanced(cast(Node, Parser().parse(text).parsed))
+            if _nesting(tree) > MAX_NESTING:
+                raise RecursionError
         except RecursionError:
-            raise _too_deep() from None
-        except Exception as error:  # jmespath lets ValueError of int() and others through
+            raise PathError("E063", f"the expression is nested deeper than {MAX_NESTING} levels") from None
+        except Exception as error:  # also ValueError of int()
             raise syntax_error(text, error) from None
-    if _nesting(tree) > MAX_NESTING:
-        raise _too_deep()
     _check_calls(tree, tokens)
     if any(node["type"] == "slice" and node["children"][2] == 0 for node in walk_nodes(tree)):
         steps = [token for before, token in pairwise(tokens) if before.type == "colon" and token.value == 0]
@@ -63,10 +62,6 @@ def _brackets(tokens: Sequence[Token]) -> int:
     return most
 
 
-def _too_deep() -> PathError:
-    return PathError("E063", f"the expression is nested deeper than {MAX_NESTING} levels")
-
-
 def _children(node: Node) -> Sequence[Node]:
     """Return the nodes below `node` in the order of the text."""
     below: list[Node] = [child for child in node["children"] if isinstance(child, dict)]
@@ -78,32 +73,20 @@ def _children(node: Node) -> Sequence[Node]:
 
 def walk_nodes(tree: Node) -> Iterator[Node]:
     """Yield every node in the order of the text, a node before those below it."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(_children(node)))
+    yield tree
+    for child in _children(tree):
+        yield from walk_nodes(child)
 
 
-def operands(node: Node) -> list[Node]:
-    """Return the operands of a chain of one operator, `a || b || c`, left to right."""
-    found: list[Node] = []
-    left = node
-    while left["type"] == node["type"]:
-        found.append(left["children"][1])
-        left = left["children"][0]
-    return [left, *reversed(found)]
-
-
-_CHAINS = ("or_expression", "and_expression")
-
-
-def balanced(node: Node) -> Node:
-    """Return the tree with balanced chains of `||` and `&&`, so that evaluation does not recurse for each operand."""
-    if node["type"] not in _CHAINS:
-        below = [balanced(child) if isinstance(child, dict) else child for child in node["children"]]
+def _balanced(node: Node) -> Node:
+    """Return a tree with balanced chains of `||` and `&&`, so that no function recurses for each operand."""
+    if node["type"] not in ("or_expression", "and_expression"):
+        below = [_balanced(child) if isinstance(child, dict) else child for child in node["children"]]
         return {**node, "children": below}
-    level = [balanced(operand) for operand in operands(node)]
+    level: list[Node] = node["children"]
+    while level[0]["type"] == node["type"]:
+        level = [*level[0]["children"], *level[1:]]
+    level = [_balanced(operand) for operand in level]
     while len(level) > 1:
         pairs = [{"type": node["type"], "children": level[i : i + 2]} for i in range(0, len(level) - 1, 2)]
         level = pairs + level[len(level) - len(level) % 2 :]
@@ -111,12 +94,7 @@ def balanced(node: Node) -> Node:
 
 
 def _nesting(tree: Node) -> int:
-    """Return the number of levels of the tree; a chain of one operator is one level."""
-    depth, level = 0, [tree]
-    while level:
-        depth += 1
-        level = [child for node in level for child in (operands(node) if node["type"] in _CHAINS else _children(node))]
-    return depth
+    return 1 + max(map(_nesting, _children(tree)), default=0)
 
 
 def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
@@ -158,18 +136,3 @@ def _check_call(call: Node, token: Token) -> None:
             example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
             raise token.problem("E060", f"{which} must be an expression with `&`", f"write `{example}`")
         raise token.problem("E060", f"{which} is a value, without `&`", "remove the `&`")
-
-
-def split_filter(text: str) -> tuple[str, str, str] | None:
-    """Split `lists[?condition].rest` at its last filter: the path of the list (`@` for none), the condition, the rest.
-
-    None if there is no filter. Raises `PathError`.
-    """
-    if "[?" not in text:
-        return None
-    _, tokens = parse(text)
-    outermost = [(start, end) for start, end in filters(tokens) if not still_open(tokens[:start])]
-    if not outermost:
-        return None
-    start, end = (tokens[position].start for position in outermost[-1])
-    return text[:start].strip() or "@", text[start + 2 : end], text[end + 1 :].strip().removeprefix(".")

@@ -1,22 +1,98 @@
-"""Paths: the part of JMESPath that names places in a value, as a sequence of steps."""
+"""Paths: the part of JMESPath that names places in a value, as a shape, and one function that follows it.
+
+Each step maps the places so far, in order, to the next ones. Null is not a place.
+
+- `("field", name)`: the value at a key of an object
+- `("values",)`: the values at all keys (`.*`)
+- `("each",)`: the items of a list (`[*]`)
+- `("flatten",)`: the items of a list; a place that is not a list itself. `a[]` is `each` and `flatten`.
+- `("filter", expression)`: the items of a list for which the expression holds
+- `("only", expression)`: the place itself if the expression holds (a filter after a pipe)
+- `("index", i)`, `("slice", start, stop, step)`: items of a list by their position, which counts nulls
+- `("pick", i)`, `("pick", start, stop, step)`: some of all places so far by their position (after a pipe)
+- `("nothing",)`: no place
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
-from reducer.paths.expressions import Expression, expression_of
+from reducer.paths.expressions import COMPARATORS, Chain, Expression, compared_keys, expression_of
 from reducer.paths.parser import MAX_NESTING, Node, parse
-from reducer.paths.shapes import Shape, Step, walk
-from reducer.paths.tokens import PathError, Token, compared_keys, filter_texts, new_value
+from reducer.paths.syntax import PathError, Token, filters, is_call, shortened, still_open
 from reducer.values import PLAIN, is_media, shown
+
+Step: TypeAlias = tuple[Any, ...]
+Shape: TypeAlias = tuple[Step, ...]
+
+
+class Place(Protocol):
+    """A value at a position in a return, as `walk` sees it."""
+
+    @property
+    def json(self) -> Any:
+        """Return the value as plain JSON, for conditions."""
+
+    def field(self, name: str) -> Self | None:
+        """Return the place at a key of an object, None if there is none or it is null."""
+
+    def items(self) -> Sequence[Self | None] | None:
+        """Return the places of the items of a list, None for nulls. None if the value is not a list."""
+
+    def values(self) -> Sequence[Self | None]:
+        """Return the places at all keys of an object, None for nulls. Empty if the value is not an object."""
+
+
+P = TypeVar("P", bound=Place)
+
+
+def walk(shape: Shape, root: P) -> list[P]:
+    """Return the places to which a shape leads from `root`, in order."""
+    places = [root]
+    for step in shape:
+        places = [place for place in _next(step, places) if place is not None]
+    return places
+
+
+def _next(step: Step, places: list[P]) -> Iterable[P | None]:
+    kind, *arguments = step
+    if kind == "field":
+        return [place.field(arguments[0]) for place in places]
+    if kind == "values":
+        return [below for place in places for below in place.values()]
+    if kind == "each":
+        return [item for place in places for item in place.items() or ()]
+    if kind == "flatten":
+        listed = [(place, place.items()) for place in places]
+        return [item for place, items in listed for item in ([place] if items is None else items)]
+    if kind == "filter":
+        present = [item for place in places for item in place.items() or () if item is not None]
+        return [item for item in present if arguments[0].holds(item.json)]
+    if kind == "only":
+        return [place for place in places if arguments[0].holds(place.json)]
+    if kind in ("index", "slice"):
+        return [item for place in places for item in _selected(place.items() or (), arguments)]
+    return _selected(places, arguments) if kind == "pick" else ()
+
+
+def _selected(items: Sequence[P | None], arguments: Sequence[Any]) -> Sequence[P | None]:
+    if len(arguments) > 1:
+        return items[slice(*arguments)]
+    (index,) = arguments
+    return [items[index]] if -len(items) <= index < len(items) else ()
+
+
+def names_of(shape: Shape) -> Chain:
+    """Return the field names of a shape; `*` means every key."""
+    return tuple("*" if step[0] == "values" else str(step[1]) for step in shape if step[0] in ("field", "values"))
 
 
 @dataclass(frozen=True, slots=True)
 class ValuePlace:
-    """A value with the keys and indexes that lead to it from the root. Implements `shapes.Place`."""
+    """A value with the keys and indexes that lead to it from the root. Implements `Place`."""
 
     value: Any
     keys: tuple[str | int, ...] = ()
@@ -49,7 +125,7 @@ class ValuePlace:
 class Path:
     """A JMESPath expression as places in a value.
 
-    `shape` has the steps from the root to the places, as `reducer.paths.shapes` lists them. `warnings` are
+    `shape` has the steps from the root to the places, as the docstring of this module lists them. `warnings` are
     valid JMESPath that is hardly intended.
     """
 
@@ -76,37 +152,58 @@ class Path:
 def compile_path(text: str) -> Path:
     """Compile a path. Raises `PathError`, also for an expression that makes a new value instead of naming places."""
     tree, tokens = parse(text)
-    problem = new_value(tokens)
-    if problem is not None:
-        raise problem
-    texts = iter(filter_texts(text, tokens))
-    lost: list[PathError] = []
-    compiler = _Compiler(
-        lambda node: expression_of(next(texts), node, ()), lambda node: lost.append(_lost(node, tokens)), len(text)
-    )
+    _check_tokens(tokens)
+    tests = (text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in filters(tokens))
+    compiler = _Compiler(tokens, tests, [], width=len(text))
     shape, _ = compiler.follow(tree, 0, False)
     if len(shape) > MAX_NESTING:
         raise PathError("E063", f"the path has more than {MAX_NESTING} steps", width=len(text))
-    return Path(text, shape, (*compared_keys(tokens), *lost))
+    return Path(text, shape, (*compared_keys(tokens), *compiler.lost))
 
 
-def _lost(node: Node, tokens: tuple[Token, ...]) -> PathError:
-    # The tree has no columns: the last token with that text is the right one, except for unusual repetitions.
-    wanted = node.get("value", "*")
-    token = [token for token in tokens if token.value == wanted][-1]
-    message = f"`{token.text}` finds nothing: the expression before it returns a list"
-    return token.problem("W011", message, f"write `[*].{token.text}` after the pipe")
+_NEW = {
+    "or": ("`||` selects between values", "write one step for each place"),
+    "and": ("`&&` makes a value", "to select items write a filter: `items[?a && b]`"),
+    "not": ("`!` makes a value", "to select items write a filter: `items[?!seen]`"),
+    "literal": ("a literal is not part of the data", 'write a key in double quotes, after a dot: `source."last-seen"`'),
+    "expref": ("`&` is valid only before an argument of a function", ""),
+    "lbrace": ("`{...}` makes a new object", "to select keys write `keep: [a, b]`"),
+    **dict.fromkeys(
+        COMPARATORS, ("a comparison makes a value", "to select items write a filter: `items[?risk == 'high']`")
+    ),
+}
+
+
+def _check_tokens(tokens: tuple[Token, ...]) -> None:
+    """Raise an error for the first token outside of filters that makes a new value and so names no place."""
+    inside = {position for start, end in filters(tokens) for position in range(start, end)}
+    for position, token in enumerate(tokens):
+        if position in inside:
+            continue
+        reason = _NEW.get(token.type)
+        if is_call(tokens, position):
+            reason = (f"`{shortened(token.value)}()` makes a new value", "use functions only in filters and conditions")
+        elif token.type == "lbracket":
+            dotted = position > 0 and tokens[position - 1].type == "dot"
+            first, second = (token.type for token in tokens[position + 1 : position + 3])
+            if dotted or not (first in ("number", "colon") or (first, second) == ("star", "rbracket")):
+                help = "remove the dot before `[`" if dotted else "to select keys write `keep: [a, b]`"
+                reason = ("`[...]` with expressions in it makes a new list", help)
+        if reason is not None:
+            raise token.problem("E065", f"{reason[0]}; a path names places", reason[1])
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiler:
     """Translates the tree of a path to steps.
 
-    `condition` compiles a filter; it is called in the order of the text. `lost` receives nodes that find nothing.
+    `tests` has the text of each filter, in order. Warnings about keys that find nothing are added to `lost`. Errors
+    that have no token are `width` characters wide.
     """
 
-    condition: Callable[[Node], Expression]
-    lost: Callable[[Node], None]
+    tokens: tuple[Token, ...]
+    tests: Iterator[str]
+    lost: list[PathError]
     width: int
 
     def follow(self, node: Node, lists: int, inside: bool) -> tuple[Shape, int]:
@@ -126,10 +223,11 @@ class _Compiler:
             return shape, lists
         if kind == "field":
             return (*self._reachable(node, lists), ("field", node["value"])), 0
-        if kind == "index":
-            return (self._selection(("index", node["value"]), lists, inside),), max(lists - 1, 0)
-        if kind == "slice":
-            return (self._selection(("slice", *below), lists, inside),), max(lists, 1)
+        if kind in ("index", "slice"):
+            if lists and (inside or lists > 1):
+                raise self._list_of_lists()
+            numbers = below if kind == "slice" else [node["value"]]
+            return (("pick" if lists else kind, *numbers),), max(lists, 1) if kind == "slice" else 0
         if kind not in ("projection", "value_projection", "filter_projection", "flatten"):
             raise PathError("E065", "the expression makes a new value; a path names places", width=self.width)
         return self._projection(node, *self.follow(below[0], lists, inside))
@@ -143,7 +241,7 @@ class _Compiler:
         elif kind == "filter_projection":
             if lists > 1:
                 raise self._list_of_lists()
-            shape = (*shape, ("only" if lists else "filter", self.condition(below[2])))
+            shape = (*shape, ("only" if lists else "filter", expression_of(next(self.tests), below[2], ())))
         elif not lists:
             shape = (*shape, ("each",))
         lists = max(lists, 1)
@@ -151,18 +249,30 @@ class _Compiler:
         return shape + right, 1 + more
 
     def _reachable(self, node: Node, lists: int) -> Shape:
+        """Return no step if a key can be read, otherwise the one without places, with a warning."""
         if not lists:
             return ()
-        self.lost(node)
+        # The tree has no columns: the last token with that text is the right one, except for unusual repetitions.
+        token = [token for token in self.tokens if token.value == node.get("value", "*")][-1]
+        message = f"`{token.text}` finds nothing: the expression before it returns a list"
+        self.lost.append(token.problem("W011", message, f"write `[*].{token.text}` after the pipe"))
         return (("nothing",),)
-
-    def _selection(self, step: Step, lists: int, inside: bool) -> Step:
-        if not lists:
-            return step
-        if inside or lists > 1:
-            raise self._list_of_lists()
-        return ("pick", *step[1:])
 
     def _list_of_lists(self) -> PathError:
         message = "the path selects from a list of lists that is not in the data"
         return PathError("E065", message, width=self.width, help="flatten it first with `[]`")
+
+
+def split_filter(text: str) -> tuple[str, str, str] | None:
+    """Split `lists[?condition].rest` at its last filter: the path of the list (`@` for none), the condition, the rest.
+
+    None if there is no filter. Raises `PathError`.
+    """
+    if "[?" not in text:
+        return None
+    _, tokens = parse(text)
+    outermost = [(start, end) for start, end in filters(tokens) if not still_open(tokens[:start])]
+    if not outermost:
+        return None
+    start, end = (tokens[position].start for position in outermost[-1])
+    return text[:start].strip() or "@", text[start + 2 : end], text[end + 1 :].strip().removeprefix(".")

@@ -72,7 +72,7 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(int(code[1:], 16)) if len(code) == 5 else _ESCAPED.get(code, match[0])
 
 
-def spellings(value: str) -> tuple[str, ...]:
+def _forms(value: str) -> tuple[str, ...]:
     """Return the forms of a value: one for a text, and those with and without `.0` and commas for a number."""
     if not value.startswith(NUMBER):
         return (value,)
@@ -84,11 +84,11 @@ def spellings(value: str) -> tuple[str, ...]:
     return tuple(sorted(forms - {""}))
 
 
-def is_bounded(text: str, start: int, end: int, number: bool) -> bool:
-    """Return whether `text[start:end]` is not part of a longer word or number."""
+def _is_bounded(text: str, start: int, end: int, value: str) -> bool:
+    """Return whether `text[start:end]`, a form of `value`, is not part of a longer word or number."""
     before = text[start - 1] if start else " "
     after = text[end] if end < len(text) else " "
-    if not number:
+    if not value.startswith(NUMBER):
         return not (before.isalnum() and text[start].isalnum()) and not (after.isalnum() and text[end - 1].isalnum())
     if before.isalnum() or (before in "._" and start > 1 and text[start - 2].isalnum()):
         return False
@@ -99,7 +99,7 @@ def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
     """Return a function that returns which of `values` occur in a text, in one pass over it."""
     known: dict[str, list[str]] = {}
     for value in values:
-        for form in spellings(value):
+        for form in _forms(value):
             known.setdefault(form, []).append(value)
     together, alone = _split(known)
     longest = max(map(len, together), default=0)
@@ -107,18 +107,14 @@ def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
 
     def search(text: str) -> set[str]:
         found: set[str] = set()
-        if together:
-            encodable = _encodable(text)
-            for begin in range(0, len(text), _PIECE_CHARS):
-                whole = len(text) <= _PIECE_CHARS
-                piece = encodable if whole else encodable[begin : begin + _PIECE_CHARS + longest]
-                for index, start, _ in automaton.find_matches_as_indexes(piece, overlapping=True):
-                    new, at = known[together[index]], begin + start
-                    if not found.issuperset(new):
-                        end = at + len(together[index])
-                        found.update(value for value in new if is_bounded(text, at, end, value.startswith(NUMBER)))
-        for form in alone:
-            found.update(value for value in known[form] if any(_places(form, text, value)))
+        encodable = _encodable(text) if together else ""
+        for begin in range(0, len(encodable), _PIECE_CHARS):
+            piece = encodable[begin : begin + _PIECE_CHARS + longest]
+            for index, start, end in automaton.find_matches_as_indexes(piece, overlapping=True):
+                new = known[together[index]]
+                if not found.issuperset(new):
+                    found.update(value for value in new if _is_bounded(text, begin + start, begin + end, value))
+        found.update(value for form in alone for value in known[form] if any(_occurrences(form, value, text)))
         return found
 
     return search
@@ -126,11 +122,7 @@ def searcher(values: Iterable[str]) -> Callable[[str], set[str]]:
 
 def _encodable(text: str) -> str:
     """Return a text without lone surrogates, which UTF-8 cannot encode: the automaton reads UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "replace").decode()
-    return text
+    return text.encode("utf-8", "replace").decode()
 
 
 def _split(forms: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -155,12 +147,12 @@ def _split(forms: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def occurrences(value: str, text: str) -> Iterator[tuple[int, int]]:
     """Return start and end of each occurrence of a value in a text, in characters, in order for each form."""
-    return chain.from_iterable(_places(form, text, value) for form in spellings(value))
+    return chain.from_iterable(_occurrences(form, value, text) for form in _forms(value))
 
 
-def _places(form: str, text: str, value: str) -> Iterator[tuple[int, int]]:
+def _occurrences(form: str, value: str, text: str) -> Iterator[tuple[int, int]]:
     start = text.find(form)
     while start >= 0:
-        if is_bounded(text, start, start + len(form), value.startswith(NUMBER)):
+        if _is_bounded(text, start, start + len(form), value):
             yield start, start + len(form)
         start = text.find(form, start + 1)

@@ -107,9 +107,8 @@ def values_of_arguments(arguments: Any) -> set[str]:
 
 def _is_unusual(value: str) -> bool:
     """Return whether a quoted text or a complete argument is a value."""
-    if len(value) < _MIN_CHARS or not _UNUSUAL.search(value):
-        return False
-    return not _is_common(value) and not _AMOUNT.fullmatch(value)
+    is_candidate = len(value) >= _MIN_CHARS and _UNUSUAL.search(value) and not _AMOUNT.fullmatch(value)
+    return bool(is_candidate) and not _is_common(value)
 
 
 def structure(text: str) -> Any:
@@ -157,10 +156,8 @@ def _is_distinctive(token: str) -> bool:
 
 def _is_common(value: str) -> bool:
     """Return whether a value consists of common words only."""
-    if any(map(str.isdecimal, value)):
-        return False
     words = [word.lower() for word in _WORD.findall(value)]
-    return bool(words) and _common_words().issuperset(words)
+    return bool(words) and not any(map(str.isdecimal, value)) and _common_words().issuperset(words)
 
 
 @cache

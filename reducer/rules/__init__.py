@@ -4,13 +4,11 @@
 `compile_rules(texts)` does the same for texts and returns the problems as data.
 """
 
-from reducer.rules.compile import KEY_TYPES
+from reducer.rules.compile import check_rules, compile_rules, read_rules
 from reducer.rules.instructions import descriptions, instructions
 from reducer.rules.model import Expect, Given, Rule, Ruleset, Step, Test, When
-from reducer.rules.read import check_rules, compile_rules, read_rules
 
 __all__ = [
-    "KEY_TYPES",
     "Expect",
     "Given",
     "Rule",

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from reducer.errors import Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.model import Rule
-from reducer.rules.tree import Scalar, Tree, locate
-from reducer.rules.tree import Sequence as SequenceNode
+from reducer.rules.parser import ScalarNode, SequenceNode, Tree, locate
 
 MAX_NAME = 200
 MAX_STARS = 8
@@ -23,15 +22,14 @@ _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
 
 
 class Match(NamedTuple):
-    """A name or glob of a rule that a tool has; `literal` counts its characters that are no wildcards."""
+    """A name or glob of a rule that a tool has."""
 
     rule: Rule
     name: str
-    literal: int
 
     @property
     def is_exact(self) -> bool:
-        """Whether the name is the tool's own."""
+        """Return whether the name is the tool's own."""
         return not is_glob(self.name)
 
 
@@ -57,8 +55,8 @@ def rule_chooser(rules: Iterable[Rule]) -> Callable[[str], Rule | None]:
 
 
 def _ordered(rules: Iterable[Rule]) -> list[Match]:
-    found = [Match(rule, name, -_rank(name)[0]) for rule in rules for name in rule.tools]
-    return sorted(found, key=lambda match: (is_glob(match.name), _rank(match.name)))
+    names = [Match(rule, name) for rule in rules for name in rule.tools]
+    return sorted(names, key=lambda match: (is_glob(match.name), _rank(match.name)))
 
 
 def _fits(name: str, tool: str) -> bool:
@@ -87,25 +85,27 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
     for tree, report in files:
         node = locate(tree, ("tool",))
         for item in node.items if isinstance(node, SequenceNode) else (node,):
-            if isinstance(item, Scalar) and item is not tree and type(item.value) is str:
-                _check_tool_name(item, item.value, first, report)
+            if not isinstance(item, ScalarNode) or item is tree or type(item.value) is not str:
+                continue
+            name = item.value
+            if len(name) > MAX_NAME or name.count("*") > MAX_STARS:
+                size = f"{len(name):,} characters" if len(name) > MAX_NAME else f"{name.count('*')} `*`"
+                report.add(item, "E082", f"the tool name has {size}")
+            elif name in first:
+                report.add(item, "E080", f"the tool `{name}` already has a rule at {first[name]}")
+            else:
+                if is_glob(name):
+                    _check_glob(item, name, first, report)
+                first[name] = Location(report.file, item.line, item.column)
 
 
-def _check_tool_name(node: Scalar, name: str, first: dict[str, Location], report: Report) -> None:
-    """Check a name against those before it, with their locations in `first`, and add it to them."""
-    if len(name) > MAX_NAME or name.count("*") > MAX_STARS:
-        size = f"{len(name):,} characters" if len(name) > MAX_NAME else f"{name.count('*')} `*`"
-        report.add(node, "E082", f"the tool name has {size}")
-        return
-    if name in first:
-        report.add(node, "E080", f"the tool `{name}` already has a rule at {first[name]}")
-        return
-    if is_glob(name) and "[" in _CLASS.sub("", name):
-        report.add(node, "E081", f"the glob `{name}` cannot match any name")
-    globs = [other for other in first if is_glob(other)] if is_glob(name) else []
+def _check_glob(node: ScalarNode, glob: str, first: dict[str, Location], report: Report) -> None:
+    """Report a glob that is dead, or that shadows one of those in `first` or is shadowed by it."""
+    if "[" in _CLASS.sub("", glob):
+        report.add(node, "E081", f"the glob `{glob}` cannot match any name")
+    globs = [other for other in first if is_glob(other)]
     for other in globs if len(globs) < _MAX_COMPARED else ():
-        if shadows(other, name):
-            report.add(node, "W021", f"the glob `{name}` is never used: `{other}` at {first[other]} takes precedence")
-        elif shadows(name, other):
-            report.add(node, "W021", f"the glob `{other}` at {first[other]} is never used: `{name}` takes precedence")
-    first[name] = Location(report.file, node.line, node.column)
+        if shadows(other, glob):
+            report.add(node, "W021", f"the glob `{glob}` is never used: `{other}` at {first[other]} takes precedence")
+        elif shadows(glob, other):
+            report.add(node, "W021", f"the glob `{other}` at {first[other]} is never used: `{glob}` takes precedence")

@@ -1,115 +1,154 @@
-"""Compiles one rule file: checks its keys one by one and against each other."""
+"""Compiles rule files into a ruleset, and reports every problem of every file in one run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from pathlib import Path as FilePath
+from typing import NamedTuple
 
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
-from reducer.errors import Location
+from reducer.errors import Diagnostic, Location, RuleError
+from reducer.files import MAX_RULE_BYTES, read_file
+from reducer.operations import operations
 from reducer.operations.op import Op
-from reducer.paths import Expression, Path, compile_path, names_of
-from reducer.rules.checks import is_statically_idempotent, lint, same_place
-from reducer.rules.definitions import report_path
-from reducer.rules.diagnostics import Report
-from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Step, StepKeys, Test
-from reducer.rules.texts import text_paths
-from reducer.rules.tree import Mapping as MappingNode
-from reducer.rules.tree import Tree, locate, plain
-from reducer.rules.validation import listed, nearest, report_unknown, validated
+from reducer.paths import Expression, Path, compile_path
+from reducer.rules.choose import check_tool_names, rule_chooser
+from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary, report_path
+from reducer.rules.diagnostics import Report, catalogue
+from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Ruleset, Step, StepKeys
+from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
+from reducer.rules.steps import is_statically_idempotent, lint, text_paths
+from reducer.rules.validation import listed, nearest, report_unknown, validated, without_empty_keys
 
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """The types that actions which cut blindly preserve by default: the identifiers an analyst would look for again."""
 MAX_STEPS = 200
+_SUFFIXES = (".yaml", ".yml")
 
 
-class Language(NamedTuple):
-    """What the files of one ruleset share: operations by action, entity types, named conditions."""
+def read_rules(*sources: FilePath | str) -> Ruleset:
+    """Read rule files, and all `.yaml` and `.yml` files of folders, into a ruleset.
+
+    Raise `RuleError` with every error of every file.
+    """
+    ruleset, problems = check_rules(*sources)
+    if ruleset is None:
+        raise RuleError(tuple(problem for problem in problems if problem.severity == "error"))
+    return ruleset
+
+
+def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
+    """Read rule files and return the ruleset, or None if there are errors, and all problems by file and line."""
+    texts: list[tuple[str, bytes]] = []
+    unreadable: list[Diagnostic] = []
+    for file in (file for source in sources for file in _files(FilePath(source))):
+        try:
+            texts.append((str(file), read_file(file, MAX_RULE_BYTES)))
+        except OSError as error:
+            message = f"cannot read the file: {error.strerror or error}"
+            unreadable.append(Diagnostic(Location(str(file), 1, 1), "E007", message))
+    if not texts and not unreadable:
+        names = ", ".join(str(source) for source in sources)
+        return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)
+    ruleset, problems = compile_rules(texts)
+    return (None if unreadable else ruleset), (*unreadable, *problems)
+
+
+def _files(source: FilePath) -> Iterator[FilePath]:
+    if source.is_dir():
+        yield from sorted(file for file in source.iterdir() if file.suffix in _SUFFIXES and file.is_file())
+    else:
+        yield source
+
+
+def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
+    """Compile rule texts, each with the name of its file, as `check_rules` does."""
+    parsed = [parse(text, file) for file, text in texts]
+    files = [(without_empty_keys(tree, report), report) for tree, report in parsed if tree is not None]
+    language = _Language(operations(), read_vocabulary(files), read_conditions(files))
+    compiled = [_compile_rule(tree, report, language) for tree, report in files]
+    check_tool_names(files)
+    rules = tuple(rule for rule in compiled if rule is not None)
+    if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.found):
+        lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
+    problems = tuple(problem for _, report in parsed for problem in report.in_order())
+    if any(problem.severity == "error" for problem in problems):
+        return None, problems
+    return Ruleset(rules, rule_chooser(rules), problems, language.vocabulary), problems
+
+
+class _Language(NamedTuple):
+    """What all files of a ruleset share: operations by action, entity types, named conditions."""
 
     operations: Mapping[str, type[Op]]
     vocabulary: Vocabulary
     conditions: Mapping[str, str]
 
 
-def compile_rule(tree: Tree, report: Report, language: Language, digest: str) -> Rule | None:
-    """Compile the tree of a rule file and report what is wrong; None for errors and for a file without a rule."""
+def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | None:
+    """Compile a rule file and report what is wrong; None for wrong keys and for a file without a rule."""
     if not isinstance(tree, MappingNode):
         report.add(tree, "E005", "expected a mapping with the keys of a rule")
         return None
     data, vocabulary = plain(tree), language.vocabulary
-    checked = _checked_file(tree, data, report, vocabulary)
-    data_of_steps, data_of_tests = (data[key] if type(data.get(key)) is list else [] for key in ("steps", "tests"))
-    if len(data_of_steps) > MAX_STEPS:
-        message = f"this rule has {len(data_of_steps):,} steps; at most {MAX_STEPS} are allowed"
-        report.add(
-            locate(tree, ("steps",), key=True), "E003", message, "split the rule, or join steps on the same path"
-        )
+    if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
+        validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
+        return None
+    checked: RuleFile | None = validated(RuleFile, data, tree, report, context=vocabulary)
+    steps_data = data["steps"] if type(data.get("steps")) is list else []
+    if len(steps_data) > MAX_STEPS:
+        message = f"this rule has {len(steps_data):,} steps; at most {MAX_STEPS} are allowed"
+        help = "split the rule, or join steps on the same path"
+        report.add(locate(tree, ("steps",), key=True), "E003", message, help)
         return None
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
-    steps = [_step((tree, report), language, general, entry) for entry in enumerate(data_of_steps)]
-    tests = [
-        validated(Test, test, locate(tree, ("tests", number)), report, context=vocabulary)
-        for number, test in enumerate(data_of_tests)
+    nodes = [locate(tree, ("steps", index)) for index in range(len(steps_data))]
+    found = [
+        _compile_step(node, report, language, number=number, general=general) for number, node in enumerate(nodes, 1)
     ]
-    if checked is None or None in steps or None in tests:
+    steps = tuple(step for step in found if step is not None)
+    if checked is None or len(steps) < len(found):
         return None
     if not steps and checked.max_chars is None:
         if not tree.incomplete:
             report.add(locate(tree, ("tool",), key=True), "E015", "this rule does nothing")
         return None
-    ready = tuple(step for step in steps if step is not None)
-    stable = [_has_stable_path(step, ready, tree, report) for step in ready]
-    if not all(stable):
-        return None
-    for step, code, message, help in lint(ready):
-        report.add(locate(tree, ("steps", step.number - 1, "path"), key=True), code, message, help)
-    preserves = (data.get("preserve"), *(step.get("preserve") for step in data_of_steps))
-    bounds = (pair for preserve in preserves if type(preserve) is dict for pair in preserve.items())
+    for step, (code, message, help) in lint(steps):
+        report.add(locate(tree, ("steps", step.number - 1, "path"), key=code[0] == "W"), code, message, help)
     budget = frozenset[str]() if checked.max_chars is None else KEY_TYPES if general is None else general
-    preserved = (frozenset[str](), *(step.preserves for step in ready), budget)
-    extracted = (vocabulary.expand(getattr(step.op, "extract", ())) for step in ready)
+    preserved = (frozenset[str](), *(step.preserves for step in steps), budget)
+    preserves = [of.get("preserve") for of in (data, *steps_data)]
+    bounds = [bound for preserve in preserves if type(preserve) is dict for bound in preserve.items()]
+    extracted = (vocabulary.expand(getattr(step.op, "extract", ())) for step in steps)
     return Rule(
         file=report.file,
         tools=checked.tool,
         description=checked.description,
         when=checked.when,
         all_keys=checked.keys == "all",
-        steps=ready,
+        steps=steps,
         max_chars=checked.max_chars,
         preserved=preserved,
         bounds=tuple((vocabulary.expand([name]), count) for name, count in bounds),
         types=frozenset[str]().union(*preserved, *extracted),
         vocabulary=vocabulary,
-        statically_idempotent=checked.max_chars is None and is_statically_idempotent(ready),
-        text_paths=text_paths(ready, checked.when),
-        tests=tuple(tests),
-        digest=digest,
+        statically_idempotent=checked.max_chars is None and is_statically_idempotent(steps),
+        text_paths=text_paths(steps, checked.when),
+        tests=tuple(checked.tests),
+        digest=blake2b("\n".join(report.lines).encode(), digest_size=6).hexdigest(),
     )
 
 
-def _checked_file(tree: MappingNode, data: dict[str, Any], report: Report, vocabulary: Vocabulary) -> RuleFile | None:
-    """Check the keys of a rule file."""
-    version = data.get("version", 1)
-    if type(version) is int and version != 1:
-        report.add(locate(tree, ("version",)), "E017", f"expected version 1 of the rule language, not {version}")
-        data["version"] = 1
-    if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
-        validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
-        return None
-    checked: RuleFile | None = validated(RuleFile, data, tree, report, context=vocabulary)
-    return checked
-
-
-def _step(
-    file: tuple[Tree, Report], language: Language, general: frozenset[str] | None, entry: tuple[int, Any]
+def _compile_step(
+    node: Tree, report: Report, language: _Language, *, number: int, general: frozenset[str] | None
 ) -> Step | None:
-    """Check and compile one step, by its index from 0; `general` are the types that the rule preserves."""
-    (tree, report), (operations, vocabulary, conditions), (index, data) = file, language, entry
-    node = locate(tree, ("steps", index))
+    """Check and compile a step, by its number; `general` are the types that the rule preserves."""
+    (operations, vocabulary, conditions), data = language, plain(node)
     if type(data) is not dict:
-        help = f"the actions are {listed(operations)}"
-        report.add(node, "E020", "expected a step: a mapping with one action", help)
+        message, help = "expected a step: a mapping with one action", f"the actions are {listed(operations)}"
+        report.add(node, "E020", message, help)
         return None
     common = {key: value for key, value in data.items() if key in StepKeys.model_fields}
     keys: StepKeys | None = validated(StepKeys, common, node, report, context=vocabulary)
@@ -125,19 +164,17 @@ def _step(
         message = f"`{word}` is not a condition, so it is read as a key"
         report.add(locate(node, ("always_keep",)), "W032", message, f"did you mean `{near}`?")
     op: Op | None = validated(operations[actions[0]], own, node, report, context=vocabulary)
-    for part in (keys, op):
-        for name, value in part or ():
-            for warning in value.warnings if isinstance(value, Path | Expression) else ():
-                report_path(report, locate(node, (name,)), warning)
+    for name, value in (*(keys or ()), *(op or ())):
+        for warning in value.warnings if isinstance(value, Path | Expression) else ():
+            report_path(report, locate(node, (name,)), warning)
     if keys is None or op is None:
         return None
     default = KEY_TYPES if op.cuts_blindly else frozenset[str]()
     preserves = default if general is None else general
     if keys.preserve is not None:
         preserves = vocabulary.expand(keys.preserve)
-    path = keys.path or compile_path("@")
-    place = Location(report.file, node.line, node.column)
-    return Step(index + 1, path, op, when=keys.when, preserves=preserves, location=place)
+    location = Location(report.file, node.line, node.column)
+    return Step(number, keys.path or compile_path("@"), op, when=keys.when, preserves=preserves, location=location)
 
 
 def _report_actions(report: Report, node: Tree, actions: list[str], operations: Mapping[str, type[Op]]) -> None:
@@ -150,20 +187,5 @@ def _report_actions(report: Report, node: Tree, actions: list[str], operations: 
     unknown = [key for key in plain(node) if key not in known]
     for key in unknown:
         report_unknown(report, node, key, [*operations, *StepKeys.model_fields])
-    if not unknown:
+    if not unknown and not getattr(node, "incomplete", False):
         report.add(node, "E013", "this step has no action", f"expected one of {listed(operations)}")
-
-
-def _has_stable_path(step: Step, steps: tuple[Step, ...], tree: Tree, report: Report) -> bool:
-    """Report indexes that name another item when the rule is applied again."""
-    shortened = [(*names_of(other.path.shape), *below) for other in steps for below in other.op.shortens()]
-    node = locate(tree, ("steps", step.number - 1, "path"))
-    for number, token in enumerate(step.path.shape):
-        place = names_of(step.path.shape[:number])
-        if token[0] in ("slice", "pick") or (token[0] == "index" and token[1] < 0):
-            report.add(node, "E066", "a path cannot count from the end or slice a list")
-            return False
-        if token[0] == "index" and any(same_place(place, names) for names in shortened):
-            report.add(node, "E067", "a path cannot have an index into a list that a step shortens")
-            return False
-    return True

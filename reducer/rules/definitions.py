@@ -8,20 +8,22 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pydantic import Field
-
-from reducer.entities.aliases import types_for
-from reducer.entities.entity import GROUPS, TYPES
-from reducer.entities.patterns import Pattern, PatternError, compile_pattern
-from reducer.entities.vocabulary import CustomType, Vocabulary, ignore_key
-from reducer.entities.words import MAX_WORDS, WordsError, finder, read_words, word_error
+from reducer.entities.custom import (
+    MAX_WORDS,
+    CustomTypeError,
+    Find,
+    compile_pattern,
+    read_words,
+    word_error,
+    word_finder,
+)
+from reducer.entities.entity import GROUPS, TYPES, types_for
+from reducer.entities.vocabulary import Vocabulary, ignore_key
 from reducer.errors import Location
-from reducer.operations.fields import Names
 from reducer.paths import PathError, compile_expression
 from reducer.rules.diagnostics import Report
-from reducer.rules.model import FileNames, Model
-from reducer.rules.tree import Mapping as MappingNode
-from reducer.rules.tree import Scalar, Tree, locate, plain
+from reducer.rules.model import EntityKeys
+from reducer.rules.parser import MappingNode, ScalarNode, Tree, locate, part, plain
 from reducer.rules.validation import listed, nearest, validated
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
@@ -32,10 +34,9 @@ class Definition(NamedTuple):
     """A name that a rule file defines: its key and value, and the report of the file."""
 
     name: str
-    key: Scalar
+    key: ScalarNode
     node: Tree
     report: Report
-    is_valid: bool = True
 
 
 def definitions(files: Iterable[tuple[Tree, Report]], section: str) -> Iterator[Definition]:
@@ -44,15 +45,14 @@ def definitions(files: Iterable[tuple[Tree, Report]], section: str) -> Iterator[
     for tree, report in files:
         node = locate(tree, (section,))
         for key, value in node.entries if isinstance(node, MappingNode) and node is not tree else ():
-            definition = Definition(str(key.value), key, value, report)
-            if definition.name in first:
-                report.add(key, "E092", f"`{definition.name}` is already defined at {first[definition.name]}")
+            name = str(key.value)
+            if name in first:
+                report.add(key, "E092", f"`{name}` is already defined at {first[name]}")
                 continue
-            first[definition.name] = Location(report.file, key.line, key.column)
-            if not _NAME.fullmatch(definition.name):
-                report.add(key, "E091", f"`{definition.name}` is not a valid name")
-                definition = definition._replace(is_valid=False)
-            yield definition
+            first[name] = Location(report.file, key.line, key.column)
+            if not _NAME.fullmatch(name):
+                report.add(key, "E091", f"`{name}` is not a valid name")
+            yield Definition(name, key, value, report)
 
 
 def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
@@ -60,36 +60,24 @@ def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
 
     A wrong expression is replaced with `@`, so that using it is no second problem.
     """
-    return MappingProxyType({one.name: _expression(one) for one in definitions(files, "conditions")})
-
-
-def _expression(definition: Definition) -> str:
-    node, report = definition.node, definition.report
-    if not isinstance(node, Scalar) or type(node.value) is not str:
-        report.add(node, "E020", "expected a JMESPath expression", "for example `severity == 'critical'`")
-        return "@"
-    try:
-        for warning in compile_expression(node.value).warnings:
-            report_path(report, node, warning)
-    except PathError as error:
-        report_path(report, node, error)
-        return "@"
-    return node.value
+    conditions: dict[str, str] = {}
+    for name, _, node, report in definitions(files, "conditions"):
+        conditions[name] = "@"
+        if not isinstance(node, ScalarNode) or type(node.value) is not str:
+            report.add(node, "E020", "expected a JMESPath expression", "for example `severity == 'critical'`")
+            continue
+        try:
+            for warning in compile_expression(node.value).warnings:
+                report_path(report, node, warning)
+            conditions[name] = node.value
+        except PathError as error:
+            report_path(report, node, error)
+    return MappingProxyType(conditions)
 
 
 def report_path(report: Report, node: Tree, error: PathError) -> None:
     """Report an error or warning in a JMESPath expression."""
-    report.add(node, error.code, error.message, error.help, offset=error.column - 1, width=error.width)
-
-
-class EntityKeys(Model):
-    """The definition of one entity type in a rule file."""
-
-    pattern: Names | None = Field(None, description="A regex, or several (needs the extra `patterns`).")
-    words: Names | None = Field(None, description="The words that are entities of this type.")
-    words_file: FileNames | None = Field(None, description="A text file beside the rule file with a word on each line.")
-    case_sensitive: bool | None = Field(None, description="`true`: words match only as they are written here.")
-    ignore: Names | None = Field(None, description="Values that look like an entity of this type, but are not.")
+    report.add(part(node, error.column - 1, error.width), error.code, error.message, error.help)
 
 
 def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
@@ -97,12 +85,12 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
 
     A type whose definition is wrong is known nevertheless, so that using it is no second problem.
     """
-    custom: dict[str, CustomType] = {}
+    custom: dict[str, tuple[Find, ...]] = {}
     ignoring: list[tuple[Definition, tuple[str, ...]]] = []
     for definition in definitions(files, "entities"):
         keys = _keys(definition)
         if definition.name not in TYPES:
-            custom[definition.name] = CustomType() if keys is None else _custom(definition, keys)
+            custom[definition.name] = () if keys is None else _finders(definition, keys)
         if keys is not None and keys.ignore:
             ignoring.append((definition, keys.ignore))
     known = Vocabulary(MappingProxyType(custom))
@@ -115,16 +103,14 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
 
 def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]) -> None:
     """Warn about custom entity types that no rule uses."""
-    for definition in definitions(files, "entities"):
-        if definition.name not in {*used, *TYPES}:
-            definition.report.add(
-                definition.key, "W030", f"no rule preserves or extracts the entity type `{definition.name}`"
-            )
+    for name, key, _, report in definitions(files, "entities"):
+        if name not in {*used, *TYPES}:
+            report.add(key, "W030", f"no rule preserves or extracts the entity type `{name}`")
 
 
 def _keys(definition: Definition) -> EntityKeys | None:
     """Return the keys of a definition, or None after reporting what is wrong with them."""
-    name, key, node, report, is_valid = definition
+    name, key, node, report = definition
     if name in GROUPS:
         report.add(key, "E094", f"`{name}` is a group of types", f"name one of its types: {listed(GROUPS[name])}")
         return None
@@ -133,7 +119,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
         report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
         return None
     keys: EntityKeys | None = validated(EntityKeys, plain(node), node, report)
-    if keys is None or not is_valid:
+    if keys is None:
         return None
     given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]
     wrong = next((field for field in given if field != "ignore"), None) if name in TYPES else None
@@ -154,16 +140,10 @@ def _keys(definition: Definition) -> EntityKeys | None:
     return None
 
 
-def _custom(definition: Definition, keys: EntityKeys) -> CustomType:
-    """Compile the patterns and word lists of a custom type."""
+def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
+    """Compile the word lists and patterns of a custom type."""
     node, report = definition.node, definition.report
-    patterns: list[Pattern] = []
-    for number, text in enumerate(keys.pattern or ()):
-        try:
-            patterns.append(compile_pattern(text))
-        except PatternError as error:
-            at, offset = locate(node, ("pattern", number)), error.column - 1
-            report.add(at, "E095", error.message, error.help, offset=offset, width=error.width)
+    found: list[Find] = []
     words: dict[str, None] = {}
     for number, word in enumerate(keys.words or ()):
         if wrong := word_error(word):
@@ -173,14 +153,20 @@ def _custom(definition: Definition, keys: EntityKeys) -> CustomType:
     for number, file in enumerate(keys.words_file or ()):
         try:
             words.update(dict.fromkeys(read_words(Path(report.file).parent / file)))
-        except WordsError as error:
+        except CustomTypeError as error:
             report.add(locate(node, ("words_file", number)), "E096", error.message, error.help)
     if len(words) > MAX_WORDS:
         message = f"`{definition.name}` has {len(words):,} words; at most {MAX_WORDS:,} are allowed"
         report.add(definition.key, "E096", message)
-        words.clear()
-    found = finder(definition.name, tuple(words), bool(keys.case_sensitive)) if words else None
-    return CustomType(tuple(patterns), found)
+    elif words:
+        found.append(word_finder(definition.name, tuple(words), bool(keys.case_sensitive)))
+    for number, text in enumerate(keys.pattern or ()):
+        try:
+            found.append(compile_pattern(definition.name, text))
+        except CustomTypeError as error:
+            at = part(locate(node, ("pattern", number)), error.column - 1, error.width)
+            report.add(at, "E095", error.message, error.help)
+    return tuple(found)
 
 
 def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:
@@ -194,7 +180,7 @@ def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value:
     if name == "domain" and _HOST.fullmatch(host):
         return host
     # The definition of a custom type without any source is wrong and already reported.
-    if vocabulary.custom.get(name) != CustomType():
+    if vocabulary.custom.get(name) != ():
         message = f"`{value}` is not an entity of the type `{name}`"
         definition.report.add(locate(definition.node, ("ignore", number)), "E097", message)
     return value

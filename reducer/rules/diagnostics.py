@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -11,7 +12,6 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from reducer.errors import Diagnostic, Edit, Location
-from reducer.rules.tree import Scalar, Span, Tree, position
 
 MAX_DIAGNOSTICS = 100
 """Diagnostics of one file."""
@@ -39,6 +39,19 @@ def catalogue() -> Mapping[str, Entry]:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """Characters of a line: `line` and `column` count from 1."""
+
+    line: int
+    column: int
+    width: int
+
+    def edit(self, text: str) -> tuple[Edit, ...]:
+        """Return the fix that replaces these characters with `text`."""
+        return (Edit(self.line, self.column, self.width, text),)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Collects the diagnostics of the rule file `file`, at most `MAX_DIAGNOSTICS`."""
 
@@ -46,35 +59,24 @@ class Report:
     lines: tuple[str, ...]
     found: list[Diagnostic] = field(default_factory=list)
 
-    def add(
-        self,
-        span: Span | Tree,
-        code: str,
-        message: str,
-        help: str = "",
-        *,
-        fix: tuple[Edit, ...] = (),
-        offset: int | None = None,
-        width: int | None = None,
-    ) -> None:
-        """Add a diagnostic at a span or node; without `help` it has the advice of its code.
-
-        `offset` (from 0) and `width` point at characters of the value of a scalar.
-        """
+    def add(self, span: Span, code: str, message: str, help: str = "", fix: tuple[Edit, ...] = ()) -> None:
+        """Add a diagnostic at a span; without `help` it has the advice of its code."""
         if len(self.found) == MAX_DIAGNOSTICS:
             return
-        row, column, width = span.line, span.column, width or span.width
-        if offset is not None and isinstance(span, Scalar):
-            row, column = position(span, offset)
-        row = min(row, len(self.lines))
+        row = min(span.line, len(self.lines))
         line = self.lines[row - 1]
-        column = min(column, len(line) + 1)
-        width = max(1, min(width, len(line) - column + 1))
+        column = min(span.column, len(line) + 1)
         shown = line[: max(_EXCERPT, column + 20)] if column <= _MAX_COLUMN else ""
-        excerpt = UNREADABLE.sub("\ufffd", shown)
-        help = help or (catalogue()[code].help if code else "")
         self.found.append(
-            Diagnostic(Location(self.file, row, column), code, message, help, excerpt=excerpt, width=width, fix=fix)
+            Diagnostic(
+                Location(self.file, row, column),
+                code,
+                message,
+                help or (catalogue()[code].help if code else ""),
+                excerpt=UNREADABLE.sub("\ufffd", shown),
+                width=max(1, min(span.width, len(line) - column + 1)),
+                fix=fix,
+            )
         )
 
     def in_order(self) -> list[Diagnostic]:
@@ -83,3 +85,18 @@ class Report:
         for problem in self.found:
             first.setdefault(problem.location, problem)
         return sorted(first.values(), key=lambda problem: problem.location)
+
+
+def shortened(text: str) -> str:
+    """Return what a message quotes of `text`: its first line, at most 60 characters."""
+    head = text.split("\n", 1)[0]
+    return head if len(head) <= 60 and head == text else head[:59] + "…"
+
+
+def quoted(text: str) -> str:
+    """Write `text` in quotes, without escapes if possible."""
+    if '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    if "'" not in text:
+        return f"'{text}'"
+    return json.dumps(text, ensure_ascii=False)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from reducer.errors import Diagnostic, Edit
-from reducer.rules.read import compile_rules
+from reducer.rules.compile import compile_rules
 
 _BREAK = re.compile("(\r\n|\r|\n)")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations.keep import Keep
-from reducer.operations.words import enumerated, named
+from reducer.operations.op import enumerated, named
 from reducer.rules.model import Rule, Ruleset, Step, When
 
 _INTRODUCTION = (
@@ -51,17 +51,13 @@ def _in_short(rule: Rule) -> str:
 
 def descriptions(rule: Rule) -> list[Description]:
     """Return what a rule does: "keeps the 20 newest `resolutions` by `last_seen`, each with `hostname`", and so on."""
-    whole: list[str] = []
-    if rule.max_chars is not None:
-        whole.append(_target(rule.max_chars))
+    whole = [] if rule.max_chars is None else [_target(rule.max_chars)]
     if rule.all_keys:
         whole.append("keeps every key of every object; removed values become empty")
     for types in dict.fromkeys(step.preserves for step in rule.steps if step.preserves):
         lines = [str(step.location.line) for step in rule.steps if step.preserves == types]
-        where = (
-            f" in {'line' if len(lines) == 1 else 'lines'} {enumerated(lines)}" if len(lines) < len(rule.steps) else ""
-        )
-        whole.append(f"preserves {enumerated(grouped(types))}{where}")
+        where = f" in {'line' if len(lines) == 1 else 'lines'} {enumerated(lines)}"
+        whole.append(f"preserves {enumerated(grouped(types))}{where if len(lines) < len(rule.steps) else ''}")
     whole += (f"preserves at most {count:,} values of {enumerated(grouped(types))}" for types, count in rule.bounds)
     gate = [] if rule.when is None else [Description(0, f"applies only if {_gate(rule.when)}")]
     return [*gate, *_steps(rule.steps), *(Description(0, text) for text in whole)]
@@ -81,34 +77,27 @@ def _target(max_chars: int) -> str:
     return f"shortens lists and texts further if more than {max_chars:,} characters are left"
 
 
-def _steps(steps: Iterable[Step]) -> Iterator[Description]:
+def _steps(steps: Iterable[Step]) -> list[Description]:
+    described: list[Description] = []
     before: Step | None = None
-    described = Description(0, "")
     for step in steps:
         if before is not None and isinstance(step.op, Keep) and _selects_items(before, step):
             keys = named(key.text for key in step.op.keep)
-            described = described._replace(text=f"{described.text}, each with {keys}")
+            described[-1] = described[-1]._replace(text=f"{described[-1].text}, each with {keys}")
         else:
-            if described.text:
-                yield described
             place = "the answer" if step.path.text == "@" else f"`{step.path.text}`"
-            gate = f", if {_gate(step.when)}" if step.when is not None else ""
-            described = Description(step.location.line, f"{step.op.describe(place)}{gate}")
+            gate = "" if step.when is None else f", if {_gate(step.when)}"
+            described.append(Description(step.location.line, f"{step.op.describe(place)}{gate}"))
         before = step
-    if described.text:
-        yield described
+    return described
 
 
 def _selects_items(before: Step, step: Step) -> bool:
-    """Return whether a step selects the items whose keys the next step selects."""
+    """Return whether the step before selects the items whose keys a step selects."""
     same = before.path.text == step.path.text and before.when == step.when
     return same and bool(before.op.shortens()) and not before.op.names()
 
 
 def _gate(when: When) -> str:
-    parts = []
-    if when.min_chars is not None:
-        parts.append(f"the answer has at least {when.min_chars:,} characters")
-    if when.where is not None:
-        parts.append(f"`{when.where.text}` holds")
-    return " and ".join(parts)
+    size = [] if when.min_chars is None else [f"the answer has at least {when.min_chars:,} characters"]
+    return " and ".join([*size, *([] if when.where is None else [f"`{when.where.text}` holds"])])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -15,7 +15,6 @@ from reducer.errors import Diagnostic, Location
 from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Names, Place, Preserved
 from reducer.operations.op import Op
 from reducer.paths import Path
-from reducer.rules.texts import TextPaths
 
 SNAPSHOTS = (".json", ".txt")
 """How the names of snapshots end: JSON for any result, `.txt` for a text."""
@@ -27,19 +26,26 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
 
 
-class When(Model):
-    """A gate, evaluated on the return as it arrived: it has at least `min_chars` characters, and `where` holds."""
+class NonEmpty(Model):
+    """A mapping of a rule file with at least one key; `expected` says which."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    expected: ClassVar[str]
+
+    @model_validator(mode="after")
+    def _has_keys(self) -> Self:
+        if not self.model_fields_set:
+            raise PydanticCustomError("E023", "expected {keys}", {"keys": self.expected})
+        return self
+
+
+class When(NonEmpty):
+    """A gate, evaluated on the return as it arrived: it has at least `min_chars` characters, and `where` holds."""
+
+    expected = "`min_chars` or `where`"
 
     min_chars: int | None = Field(None, ge=1, description="The return has at least this many characters.")
     where: Condition | None = Field(None, description="This JMESPath condition holds for the return.")
-
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> When:
-        if self.min_chars is None and self.where is None:
-            raise PydanticCustomError("E023", "expected `min_chars` or `where`")
-        return self
 
 
 def _file_name(value: Any) -> Any:
@@ -51,7 +57,6 @@ def _file_name(value: Any) -> Any:
 
 FileName = Annotated[str, BeforeValidator(_file_name)]
 """A file in the folder of the rule file or below."""
-FileNames = Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]
 
 
 class Given(Model):
@@ -101,10 +106,10 @@ def _snapshot(name: str) -> str:
     return name
 
 
-class Expect(Model):
+class Expect(NonEmpty):
     """What an inline test expects of the result."""
 
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    expected = "at least one expectation"
 
     unchanged: bool | None = Field(None, description="`true`: the rule changes nothing; `false`: it changes something.")
     equals: Any = Field(None, description="The whole result.")
@@ -117,12 +122,6 @@ class Expect(Model):
     snapshot: Annotated[FileName, AfterValidator(_snapshot)] | None = Field(
         None, description="A file beside the rule file with the whole result."
     )
-
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> Expect:
-        if not self.model_fields_set:
-            raise PydanticCustomError("E023", "expected at least one expectation")
-        return self
 
 
 class Test(Model):
@@ -143,13 +142,31 @@ class StepKeys(Model):
     preserve: Preserved | None = Field(None, description="Entity types that survive this step, not those of the rule.")
 
 
+class EntityKeys(Model):
+    """The definition of one entity type in a rule file."""
+
+    pattern: Names | None = Field(None, description="A regex, or several (needs the extra `patterns`).")
+    words: Names | None = Field(None, description="The words that are entities of this type.")
+    words_file: (
+        Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)] | None
+    ) = Field(None, description="A text file beside the rule file with a word on each line.")
+    case_sensitive: bool | None = Field(None, description="`true`: words match only as they are written here.")
+    ignore: Names | None = Field(None, description="Values that look like an entity of this type, but are not.")
+
+
+def _version(value: Any) -> Any:
+    if type(value) is int and value != 1:
+        raise PydanticCustomError("E017", "expected version 1 of the rule language, not {version}", {"version": value})
+    return value
+
+
 _Definitions = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RuleFile(Model):
-    """The keys of a rule file; operations read the steps, entities and conditions are read for all files."""
+    """The keys of a rule file; operations check the steps, entities and conditions are checked for all files."""
 
-    version: Literal[1] = Field(description="The version of the rule language.")
+    version: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the rule language.")
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
     description: str = Field("", description="What is kept and why, in a sentence for colleagues.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
@@ -161,7 +178,7 @@ class RuleFile(Model):
     max_chars: int | None = Field(None, ge=1, description="Target size in characters after the steps.")
     entities: _Definitions | None = Field(None, description="Custom entity types and ignored values of the folder.")
     conditions: _Definitions | None = Field(None, description="Conditions by name, for all rule files of the folder.")
-    tests: list[Any] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
+    tests: list[Test] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
 
 
 SHARED_KEYS = ("version", "description", "entities", "conditions")
@@ -183,6 +200,25 @@ class Step:
     def name(self) -> str:
         """The action and the path."""
         return f"{self.op.verb()} {self.path.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class TextPaths:
+    """The way of a rule through a value.
+
+    `names` leads on from an object by its keys, `every` by any key, `items` from a list to its items (None: by the same
+    names). With `here` a text is read as the value that it encodes; with `all` every text below is too.
+    """
+
+    names: Mapping[str, TextPaths]
+    every: TextPaths | None
+    items: TextPaths | None
+    here: bool
+    all: bool
+
+    def of_items(self) -> TextPaths | None:
+        """Return the way from a list to its items."""
+        return self.items or (self if self.names or self.every else None)
 
 
 @dataclass(frozen=True, slots=True)

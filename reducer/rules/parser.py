@@ -1,11 +1,15 @@
-"""Reads YAML text into a tree, and refuses what the rule language does not have: aliases, tags, duplicate keys."""
+"""Reads YAML text into a tree with positions.
+
+Refuses what the rule language does not have: aliases, tags, duplicate keys, values that YAML versions read differently.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import yaml
 from yaml import events as e
@@ -13,27 +17,106 @@ from yaml.error import MarkedYAMLError
 from yaml.resolver import Resolver
 
 from reducer.errors import Edit
-from reducer.rules.diagnostics import UNREADABLE, Report
+from reducer.rules.diagnostics import UNREADABLE, Report, Span, quoted, shortened
 from reducer.rules.syntax import explain, unquoted
-from reducer.rules.tree import Mapping, Scalar, Sequence, Span, Tree, quoted, shortened
-
-try:
-    from yaml import CSafeLoader as _FastLoader  # ten times as fast as the pure parser
-except ImportError:
-    _FastLoader = yaml.SafeLoader  # type: ignore[assignment,misc]
 
 MAX_CHARS = 250_000
 """Characters of a rule file: the pure parser takes up to 27 µs for each."""
 MAX_DEPTH = 64
 """Levels of nesting: rules need six, inline samples some more."""
-
-_STYLES: dict[str | None, Any] = {"'": "single", '"': "double", "|": "literal", ">": "folded"}
-_ANCHOR = re.compile(r"&([\w-]+)")
-_COMMENT = re.compile(r"[ \t]+#.*")
-
 MAX_DIGITS = 640
 """Characters of a number: `int` reads as many under every setting of the interpreter's own limit."""
 
+
+@dataclass(frozen=True, slots=True)
+class ScalarNode(Span):
+    """A single value: `raw` is its source text with quotes; its span is on the first line."""
+
+    value: str | int | float | bool | None
+    style: Literal["plain", "single", "double", "literal", "folded"]
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class MappingNode(Span):
+    """An object: `entries` are its keys, each a distinct text, with their values, in the order of the file.
+
+    `incomplete`: a wrong entry was left out, so that a missing key is no further problem.
+    """
+
+    entries: tuple[tuple[ScalarNode, Tree], ...]
+    incomplete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceNode(Span):
+    """A list with its `items` in the order of the file."""
+
+    items: tuple[Tree, ...]
+
+
+Tree: TypeAlias = ScalarNode | MappingNode | SequenceNode
+Place: TypeAlias = tuple[str | int, ...]
+"""Keys and list indexes from the root of a tree."""
+
+
+def plain(tree: Tree) -> Any:
+    """Return `tree` as dicts, lists and scalars."""
+    if isinstance(tree, MappingNode):
+        return {str(key.value): plain(value) for key, value in tree.entries}
+    if isinstance(tree, SequenceNode):
+        return [plain(item) for item in tree.items]
+    return tree.value
+
+
+def locate(tree: Tree, place: Sequence[str | int], *, key: bool = False) -> Tree:
+    """Return the node at `place`, or its nearest ancestor that exists.
+
+    With `key=True` the node is the last key of `place` instead of its value.
+    """
+    node = tree
+    for number, step in enumerate(place):
+        if isinstance(node, MappingNode):
+            entry = next((entry for entry in node.entries if entry[0].value == step), None)
+            if entry is None:
+                break
+            node = entry[0 if key and number == len(place) - 1 else 1]
+        elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+        else:
+            break
+    return node
+
+
+_ESCAPE = re.compile(r"\\(?:x.{2}|u.{4}|U.{8}|.)|.", re.DOTALL)
+_DOUBLED = re.compile("''|.", re.DOTALL)
+
+
+def part(node: Tree, offset: int, width: int) -> Span:
+    """Return characters of the value of a text, from `offset` (from 0); the start of one with several lines."""
+    column = node.column
+    if isinstance(node, ScalarNode) and "\n" not in node.raw and node.style not in ("literal", "folded"):
+        if node.style == "plain":
+            column += min(offset, len(str(node.value)))
+        else:
+            characters = (_ESCAPE if node.style == "double" else _DOUBLED).findall(node.raw[1:-1])
+            column += 1 + sum(map(len, characters[:offset]))
+    return Span(node.line, column, width)
+
+
+def replaced(node: Tree, value: str) -> tuple[Edit, ...]:
+    """Return the edit that replaces the value of a scalar and keeps its quotes; none if that is not one word."""
+    if not isinstance(node, ScalarNode) or str(node.value) not in node.raw or "\n" in node.raw:
+        return ()
+    return node.edit(node.raw.replace(str(node.value), value))
+
+
+_FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Ten times as fast as the pure parser, which says more precisely what is wrong."""
+_YAML_ERRORS = (MarkedYAMLError, ValueError, OverflowError)
+_STYLES: dict[str | None, Any] = {"'": "single", '"': "double", "|": "literal", ">": "folded"}
+_ANCHOR = re.compile(r"&([\w-]+)")
+_COMMENT = re.compile(r"[ \t]+#.*")
 _WORDS: dict[str, str | int | float | bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -50,6 +133,7 @@ _AMBIGUOUS = {
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
 _RESOLVERS: Any = Resolver.yaml_implicit_resolvers
 """The tags of YAML 1.1 with their patterns, by the first character of a value."""
+_START = Span(1, 1, 1)
 
 
 class _Unreadable(Exception):
@@ -67,34 +151,28 @@ def parse(text: str | bytes, file: str) -> tuple[Tree | None, Report]:
     _check_characters(text, report)
     if report.found:
         return None, report
-    clean = "\n".join(lines)
     try:
         try:
-            return _read(clean, report, _FastLoader), report
-        except (MarkedYAMLError, ValueError, OverflowError):
+            return _read("\n".join(lines), report, _FAST_LOADER), report
+        except _YAML_ERRORS:
             report.found.clear()
-            # The pure parser says more precisely what is wrong.
-            return _read(clean, report, yaml.SafeLoader), report
-    except _Unreadable as error:
+            return _read("\n".join(lines), report, yaml.SafeLoader), report
+    except (_Unreadable, *_YAML_ERRORS) as error:
         report.found.clear()
-        report.add(*error.args)
-    except (MarkedYAMLError, ValueError, OverflowError) as error:
-        fault = explain(report.lines, error)
-        report.found.clear()
-        report.add(fault.span, fault.code, fault.message, fault.help, fix=fault.fix)
+        report.add(*(error.args if isinstance(error, _Unreadable) else explain(report.lines, error)))
     return None, report
 
 
 def _check_characters(text: str | bytes, report: Report) -> None:
     """Report the first reason why a text has a size or characters that are not read."""
     if isinstance(text, bytes) and text[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return report.add(Span(1, 1), "E001", "the file is UTF-16 text")
+        return report.add(_START, "E001", "the file is UTF-16 text")
     if len(text) > MAX_CHARS:
-        return report.add(Span(1, 1), "E003", f"the rule file has more than {MAX_CHARS:,} characters")
+        return report.add(_START, "E003", f"the rule file has more than {MAX_CHARS:,} characters")
     found = ((row, match) for row, line in enumerate(report.lines, 1) if (match := UNREADABLE.search(line)))
     row, match = next(found, (0, None))
     if match is not None:
-        code, span = ord(match[0]), Span(row, match.start() + 1)
+        code, span = ord(match[0]), Span(row, match.start() + 1, 1)
         if isinstance(text, bytes) and 0xDC80 <= code <= 0xDCFF:
             return report.add(span, "E001", f"the byte 0x{code - 0xDC00:02x} is not UTF-8 text")
         escape = f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
@@ -109,19 +187,23 @@ def _read(text: str, report: Report, loader_type: Any) -> Tree:
     try:
         loader.get_event()
         if loader.check_event(e.StreamEndEvent):
-            raise _Unreadable(Span(1, 1), "E004", "the file is empty")
+            raise _Unreadable(_START, "E004", "the file is empty")
         start: Any = loader.get_event()
         root = _Reader(text, report, loader, frozenset(_ANCHOR.findall(text))).node(MAX_DEPTH)
         loader.get_event()
         second: Any = loader.get_event()
         if start.version or start.tags or type(second) is not e.StreamEndEvent:
-            mark = (start if start.version or start.tags else second).start_mark
-            raise _Unreadable(Span(mark.line + 1, mark.column + 1, 3), "E008", "a rule file is one YAML document")
+            extra = start if start.version or start.tags else second
+            raise _Unreadable(Span(*_at(extra), 3), "E008", "a rule file is one YAML document")
     finally:
         loader.dispose()
-    if isinstance(root, Scalar) and not root.raw:
-        raise _Unreadable(Span(1, 1), "E004", "the file is empty")
+    if isinstance(root, ScalarNode) and not root.raw:
+        raise _Unreadable(_START, "E004", "the file is empty")
     return root
+
+
+def _at(event: Any) -> tuple[int, int]:
+    return event.start_mark.line + 1, event.start_mark.column + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,55 +218,51 @@ class _Reader:
     def node(self, depth: int) -> Tree:
         """Return the next node, with at most `depth` levels."""
         event = self.loader.get_event()
-        start: Any = event.start_mark
         if isinstance(event, e.ScalarEvent):
             return self._scalar(event)
         if isinstance(event, e.AliasEvent):
             self._refuse(event, is_text=event.anchor not in self.anchors)
-            raw = self._raw(event)
-            return Scalar(raw, start.line + 1, start.column + 1, len(raw), style="plain", raw=raw)
+            raw = self._raw(event, event)
+            return ScalarNode(*_at(event), len(raw), value=raw, style="plain", raw=raw)
         if not depth:
-            span = Span(start.line + 1, start.column + 1)
-            raise _Unreadable(span, "E003", f"nested deeper than {MAX_DEPTH} levels")
+            raise _Unreadable(Span(*_at(event), 1), "E003", f"nested deeper than {MAX_DEPTH} levels")
         if event.anchor or event.tag:
             self._refuse(event)
         if isinstance(event, e.SequenceStartEvent):
             items = []
             while not self.loader.check_event(e.SequenceEndEvent):
                 items.append(self.node(depth - 1))
-            return self._sequence(event, tuple(items))
+            return self._sequence(event, self.loader.get_event(), tuple(items))
         entries, keys, incomplete = [], dict[str, int](), False
         while not self.loader.check_event(e.MappingEndEvent):
             key = self._key(self.node(depth - 1), keys)
             value = self.node(depth - 1)
             entries += [(key, value)] if key is not None else []
             incomplete = incomplete or key is None
-        return Mapping(tuple(entries), *self._span(event, self.loader.get_event()), incomplete)
+        return MappingNode(*self._span(event, self.loader.get_event()), entries=tuple(entries), incomplete=incomplete)
 
-    def _raw(self, event: Any) -> str:
-        return self.text[event.start_mark.index : event.end_mark.index]
+    def _raw(self, start: Any, end: Any) -> str:
+        return self.text[start.start_mark.index : end.end_mark.index]
 
-    def _span(self, start: Any, end: Any) -> Span:
-        """Return the characters of a list or object in its first line."""
+    def _span(self, start: Any, end: Any) -> tuple[int, int, int]:
+        """Return line, column and width of a list or object in its first line."""
         first, last = start.start_mark, end.end_mark
         whole = start.flow_style and last.line == first.line
         stop = last.column if whole else len(self.report.lines[first.line].rstrip())
-        return Span(first.line + 1, first.column + 1, max(1, stop - first.column))
+        return (*_at(start), max(1, stop - first.column))
 
     def _refuse(self, event: Any, is_text: bool = False) -> None:
         """Report an anchor, alias or tag, which is usually a text without its quotes."""
-        mark = event.start_mark
-        fault = unquoted(self.report.lines[mark.line], mark.line, mark.column)
-        self.report.add(fault.span, fault.code, fault.message, fault.help, fix=fault.fix if is_text else ())
+        fault = unquoted(self.report.lines, event.start_mark.line, event.start_mark.column)
+        self.report.add(*(fault if is_text else fault._replace(fix=())))
 
-    def _scalar(self, event: Any) -> Scalar:
-        start, raw, style = event.start_mark, self._raw(event), _STYLES.get(event.style, "plain")
+    def _scalar(self, event: Any) -> ScalarNode:
+        raw, style = self._raw(event, event), _STYLES.get(event.style, "plain")
         if style not in ("single", "double"):
             raw = raw.rstrip(" \t\n")
         if style == "plain":
             raw = raw.replace("\t", " ")  # the two parsers differ on tabs
-        width = max(1, len(raw.split("\n")[0]))
-        node = Scalar(event.value, start.line + 1, start.column + 1, width, style=style, raw=raw)
+        node = ScalarNode(*_at(event), max(1, len(raw.split("\n")[0])), value=event.value, style=style, raw=raw)
         if event.anchor or event.tag:
             self._refuse(event)
             return replace(node, value=raw)
@@ -196,7 +274,7 @@ class _Reader:
             return replace(node, value=value)
         return self._with_comment(node) or replace(node, value=self._plain_value(node, event.value.replace("\t", " ")))
 
-    def _plain_value(self, node: Scalar, text: str) -> str | int | float | bool | None:
+    def _plain_value(self, node: ScalarNode, text: str) -> str | int | float | bool | None:
         """Return the value of a scalar without quotes; report one that YAML 1.1 and 1.2 read differently."""
         if text in _WORDS:
             return _WORDS[text]
@@ -215,12 +293,11 @@ class _Reader:
             if code:
                 message = f"`{shown}` is ambiguous without quotes: a text or {kind}"
                 # A date can only be meant as a text.
-                edit = Edit(node.line, node.column, node.width, quoted(node.raw))
-                fix = (edit,) if tag == "timestamp" and "\n" not in node.raw else ()
+                fix = node.edit(quoted(node.raw)) if tag == "timestamp" and "\n" not in node.raw else ()
                 self.report.add(node, code, message, f"write {quoted(shown)} for the text{more}", fix=fix)
         return text
 
-    def _with_comment(self, node: Scalar) -> Scalar | None:
+    def _with_comment(self, node: ScalarNode) -> ScalarNode | None:
         """Return and report an expression that ` #` cut: a bracket is closed in the comment only."""
         raw = node.raw
         missing = sum(map(raw.count, "([{")) - sum(map(raw.count, ")]}"))
@@ -230,33 +307,32 @@ class _Reader:
         if match is None or sum(map(match[0].count, ")]}")) < missing:
             return None
         whole = raw + match[0].rstrip()
-        span = Span(node.line, match.start() + match[0].index("#") + 1)
-        fix = (Edit(node.line, node.column, len(whole), quoted(whole)),)
+        span = Span(node.line, match.start() + match[0].index("#") + 1, 1)
+        fix = Span(node.line, node.column, len(whole)).edit(quoted(whole))
         message = "this `#` starts a comment, so the value ends before it"
         self.report.add(span, "E044", message, f"write {shortened(quoted(whole))}", fix=fix)
         return replace(node, value=whole)
 
-    def _sequence(self, start: Any, items: tuple[Tree, ...]) -> Tree:
+    def _sequence(self, start: Any, end: Any, items: tuple[Tree, ...]) -> Tree:
         """Return a list, or the text that a filter such as `[?a == 'b']` is."""
-        end = self.loader.get_event()
-        span = self._span(start, end)
-        raw = self.text[start.start_mark.index : end.end_mark.index]
+        span, raw = self._span(start, end), self._raw(start, end)
         if not (start.flow_style and raw.startswith("[?")):
-            return Sequence(items, *span)
-        fault = unquoted(self.report.lines[span.line - 1], span.line - 1, span.column - 1)
-        self.report.found[:] = [one for one in self.report.found if one.location.line != span.line]
-        self.report.add(span, fault.code, fault.message, fault.help, fix=fault.fix if "\n" not in raw else ())
-        return Scalar(raw, *span, "plain", raw)
+            return SequenceNode(*span, items)
+        text = ScalarNode(*span, value=raw, style="plain", raw=raw)
+        fault = unquoted(self.report.lines, text.line - 1, text.column - 1)
+        self.report.found[:] = [one for one in self.report.found if one.location.line != text.line]
+        self.report.add(text, fault.code, fault.message, fault.help, fix=() if "\n" in raw else fault.fix)
+        return text
 
-    def _key(self, node: Tree, keys: dict[str, int]) -> Scalar | None:
+    def _key(self, node: Tree, keys: dict[str, int]) -> ScalarNode | None:
         """Return a key as a text, or None for a wrong one; `keys` has the lines of the keys before it."""
-        if not isinstance(node, Scalar):
+        if not isinstance(node, ScalarNode):
             self.report.add(node, "E016", "a key must be text, not a list or an object")
             return None
         if not isinstance(node.value, str):
             message = f"a key must be text, but `{shortened(node.raw)}` without quotes is not"
-            fix = (Edit(node.line, node.column, node.width, quoted(node.raw)),)
-            self.report.add(node, "E016", message, f"write {shortened(quoted(node.raw))}:", fix=fix)
+            key = quoted(node.raw)
+            self.report.add(node, "E016", message, f"write {shortened(key)}:", fix=node.edit(key))
             node = replace(node, value=node.raw)
         name = str(node.value)
         if name in keys:

@@ -14,10 +14,8 @@ from pydantic_core import core_schema
 from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations import operations
 from reducer.operations.fields import ENTITY
-from reducer.operations.op import Example, Op
-from reducer.operations.words import enumerated
-from reducer.rules.definitions import EntityKeys
-from reducer.rules.model import SHARED_KEYS, RuleFile, StepKeys, Test
+from reducer.operations.op import Example, Op, enumerated
+from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile, StepKeys
 
 Schema = dict[str, Any]
 
@@ -38,20 +36,15 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     `tools` and `conditions` are suggested. `entities` are the types that rule files of the folder define: besides the
     built-in types, only these are valid.
     """
-    actions = operations()
-    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, Test, EntityKeys, *actions.values())
-    refs, whole = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
+    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, EntityKeys, *operations().values())
+    _, whole = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
     definitions: dict[str, Schema] = whole["$defs"]
-
-    def taken(model: Any) -> Schema:
-        return definitions.pop(refs[model, "validation"]["$ref"].rpartition("/")[2])
-
-    rule, common = taken(RuleFile), taken(StepKeys)
-    step = _step(common, {action: taken(op) for action, op in actions.items()}, actions)
+    rule = definitions.pop("RuleFile")
+    actions = {action: definitions.pop(op.__name__) for action, op in operations().items()}
+    step = _step(definitions.pop("StepKeys"), actions)
     keys = rule["properties"]
     keys["steps"]["items"] = {"$ref": "#/$defs/Step"}
-    keys["tests"]["items"] = {"$ref": refs[Test, "validation"]["$ref"]}
-    keys["entities"]["additionalProperties"] = {"$ref": refs[EntityKeys, "validation"]["$ref"]}
+    keys["entities"]["additionalProperties"] = {"$ref": "#/$defs/EntityKeys"}
     keys["conditions"]["additionalProperties"] = {"type": "string", "minLength": 1}
     for described, names in ((keys["tool"], tools), (step["properties"]["always_keep"], conditions)):
         if examples := sorted(set(names)):
@@ -75,14 +68,15 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     return schema
 
 
-def _step(common: Schema, schemas: Mapping[str, Schema], actions: Mapping[str, type[Op]]) -> Schema:
+def _step(common: Schema, actions: Mapping[str, Schema]) -> Schema:
     """Return the schema of a step: the keys of every step and of all actions, and exactly one action."""
     keys: dict[str, Schema] = dict(common["properties"])
     owners: dict[str, list[str]] = {}
-    for action, schema in schemas.items():
+    for action, schema in actions.items():
         for key, described in schema["properties"].items():
             if key == action:
-                described |= {"description": _summary(actions[action]), "markdownDescription": hover(actions[action])}
+                op = operations()[action]
+                described |= {"description": _summary(op), "markdownDescription": hover(op)}
             else:
                 owners.setdefault(key, []).append(action)
             keys[key] = described if keys.get(key, described) == described else {"anyOf": [keys[key], described]}
@@ -91,7 +85,7 @@ def _step(common: Schema, schemas: Mapping[str, Schema], actions: Mapping[str, t
         "description": "One step: where (`path`), and exactly one action.",
         "properties": keys,
         "additionalProperties": False,
-        "oneOf": [{"required": schema["required"]} for schema in schemas.values()],
+        "oneOf": [{"required": schema["required"]} for schema in actions.values()],
         "dependentSchemas": {
             key: {"anyOf": [{"required": [action]} for action in names]} for key, names in owners.items()
         },

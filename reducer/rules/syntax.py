@@ -10,7 +10,7 @@ from yaml import Mark
 from yaml.error import MarkedYAMLError
 
 from reducer.errors import Edit
-from reducer.rules.tree import Span, quoted, shortened
+from reducer.rules.diagnostics import Span, quoted, shortened
 
 _MAX_LINE = 1000
 """Characters of a line that is taken apart; longer lines are no rules that somebody typed."""
@@ -62,8 +62,8 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
         return Fault(_span(*start), "E034", "this quote is not closed")
     in_flow = context.startswith("while parsing a flow")
     return (
-        _value(lines[row], row, column, in_flow)
-        or _value(lines[start[0]], *start, in_flow)
+        _value(lines, at, in_flow)
+        or _value(lines, start, in_flow)
         or _unclosed_above(lines, row)
         or _bracket(lines, at, start, problem)
         or _missing_space(lines, start[0], problem)
@@ -72,17 +72,17 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
     )
 
 
-def unquoted(line: str, row: int, column: int) -> Fault:
-    """Explain a key, value or item at `column` that starts with a character that YAML reserves."""
-    first = line[column : column + 1]
-    return _needs_quotes(
-        "E031" if first in _CLOSING else "E030", f"text that starts with `{first}`", line, (row, column)
-    )
+def unquoted(lines: Sequence[str], row: int, column: int) -> Fault:
+    """Explain a key, value or item at a row and column that starts with a character that YAML reserves."""
+    first = lines[row][column : column + 1]
+    code = "E031" if first in _CLOSING else "E030"
+    return _needs_quotes(code, f"text that starts with `{first}`", lines, (row, column))
 
 
-def _needs_quotes(code: str, what: str, line: str, at: tuple[int, int], *, text: str = "") -> Fault:
+def _needs_quotes(code: str, what: str, lines: Sequence[str], at: tuple[int, int], *, text: str = "") -> Fault:
     """Return a fault in the key, value or item at a row and column, which needs quotes around `text`."""
-    (row, column), parts, shown = at, _parts(line), "{}"
+    (row, column), line, shown = at, lines[at[0]], "{}"
+    parts = _parts(line)
     match = re.match(r"\[[^\]]*\]?|[^,\[\]{}]*", line[column : column + _MAX_LINE])
     found = match[0].rstrip() if match else ""
     if column == parts.column:
@@ -90,8 +90,8 @@ def _needs_quotes(code: str, what: str, line: str, at: tuple[int, int], *, text:
     elif column == parts.start and parts.key:
         found, shown = parts.key, "{}:"
     text = quoted(text or found)
-    help, fix = f"write {shortened(shown.replace('{}', text))}", Edit(row + 1, column + 1, len(found), text)
-    return Fault(_span(row, column, len(found)), code, f"{what} needs quotes", help, fix=(fix,))
+    help, fix = f"write {shortened(shown.replace('{}', text))}", Span(row + 1, column + 1, len(found)).edit(text)
+    return Fault(_span(row, column, len(found)), code, f"{what} needs quotes", help, fix=fix)
 
 
 def _span(row: int, column: int, width: int = 1) -> Span:
@@ -119,17 +119,18 @@ def _is_balanced(text: str) -> bool:
     return all(text.count(left) == text.count(right) for left, right in ("[]", "{}", "()"))
 
 
-def _value(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
+def _value(lines: Sequence[str], at: tuple[int, int], in_flow: bool) -> Fault | None:
     """Explain an error in a value, or a key, that is a text without its quotes."""
+    (row, column), line = at, lines[at[0]]
     parts = _parts(line)
     value, first = parts.value, parts.value[:1]
     if not value or not parts.column <= column <= parts.column + len(value):
         first = ""
     if first in _CLOSING and (value[1:2] in ("?", "*") or (_is_balanced(value) and value[-1] not in "]}")):
-        return unquoted(line, row, parts.column)
+        return unquoted(lines, row, parts.column)
     if first and first not in _CLOSING and not in_flow:
         if first in "@`%*&!|>":
-            return unquoted(line, row, parts.column)
+            return unquoted(lines, row, parts.column)
         if first in "\"'":
             whole = _QUOTED.match(value)
             if whole is None or whole.end() == len(value):
@@ -137,14 +138,14 @@ def _value(line: str, row: int, column: int, in_flow: bool) -> Fault | None:
             # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text with quotes in it.
             text = value[1:-1] if value[-1] == first and not value[whole.end()].isspace() else value
             return _needs_quotes(
-                "E033", "there is text after the closing quote: the whole value", line, (row, parts.column), text=text
+                "E033", "there is text after the closing quote: the whole value", lines, (row, parts.column), text=text
             )
         if parts.key and re.search(r":(?:\s|$)", value):
-            return _needs_quotes("E032", "text that contains `: `", line, (row, parts.column))
+            return _needs_quotes("E032", "text that contains `: `", lines, (row, parts.column))
         if parts.key and value.startswith("- "):
             help = f"put `{shortened(value)}` on the next line"
             return Fault(_span(row, parts.column), "E038", "a list item must start on a new line", help)
-    return unquoted(line, row, column) if line[column : column + 1] and line[column] in "@`%*&!" else None
+    return unquoted(lines, row, column) if line[column : column + 1] and line[column] in "@`%*&!" else None
 
 
 def _unclosed_above(lines: Sequence[str], row: int) -> Fault | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -16,9 +17,8 @@ from reducer.operations import operations
 from reducer.operations.fields import Amount
 from reducer.operations.op import Op
 from reducer.rules.diagnostics import Report, catalogue
-from reducer.rules.model import Expect, Given, StepKeys, When
-from reducer.rules.tree import Mapping as MappingNode
-from reducer.rules.tree import Place, Tree, locate, replaced
+from reducer.rules.model import EntityKeys, Expect, Given, RuleFile, StepKeys, Test, When
+from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, replaced
 
 _EXPECTED = {
     "string_type": "a text",
@@ -30,10 +30,39 @@ _EXPECTED = {
 }
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
 _DASHES = "put `- ` before the first key of each item"
-
-
-_NESTED = {"when": When, "given": Given, "expect": Expect, "limit": Amount, "truncate": Amount}
+_NESTED: Mapping[str | int, type[BaseModel]] = {
+    "when": When,
+    "tests": Test,
+    "given": Given,
+    "expect": Expect,
+    **dict.fromkeys(("limit", "truncate"), Amount),
+}
 """The models of mappings in mappings, by their keys."""
+_DATA = frozenset({"json", "equals", "values"})
+"""Keys of tests whose values are data, where null is a value."""
+
+
+def without_empty_keys(tree: Tree, report: Report) -> Tree:
+    """Return a tree without the keys of the rule language that have no value, which are reported."""
+    if isinstance(tree, SequenceNode):
+        return replace(tree, items=tuple(without_empty_keys(item, report) for item in tree.items))
+    if not isinstance(tree, MappingNode):
+        return tree
+    entries = []
+    for key, value in tree.entries:
+        if isinstance(value, ScalarNode) and value.value is None and key.value in _language():
+            report.add(key, "E023", f"`{key.value}` has no value", "write a value after the colon, or remove the key")
+        else:
+            entries.append((key, value if key.value in _DATA else without_empty_keys(value, report)))
+    return replace(tree, entries=tuple(entries), incomplete=tree.incomplete or len(entries) < len(tree.entries))
+
+
+@cache
+def _language() -> frozenset[str]:
+    """Return every key of the rule language whose value may not be null."""
+    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, EntityKeys, *_NESTED.values(), *operations().values())
+    fields = (item for model in models for item in model.model_fields.items())
+    return frozenset(field.alias or name for name, field in fields) - _DATA
 
 
 def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any = None) -> Any:
@@ -46,7 +75,7 @@ def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any
         incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
         for details, keys in errors:
             if details["type"] == "extra_forbidden":
-                nested = _NESTED.get(str(keys[-2]), model) if len(keys) > 1 else model
+                nested = next((_NESTED[key] for key in reversed(keys[:-1]) if key in _NESTED), model)
                 _report_key(report, locate(node, keys[:-1]), str(keys[-1]), nested)
             elif keys not in seen and not (details["type"] == "missing" and keys[:-1] in incomplete):
                 seen.add(keys)
@@ -93,8 +122,9 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
         is_key = "[key]" in details["loc"]
         match = re.fullmatch(r"did you mean `(\w+)`\?", help) if code == "E090" and not is_key else None
         fix = replaced(node, match[1]) if match and is_typo(str(value), match[1], TYPES) else ()
-        at, offset, width = locate(tree, place, key=is_key), context.get("offset"), context.get("width")
-        report.add(at, code, message, help, fix=fix, offset=offset, width=width)
+        at = locate(tree, place, key=is_key)
+        span = part(at, context["offset"], context["width"]) if "offset" in context else at
+        report.add(span, code, message, help, fix=fix)
 
 
 def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, where: str = " here") -> None:

@@ -8,40 +8,36 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-import pytest
-from pytest_benchmark.fixture import BenchmarkFixture
-
-ROOT = Path(__file__).parents[2]
 _RULE = "version: 1\ntool: lookup\nsteps:\n  - path: records\n    limit: 5\n"
-_FLOORS = {
-    "python alone": "pass",
-    "floor: import yaml, pydantic": "import yaml, pydantic",
-    "floor: and one model made": """
+_MODEL = """
 import yaml
 from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 class Model(BaseModel):
     field: Annotated[int, BeforeValidator(int)] = Field(0, ge=0)
-""",
+"""
+_COMMANDS = {
+    "import yaml, pydantic": ["-c", "import yaml, pydantic"],
+    "and one model made": ["-c", _MODEL],
+    "python alone": ["-c", "pass"],
+    "--version": ["-m", "reducer", "--version"],
+    "check one rule": ["-m", "reducer", "check", "lookup.yaml"],
+    "dry run of the sample": ["-m", "reducer"],
 }
-_VERBS = {"--version": ["--version"], "check one rule": ["check", "lookup.yaml"], "dry run of the sample": []}
 
 
-@pytest.mark.benchmark(group="start-up", min_rounds=10, warmup=True)
-@pytest.mark.parametrize("what", [*_FLOORS, *_VERBS])
-def test_start(benchmark: BenchmarkFixture, tmp_path: Path, what: str) -> None:
+def test_start(compare: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "lookup.yaml").write_text(_RULE)
-    arguments = ["-c", _FLOORS[what]] if what in _FLOORS else ["-m", "reducer", *_VERBS[what]]
     # Byte code is cached, as after any installation.
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(tmp_path / "cache")}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-
-    def start() -> int:
-        return subprocess.run(
-            [sys.executable, *arguments], cwd=tmp_path, env=environment, capture_output=True, timeout=60
-        ).returncode
-
-    assert start() == 0
-    benchmark(start)
+    paths = {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONPYCACHEPREFIX": str(tmp_path / "cache")}
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"} | paths
+    run = partial(subprocess.run, cwd=tmp_path, env=environment, capture_output=True, timeout=60, check=True)
+    contenders = {
+        name: (run, lambda arguments=arguments: [sys.executable, *arguments]) for name, arguments in _COMMANDS.items()
+    }
+    compare("start-up", contenders)

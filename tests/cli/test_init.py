@@ -10,12 +10,9 @@ from typing import Any
 import pytest
 
 from reducer.rules.schema import rule_schema
+from tests.analysis.drafting.test_from_answers import HOSTS
 from tests.cli.conftest import Cli, Result, history, process
 
-HOSTS = [
-    {"id": number, "host": f"host{number}.example", "last_seen": f"2024-01-{number % 28 + 1:02}", "note": "w" * 90}
-    for number in range(120)
-]
 ANSWER: dict[str, Any] = {"total": 120, "hosts": HOSTS}
 SEARCH = ["samples/search.json", "search.yaml"]
 
@@ -95,8 +92,15 @@ def test_names_of_tools_that_are_no_names_of_files(folder: Path, cli: Cli) -> No
     (folder / "h.json").write_bytes(history(*((tool, ANSWER) for tool in tools)))
     assert cli("init", "h.json").code == 0
     names = ["A_b_3", "a_b", "a_b_2", "etc_x", "tool", "tool_2"]
-    expected = [*(f"{name}.yaml" for name in names), *(f"samples/{name}.json" for name in names)]
-    assert files(folder / "rules") == sorted(expected)
+    assert files(folder / "rules") == sorted([f"{n}.yaml" for n in names] + [f"samples/{n}.json" for n in names])
     assert cli("check", "rules").code == 0
-    tools_of_run = json.loads(cli("h.json", "--rules", "rules", "--format", "json").out)["tools"]
+    tools_of_run = cli("h.json", "--rules", "rules", "--format", "json").json["tools"]
     assert all(tool["rule"] is not None for tool in tools_of_run)
+
+
+@pytest.mark.data
+def test_the_same_answer_gives_the_same_draft(folder: Path, data: Path) -> None:
+    answer = str(data / "tool_outputs" / "cortexxdrir__raw_fetched_incident.json")
+    for seed in "123":
+        assert process("init", answer, "--tool", "t", "-o", seed, env={"PYTHONHASHSEED": seed}).code == 0
+    assert len({(folder / seed / "t.yaml").read_text() for seed in "123"}) == 1

@@ -37,44 +37,37 @@ def reduced(ruleset: Ruleset, content: Any) -> Outcome:
     return outcome
 
 
-def test_what_keep_removed_is_not_restored_when_max_chars_removes_the_item() -> None:
-    steps = [{"path": "hosts", "keep": ["name", "seen", "ip"]}]
-    left = reduced(rules(steps=steps, max_chars=2000), {"hosts": HOSTS}).content["hosts"]
-    assert left[:3] == [{"name": f"h{n}", "seen": n, "ip": f"192.0.2.{n}"} for n in range(3)]
-    # `max_chars` cuts blindly, so every address that it removes is restored; `keep` named what it removed.
-    assert left[3:] == [{"ip": f"192.0.2.{n}"} for n in range(3, 100)]
+KEEP = {"path": "hosts", "keep": ["name", "ip"]}
+LIMIT = {"path": "hosts", "limit": 1, "preserve": ["ipv4"]}
+ALL_OF = [{"ip": host["ip"], "raw": host["raw"]} for host in HOSTS]
+SEEN = [{"name": "a"}, {"seen": [{"ip": f"192.0.2.{n}", "raw": f"198.51.100.{n}"} for n in range(4)]}]
 
 
-def test_what_keep_preserves_is_restored_when_max_chars_removes_the_item() -> None:
-    steps = [{"path": "hosts", "keep": ["name", "seen", "ip"], "preserve": ["ipv4"]}]
-    left = reduced(rules(steps=steps, max_chars=2000), {"hosts": HOSTS}).content["hosts"]
-    assert left[3:] == [{"ip": f"192.0.2.{n}", "raw": f"from 198.51.100.{n}"} for n in range(3, 100)]
-
-
-def test_what_two_steps_removed_is_restored_only_if_both_preserve_it() -> None:
-    keep = {"path": "hosts", "keep": ["name", "ip"]}
-    limit = {"path": "hosts", "limit": 1, "preserve": ["ipv4"]}
-    item = HOSTS[1]
-    for steps, second in (
-        ([keep, limit], {"ip": item["ip"]}),
-        ([limit, keep], {"ip": item["ip"], "raw": item["raw"]}),
-        ([{**keep, "preserve": ["ipv4"]}, limit], {"ip": item["ip"], "raw": item["raw"]}),
-        ([{**keep, "preserve": ["ipv4"]}, {**limit, "preserve": []}], None),
-    ):
-        left = reduced(rules(steps=steps), {"hosts": HOSTS[:2]}).content["hosts"]
-        assert left[1:] == ([] if second is None else [second])
-
-
-def test_what_an_earlier_step_removed_inside_an_item_is_not_restored() -> None:
-    content = {"hosts": [{"name": "a"}, {"seen": [{"ip": f"192.0.2.{n}", "raw": f"198.51.100.{n}"} for n in range(4)]}]}
-    steps = [
-        {"path": "hosts[*].seen", "limit": 2},
-        {"path": "hosts[*].seen", "keep": ["ip"]},
-        {"path": "hosts", "limit": 1, "preserve": ["ipv4"]},
-    ]
-    assert reduced(rules(steps=steps), content).content["hosts"][1] == {
-        "seen": [{"ip": "192.0.2.0"}, {"ip": "192.0.2.1"}]
-    }
+@pytest.mark.parametrize(
+    ("rule", "hosts", "restored"),
+    [
+        # `max_chars` cuts blindly, so every address that it removes is restored; `keep` named what it removed.
+        ({"steps": [KEEP], "max_chars": 2000}, HOSTS, [{"ip": host["ip"]} for host in HOSTS]),
+        ({"steps": [{**KEEP, "preserve": ["ipv4"]}], "max_chars": 2000}, HOSTS, ALL_OF),
+        # What two steps removed is restored only if both preserve it.
+        ({"steps": [KEEP, LIMIT]}, HOSTS[:2], [None, {"ip": HOSTS[1]["ip"]}]),
+        ({"steps": [LIMIT, KEEP]}, HOSTS[:2], ALL_OF[:2]),
+        ({"steps": [{**KEEP, "preserve": ["ipv4"]}, LIMIT]}, HOSTS[:2], ALL_OF[:2]),
+        ({"steps": [{**KEEP, "preserve": ["ipv4"]}, {**LIMIT, "preserve": []}]}, HOSTS[:2], [None]),
+        (
+            {"steps": [{"path": "hosts[*].seen", "limit": 2}, {"path": "hosts[*].seen", "keep": ["ip"]}, LIMIT]},
+            SEEN,
+            [None, {"seen": [{"ip": "192.0.2.0"}, {"ip": "192.0.2.1"}]}],
+        ),
+    ],
+)
+def test_what_a_step_removed_is_restored_only_if_the_step_preserves_it(
+    rule: dict[str, Any], hosts: list[Any], restored: list[Any]
+) -> None:
+    left = reduced(rules(**rule), {"hosts": hosts}).content["hosts"]
+    whole = sum("name" in host for host in left)
+    assert left[:whole] == [{key: host[key] for key in left[0]} for host in hosts[:whole]]
+    assert left[whole:] == restored[whole:]
 
 
 @pytest.mark.parametrize("preserve", [[], ["ipv4"]])

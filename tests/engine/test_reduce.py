@@ -139,6 +139,11 @@ NOTES = {"a": [{"text": "nothing to see in here"}, {"text": "word " * 30 + "192.
             {"a": [{"id": 1}, {"cve": CVE}], "summary": f"exploits {CVE}"},
             {"a": [{"id": 1}], "summary": f"exploits {CVE}"},
         ),
+        (  # without its other keys the object would be a media item, whose texts are not read
+            {"preserve": ["url"], "steps": [{"path": "a", "keep": ["n"]}]},
+            {"a": {"kind": "image-url", "url": "https://example.org/a.png", "n": 1}},
+            {"a": {"url": "https://example.org/a.png", "n": 1}},
+        ),
         (  # what a named step removes is not restored for an earlier cut
             {"steps": [{"path": "a[*].text", "truncate": 10}, LIMIT]},
             NOTES,

@@ -1,16 +1,22 @@
-"""Cases, each beside one that looks like it and is not, and the accuracy on real documents."""
+"""Cases, each beside one that looks like it and is not: all types, every way to defang, names, real documents."""
 
 from __future__ import annotations
 
 import json
+import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from reducer.entities import scan
 from tests.benchmarks.entities.accuracy import score
+from tests.entities.texts import TEXTS
+from tests.tools import build_names
 
 HARD = Path(__file__).parents[2] / ".." / "shared" / "data" / "entities" / "hard_cases.jsonl"
 HARD_CASES = [json.loads(line) for line in HARD.open(encoding="utf-8")] if HARD.exists() else []
@@ -50,3 +56,107 @@ def test_real_documents_are_read_right(data: Path) -> None:
     assert counts["url"].f1 >= 99.5
     assert counts["all"].right > 4500
     assert counts["domain"].false < 5
+
+
+# --- defanged
+
+
+def check(kind: str, value: str, canonical: str) -> None:
+    for before, after in TEXTS["around"]:
+        text = f"x {before}{value}{after} y"
+        assert [(e.type, e.canonical) for e in scan(text, ["ioc"])] == [(kind, canonical)], text
+
+
+@pytest.mark.parametrize("dot", TEXTS["dots"])
+def test_dots(dot: str) -> None:
+    for host in ("evil.com", "www.evil.co.uk", "bücher.de"):
+        check("domain", dot.join(host.rsplit(".", 1)), host)
+    for times in (1, -1):
+        check("ipv4", "198.51.100.7".replace(".", dot, times), "198.51.100.7")
+    check("email", f"bob@evil{dot}com", "bob@evil.com")
+    check("url", f"hxxps://evil{dot}com/a", "https://evil.com/a")
+
+
+@pytest.mark.parametrize("scheme", TEXTS["schemes"])
+def test_schemes(scheme: str) -> None:
+    for host in ("evil[.]com", "evil.com", "198.51.100[.]7", "bücher[.]de"):
+        plain = host.replace("[", "").replace("]", "")
+        check("url", f"{scheme}{host}/a", f"http://{plain}/a")
+        check("url", f"{scheme.replace('p', 'ps', 1)}{host}/a", f"https://{plain}/a")
+
+
+@pytest.mark.parametrize("at", TEXTS["ats"])
+def test_ats(at: str) -> None:
+    check("email", f"bob{at}evil.com", "bob@evil.com")
+    check("email", f"bob{at}evil[.]com", "bob@evil.com")
+
+
+@pytest.mark.parametrize("dot", [dot for dot in TEXTS["dots"] if "DOT" not in dot])
+@pytest.mark.parametrize(
+    "pair", [("see", "above"), ("f", "g(x)"), ("evil", "exe"), ("1", "2"), ("a", "notatld"), ("198.51", "100")]
+)
+def test_what_a_dot_in_brackets_does_not_make_a_host(dot: str, pair: tuple[str, str]) -> None:
+    for before, after in TEXTS["around"]:
+        text = f"x {before}{pair[0]}{dot}{pair[1]}{after} y"
+        assert scan(text, ["ioc"]) == [], text
+
+
+def test_brackets_that_defang_nothing() -> None:
+    for text in ("hxxp[:]//evil", "meet bob [at] noon", "array[at]", "f(at) = 1", "{:} [:]// ://", "a[-]b", "x[:/]y"):
+        assert scan(text, ["ioc"]) == []
+
+
+# --- names
+
+NAMES = files("reducer.entities").joinpath("names.txt").read_text("utf-8")
+LISTED = {line[2:].partition("|")[0] for line in NAMES.splitlines()}
+WORDS = "Payload payload cmd.exe Defender Play First One at net STOP Trojan ping mercury Mercury conti"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TA0043 and TA0001, T1059, xAPT28, APT28x, UNC2452_x",
+        "a Polar Bear, The Panda, red panda, Teddy Bear, Black Spider, super Typhoon, his Kitten",
+        *WORDS.split(),
+        "https://x.com/emotet-loader emotet.ru files/emotet/a.exe bob@emotet.com",
+        "Emotets xEmotet Emotet_x Emotet2",
+    ],
+)
+def test_tactics_animals_words_and_parts_of_addresses_are_no_names(text: str) -> None:
+    assert scan(f"the {text} was", ["threat_actor", "malware"]) == []
+    assert text not in LISTED
+
+
+_BEFORE = [
+    *("", " ", "\n", "\t", "(", '"', ", ", ": ", "x\n", "日", "\\n", "\\r", "\\t", "x\\n", "\\n\\n", "\\\\n"),
+    *("x " * 40 + "\\n", "x" * 80 + "\\t"),
+]
+_named = st.sampled_from(sorted(LISTED))
+
+
+@given(_named, st.sampled_from(_BEFORE), st.sampled_from(["", " ", "\n", ")", '"', ",", "\\n", "\\", "日"]))
+@example("njRAT", "\\", "")
+@example("Turla", "\\", "\\")
+@example("Remcos", "\\n", "\\r")
+@example("Evil Corp", "\\r", "")
+@example("njRAT", "x " * 40 + "\\", "")
+@example("njRAT", "x " * 40 + "\\n", "")
+def test_a_name_reads_alike_after_all_that_is_no_letter(name: str, before: str, after: str) -> None:
+    alone = [(e.type, e.value, e.canonical) for e in scan(name, ["threat_actor", "malware"])]
+    found = scan(before + name + after, ["threat_actor", "malware"])
+    if found and found[0].start < len(before):  # \\rEvil Corp: `rEvil` is a name too
+        assert before[-2:] in ("\\n", "\\r", "\\t")
+        assert found[0].value.startswith(before[-1])
+    else:
+        assert [(e.type, e.value, e.canonical) for e in found] == alone
+        assert alone
+
+
+def test_no_listed_name_can_break_a_marker() -> None:
+    assert [name for name in LISTED if ", " in name or not re.fullmatch(r"[!-~][ -~]+[!-~]", name)] == []
+
+
+@pytest.mark.data
+def test_the_list_is_what_its_generator_writes(data: Path) -> None:
+    assert build_names.content(data / "entities" / "names.json", data / "common_words.txt") == NAMES

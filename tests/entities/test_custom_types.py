@@ -11,11 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reducer.entities import TYPES, scanner
+from reducer.entities.custom import MAX_WORDS, CustomTypeError, compile_pattern, word_finder
 from reducer.entities.entity import MAX_CHARS
-from reducer.entities.patterns import PatternError, compile_pattern, finder
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
-from reducer.entities.words import MAX_WORDS
-from reducer.entities.words import finder as word_finder
 from tests.helpers import reduced, rules
 
 CASES = yaml.safe_load(Path(__file__).with_name("own_types.yaml").read_text("utf-8"))
@@ -96,8 +94,7 @@ def test_laws_of_values(text: str, types: set[str]) -> None:
 
 
 def test_windows_hide_nothing() -> None:
-    pattern = compile_pattern(r"INC-\d{1,200}\b")
-    find = finder([("ticket", pattern)])
+    find = compile_pattern("ticket", r"INC-\d{1,200}\b")
     for lead in range(0, 2100, 7):
         text = "." * lead + "INC-" + "5" * 200 + "." * 1500
         assert [entity.start for entity in find(text, text.encode())] == [lead]
@@ -149,8 +146,8 @@ def test_no_cut_leaves_half_of_an_own_entity() -> None:
 def test_any_text_is_a_pattern_or_refused_at_a_column(text: str) -> None:
     refusal = None
     try:
-        found = finder([("a", compile_pattern(text))])("x1, d9 Q", b"x1, d9 Q")
-    except PatternError as error:
+        found = compile_pattern("a", text)("x1, d9 Q", b"x1, d9 Q")
+    except CustomTypeError as error:
         refusal = error
     if refusal is None:
         assert all(entity.value for entity in found)

@@ -1,14 +1,19 @@
+"""The laws of entities: each is bounded and reads alike alone, and many texts at once read as one after the other."""
+
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from unittest.mock import patch
 
 import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.entities import TYPES, Entity, scan, scanner
-from tests.entities.texts import FAMILIES, tempting
+from reducer.entities import GROUPS, TYPES, Entity, scan, scanner, search
+from reducer.entities.search import compiled_for_many
+from tests.entities.texts import FAMILIES, TEXTS, tempting
+from tests.laws.strategies import ENTITIES, WORDS
 
 find = scanner(frozenset(TYPES))
 
@@ -66,13 +71,50 @@ def test_asking_for_less_gives_a_part_of_all(text: str, types: set[str]) -> None
     assert scan(text, types) == [e for e in find(text) if e.type in types]
 
 
-@given(tempting, tempting)
-def test_texts_with_blanks_between_read_as_each_for_itself(one: str, two: str) -> None:
-    both = [e.value for e in find(f"{one}\n\n{two}")]
-    assert both == [e.value for e in find(one)] + [e.value for e in find(two)]
-
-
 @pytest.mark.parametrize("make", FAMILIES.values(), ids=FAMILIES.keys())
 def test_hostile_texts_are_read(make: Callable[[int], str]) -> None:
     """A quadratic finder would need minutes for one of these."""
     assert len(find(make(60_000))) <= 60_000
+
+
+# --- many texts at once
+
+KINDS = (
+    *(frozenset((kind,)) for kind in TYPES),
+    *map(frozenset, GROUPS.values()),
+    frozenset((*GROUPS["ioc"], "cve", "threat_actor")),
+    frozenset(("threat_actor", "malware")),
+    frozenset(("mitre_attack", "sha256")),
+    frozenset(TYPES),
+)
+# What would be read otherwise with something else next to it than the end of a text.
+OPEN = TEXTS["ends"]
+hostile = st.sampled_from(OPEN)
+joined = st.lists(hostile, max_size=3).map("".join)
+long = st.builds(
+    lambda piece, times, end: piece * times + end, st.one_of(tempting, joined), st.integers(1, 40), tempting
+)
+some = st.lists(
+    st.one_of(tempting, hostile, joined, long, st.text(max_size=40), st.sampled_from((*ENTITIES, *WORDS))), max_size=16
+)
+
+
+@given(some, st.sampled_from(KINDS), st.one_of(st.integers(1, 200), st.just(1 << 16)))
+@example([before + after for before in OPEN for after in OPEN], KINDS[-1], 1 << 16)
+@example([*OPEN, *reversed(OPEN), *OPEN[::3], *OPEN[1::3], *OPEN[::7]], KINDS[-1], 1 << 16)
+@example(["." * 290 + "evil.com", "x " * 100 + "1.2.3.4", "a" * 256, "evil.com"], KINDS[-1], 1 << 16)
+@example(["evil.com", "x" * 300, "", "1.2.3.4", "é APT28", "y" * 8], KINDS[-1], 8)
+@example(["evil.com"] * 3 + ["", ""] + ["ü"] * 3, KINDS[-1], 1)
+@example(["evil.com " * 10_000, "xAPT28", "é 1.2.3.4 " * 9_000, "x evil.com", "T1059 ü.de"] * 2, KINDS[-1], 1 << 16)
+def test_each_of_many_is_read_as_it_is_alone(texts: list[str], types: frozenset[str], size: int) -> None:
+    scan = scanner(types)
+    expected = {text: list(found) for text in texts if (found := scan(text))}
+    event(f"{min(len(expected), 5)} texts hold something")
+    with patch.object(search, "_JOINED_CHARS", size):
+        assert compiled_for_many(types)(texts) == expected
+
+
+def test_texts_without_entities_are_left_out() -> None:
+    assert compiled_for_many(KINDS[-1])([]) == {}
+    assert compiled_for_many(frozenset())(["evil.com", "APT28"]) == {}
+    assert compiled_for_many(KINDS[-1])(["info", "2024-05-01T10:44:22.123Z", "version 4.2 of it", "7"]) == {}

@@ -29,6 +29,17 @@ WORDS = (
 )
 TYPES = ("ipv4", "domain", "url", "cve", "threat_actor", "ioc", "hash", "ip", "mitre_attack")
 
+
+def some(*values: Any) -> st.SearchStrategy[Any]:
+    """Draw one of these values."""
+    return st.sampled_from(values)
+
+
+def fields(required: dict[str, Any], **optional: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Draw an object with all required keys, and some of the optional ones."""
+    return st.fixed_dictionaries(required, optional=optional)
+
+
 # Tool answers may forge markers.
 _marker = st.sampled_from(
     (
@@ -231,6 +242,11 @@ def rule_files(kind: str) -> st.SearchStrategy[dict[str, Any]]:
             "when": gates,
         },
     )
+
+
+def rules_of(steps: st.SearchStrategy[dict[str, Any]], **optional: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Draw rules of up to four of these steps, with some of the optional keys."""
+    return fields({"steps": st.lists(steps, min_size=1, max_size=4)}, **optional).filter(compiled)
 
 
 @st.composite

@@ -9,52 +9,36 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
 
 from reducer.engine import prepare, reduce_content
-from tests.helpers import rules
-from tests.laws.laws import assert_most_are_reduced, case_of, check
-from tests.laws.strategies import cases, laws
+from reducer.values import dump
+from tests.helpers import BY_FILE, RULES, forced, reduced, rules
+from tests.laws.laws import case_of, law_tests
+from tests.laws.strategies import cases
 
-aimed = cases.map(lambda case: case_of(case[0], case[2]))
-
-
-@laws
-@given(aimed)
-def test_the_laws_hold(case: Any) -> None:
-    check(case)
+test_the_laws_hold, test_most_cases_are_reduced = law_tests(cases.map(lambda case: case_of(case[0], case[2])))
 
 
-def test_most_cases_are_reduced() -> None:
-    assert_most_are_reduced(aimed)
-
-
-def test_law_10_another_process_gives_the_same_bytes() -> None:
-    steps = [
-        {"path": "items", "limit": 1},
-        {"path": "items", "keep": ["id"]},
-        {"path": "articles", "limit": 1},
-        {"truncate": 20},
-    ]
+def results() -> str:
+    """Reduce texts whose markers mention entities, and every sample with every shipped rule."""
     texts = [f"APT{n} and Fancy Bear used 192.0.2.{n} and evil{n}[.]com in the night of the report" for n in range(12)]
+    steps = [{"path": "articles", "limit": 1}, {"path": "items", "keep": ["id"]}, {"truncate": 20}]
     content = {"items": [{"id": n, "notes": text} for n, text in enumerate(texts)], "articles": texts}
-    rule = {"preserve": ["ioc", "threat_actor"], "steps": steps}
-    code = (
-        "import json, sys; from tests.helpers import reduced; print(ascii(json.dumps(reduced(*json.load(sys.stdin)))))"
-    )
-    results = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            input=json.dumps([rule, content]),
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "42")
-    }
-    assert len(results) == 1
-    assert "mentions" in results.pop()
+    found = [reduced({"preserve": ["ioc", "threat_actor"], "steps": steps}, content)]
+    for sample in sorted((RULES / "samples").glob("*.json")):
+        content = json.loads(sample.read_bytes())
+        found += [reduce_content(forced(rule), "any", content) for rule in BY_FILE.values()]
+    return dump(found)
+
+
+def test_law_10_another_process_with_another_hash_seed_gives_the_same_bytes() -> None:
+    code = "from tests.laws.test_laws import results; print(ascii(results()))"
+    expected = results()
+    assert "mentions" in expected
+    for seed in ("0", "4711"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == ascii(expected)
 
 
 @pytest.mark.parametrize("step", [{"limit": 1}, {"keep": ["id"]}, {"truncate": 5}])

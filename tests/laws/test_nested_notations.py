@@ -8,13 +8,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reducer.values import chars
 from tests.helpers import decoded, prose, reduced
-from tests.laws.laws import Case, assert_most_are_reduced, case_of, check, expressed
-from tests.laws.strategies import laws
+from tests.laws.laws import case_of, expressed, law_tests
+from tests.laws.strategies import laws, rules_of, some
 
 _HITS = [{"host": "gw1", "noise": 1}, {"host": "gw2", "noise": 2}]
 _LOG = '{"level": "info"}\n{"level": "error", "payload": "{}"}'
@@ -86,49 +86,28 @@ _PREFIXES = (
     *("log[*].payload.body.", "content[*].text.", "content[0].text.", "body.content[].text."),
 )
 _ACTIONS: tuple[dict[str, Any], ...] = (
-    {"path": "hits", "keep": ["id"]},
-    {"path": "hits", "drop": ["note", "raw"]},
-    {"path": "hits", "limit": 1},
-    {"path": "hits[*].tags", "limit": 1},
-    {"path": "hits", "dedupe": "id"},
-    {"path": "hits[*].note", "truncate": 10},
-    {"path": "pair", "limit": 1},
-    {"path": "pair[*]", "limit": 1},
-    {"path": "note", "truncate": 20},
-    {"path": "note", "extract": ["ioc"]},
-    {"path": "raw", "drop": ["raw"]},
-    {"path": "hits", "compact": True},
+    *({"path": "hits", "keep": ["id"]}, {"path": "hits", "drop": ["note", "raw"]}, {"path": "raw", "drop": ["raw"]}),
+    *({"path": "hits", "limit": 1}, {"path": "hits[*].tags", "limit": 1}, {"path": "hits", "dedupe": "id"}),
+    *({"path": "pair", "limit": 1}, {"path": "pair[*]", "limit": 1}, {"path": "hits", "compact": True}),
+    *({"path": "hits[*].note", "truncate": 10}, {"path": "note", "truncate": 20}, {"path": "note", "extract": ["ioc"]}),
 )
-_steps = st.builds(
-    lambda prefix, action: {**action, "path": prefix + action["path"]},
-    st.sampled_from(_PREFIXES),
-    st.sampled_from(_ACTIONS),
+_steps = st.tuples(some(*_PREFIXES), some(*_ACTIONS)).map(
+    lambda drawn: {**drawn[1], "path": drawn[0] + drawn[1]["path"]}
 )
-_unwrap = st.sampled_from(("@", "body", "log", "content[*].text")).map(lambda path: {"path": path, "unwrap": True})
-_rules = st.fixed_dictionaries(
-    {"steps": st.lists(st.one_of(_steps, _steps, _steps, _unwrap), min_size=1, max_size=4)},
-    optional={
-        "preserve": st.sampled_from(([], ["ioc"], ["cve", "ip"])),
-        "max_chars": st.sampled_from((300, 2000)),
-        "keys": st.just("all"),
-    },
+_unwrap = some("@", "body", "log", "content[*].text").map(lambda path: {"path": path, "unwrap": True})
+_rules = rules_of(
+    st.one_of(_steps, _steps, _steps, _unwrap),
+    preserve=some([], ["ioc"], ["cve", "ip"]),
+    max_chars=some(300, 2000),
+    keys=st.just("all"),
 )
 _contents = st.builds(_content, st.integers(0, 1 << 30), st.integers(0, 3), st.booleans())
-nested = st.builds(case_of, _rules, _contents)
-
-_UNWRAP = {"steps": [{"path": "@", "unwrap": True}], "preserve": ["domain"], "when": {"where": "items"}}
-
-
-@laws
-@given(nested)
-@example(case_of({"steps": _STEPS}, str({"hits": _HITS, "log": _LOG})))
-@example(case_of(_UNWRAP, {"body": 'Found 1:\n{"raw": "seen \\ud800mail-diacie[.]top"}', "status": 200}))
-def test_the_laws_hold(case: Case) -> None:
-    check(case)
-
-
-def test_most_cases_are_reduced() -> None:
-    assert_most_are_reduced(nested)
+_UNWRAP = {"steps": [{"path": "@", "unwrap": True}], "preserve": ["domain"]}
+test_the_laws_hold, test_most_cases_are_reduced = law_tests(
+    st.builds(case_of, _rules, _contents),
+    case_of({"steps": _STEPS}, str({"hits": _HITS, "log": _LOG})),
+    case_of(_UNWRAP, {"body": '{"raw": "seen \\ud800mail-diacie[.]top"}', "status": 200}),
+)
 
 
 @laws

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducer.references import NUMBER, Call, Mentions, Prompt, Response, Returned, references, searched, searcher
-from reducer.references.search import occurrences
+from reducer.histories.stored import events
+from reducer.references import NUMBER, Call, Mentions, Prompt, Response, Returned, references
+from reducer.references.search import occurrences, searched, searcher
 from reducer.references.values import values_of_arguments, values_of_text
 
 
@@ -132,3 +136,21 @@ def test_a_deep_content_is_searched() -> None:
     for _ in range(100_000):
         deep = [deep]
     assert searched(deep) == "host-1"
+
+
+def test_references_are_those_of_the_definition(data: Path, definition: ModuleType) -> None:
+    kinds = {"text": "text", "arguments": "args"}
+    found = 0
+    for file in sorted(data.glob("histories/*/*.json")):
+        history = definition.Hist(json.loads(file.read_bytes()))
+        number = {place: count for count, place in enumerate(history.returns)}
+        expected = {
+            (value, history.parts[place][0], kind, tuple(number[source] for source in sources), novel)
+            for value, place, kind, sources, novel in definition.references(history)
+        }
+        placed = events(file.read_bytes())
+        own = references([place.event for place in placed])
+        same = {(ref.value, placed[ref.event].key[0], kinds[ref.kind], ref.sources, ref.novel) for ref in own}
+        assert (same, len(own)) == (expected, len(expected)), file.name
+        found += len(own)
+    assert found > 1000

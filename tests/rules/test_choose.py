@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reducer.rules import Ruleset, compile_rules
 from reducer.rules.choose import matches, rule_chooser, shadows
+from tests.rules.examples import CASES
 
 
 def ruleset_of(names: list[str]) -> Ruleset:
@@ -24,19 +25,7 @@ def chosen(names: list[str], tool: str) -> str | None:
     return rule.name if rule else None
 
 
-@pytest.mark.parametrize(
-    ("names", "tool", "expected"),
-    [
-        (["*", "vt_*", "vt_file"], "vt_file", "vt_file"),
-        (["*", "vt_*", "vt_file"], "vt_domain", "vt_*"),
-        (["*", "vt_*", "vt_file"], "misp", "*"),
-        (["vt_*"], "misp", None),
-        (["v*_report", "vt_*"], "vt_report", "v*_report"),
-        (["vt_*", "*_vt"], "vt_x_vt", "vt_*"),
-        (["a?c", "?bc"], "abc", "a?c"),
-        (["[ab]x*", "ax*"], "axe", "ax*"),
-    ],
-)
+@pytest.mark.parametrize(("names", "tool", "expected"), CASES["chosen"])
 def test_the_exact_name_then_the_most_literal_glob(names: list[str], tool: str, expected: str | None) -> None:
     assert chosen(names, tool) == expected
     assert chosen(names[::-1], tool) == expected, "the order of files does not matter"

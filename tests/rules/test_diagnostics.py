@@ -1,4 +1,8 @@
-"""The codes of problems: the wrong example of each has this problem alone, and the right one has none."""
+"""Problems of rule files: the examples of their codes, and wrong files with what `check` prints in `messages.txt`.
+
+Each case in `messages.txt` is a rule file (or several, each after a line such as `# b.yaml`), and after `>>>` what is
+printed.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,9 @@ import pytest
 
 import reducer
 from reducer.cli.check import problems_of
+from reducer.rules import compile_rules
 from reducer.rules.diagnostics import catalogue
-from tests.rules.examples import example_files
+from tests.rules.examples import example_files, split_files
 
 _CODE = re.compile(r"[EW]\d{3}")
 _WITHOUT_EXAMPLE = {"E006", "E007", "E049"}
@@ -51,3 +56,17 @@ def written() -> Iterator[str]:
 
 def test_every_code_has_an_entry_and_every_entry_is_used() -> None:
     assert set(written()) == set(catalogue())
+
+
+TEXT = Path(__file__).with_name("messages.txt").read_text(encoding="utf-8")
+CASES = re.findall(r"^=== (.+)\n((?s:.*?))^>>>\n((?s:.*?))(?=^=== |\Z)", TEXT, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("files", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_messages(files: str, expected: str) -> None:
+    problems = compile_rules(split_files("r.yaml", files))[1]
+    assert "".join(f"{problem}\n" for problem in problems) == expected
+
+
+def test_every_case_is_read() -> None:
+    assert len(CASES) == TEXT.count("\n>>>\n") > 100

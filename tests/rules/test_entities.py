@@ -14,8 +14,8 @@ HEAD = "version: 1\ntool: t\nmax_chars: 900\nentities:\n"
 JEWEL = HEAD + "  jewel: {words_file: hosts.txt}\npreserve: [jewel]\n"
 REMOVE, FEWER = "remove the line, or put `#` before it", "at most 200,000 words are allowed"
 CANNOT = "a word cannot contain"
-WORDS = {
-    "empty": (b"", " contains no words", "write one word or phrase on each line"),
+WORDS: dict[str, tuple[bytes | None, str, str]] = {
+    "missing": (None, " is not a file", "the path is {}/hosts.txt"),
     "comments": (b"# only\n\n", " contains no words", "write one word or phrase on each line"),
     "bytes": (b"web01\nm\xfcller\n", " line 2: the byte 0xfc is not UTF-8 text", "save the file as UTF-8"),
     "UTF-16": ("web01".encode("utf-16"), " line 1: the byte 0xff is not UTF-8 text", "save the file as UTF-8"),
@@ -53,19 +53,18 @@ def test_a_words_file_stands_beside_the_rules(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("data", "message", "help"), WORDS.values(), ids=WORDS)
-def test_a_words_file_that_cannot_be_used(tmp_path: Path, data: bytes, message: str, help: str) -> None:
+def test_a_words_file_that_cannot_be_used(tmp_path: Path, data: bytes | None, message: str, help: str) -> None:
     (tmp_path / "r.yaml").write_text(JEWEL)
-    (tmp_path / "hosts.txt").write_bytes(data)
+    if data is not None:
+        (tmp_path / "hosts.txt").write_bytes(data)
     ruleset, (problem,) = check_rules(tmp_path)
     assert ruleset is None
     assert str(problem.location) == f"{tmp_path}/r.yaml:5:23"
-    assert (problem.message, problem.help) == (f"`hosts.txt`{message}", help)
+    assert (problem.message, problem.help) == (f"`hosts.txt`{message}", help.format(tmp_path))
 
 
-def test_a_words_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_words_file(tmp_path: Path) -> None:
     (tmp_path / "r.yaml").write_text(JEWEL)
-    _, (problem,) = check_rules(tmp_path)
-    assert (problem.message, problem.help) == ("`hosts.txt` is not a file", f"the path is {tmp_path}/hosts.txt")
     (tmp_path / "hosts.txt").mkdir()
     with pytest.raises(RuleError, match=r"r\.yaml:5:23: error\[E096\]: `hosts\.txt` is a folder"):
         read_rules(tmp_path)

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from reducer import Reducer
 from reducer.operations import operations
-from reducer.rules import Rule, descriptions, instructions
+from reducer.rules import descriptions, instructions
 from tests.helpers import BY_FILE, RULES, rules
 from tests.laws.strategies import cases
 from tests.rules.examples import CASES
@@ -17,16 +17,10 @@ from tests.rules.examples import CASES
 INTRODUCTION = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
 )
-LIMIT = {"path": "resolutions", "limit": 20, "sort_by": "last_seen"}
-KEEP = {"path": "resolutions", "keep": ["hostname", "last_seen"]}
 
 
-def rule(*steps: dict[str, Any], **more: Any) -> Rule:
-    return rules(steps=list(steps), **more).rules[0]
-
-
-def described(*steps: dict[str, Any], **more: Any) -> list[str]:
-    return [one.text for one in descriptions(rule(*steps, **more))]
+def described(step: dict[str, Any]) -> list[str]:
+    return [one.text for one in descriptions(rules(steps=[step]).rules[0])]
 
 
 def in_short(*steps: dict[str, Any], **more: Any) -> str:
@@ -43,28 +37,9 @@ def test_what_a_step_does(case: dict[str, Any]) -> None:
     assert in_short(case["step"]) == f"{first}."
 
 
-def test_a_list_and_its_keys_are_one_sentence() -> None:
-    text = "keeps the 20 newest `resolutions` by `last_seen`, each with `hostname` and `last_seen`"
-    assert described(LIMIT, KEEP) == [text]
-    assert in_short(LIMIT, KEEP) == f"{text}."
-    for steps in ([KEEP, LIMIT], [LIMIT, {**KEEP, "path": "others"}], [LIMIT, {**KEEP, "when": {"min_chars": 9}}]):
-        assert len(described(*steps)) == 2
-
-
-def test_what_goes_for_the_whole_rule() -> None:
-    more: dict[str, Any] = {"max_chars": 12000, "keys": "all", "preserve": {"cve": 9, "ip": 50}}
-    assert described({"path": "note", "truncate": 400}, when={"min_chars": 2000}, **more) == [
-        "applies only if the answer has at least 2,000 characters",
-        "cuts texts in `note` to the first 400 characters",
-        "shortens lists and texts further if more than 12,000 characters are left",
-        "keeps every key of every object; removed values become empty",
-        "preserves ip and cve",
-        "preserves at most 9 values of cve",
-        "preserves at most 50 values of ip",
-    ]
-    assert described({"drop": "a"}, {"drop": "c", "preserve": ["ip"]})[-1] == "preserves ip in line 1"
-    assert described({"limit": 1}, preserve=["ipv6", "cve", "ipv4"])[-1] == "preserves ip and cve"
-    assert described({"limit": 1}, preserve=["ipv4"])[-1] == "preserves ipv4"
+@pytest.mark.parametrize("case", CASES["rules"])
+def test_what_a_rule_does(case: dict[str, Any]) -> None:
+    assert [one.text for one in descriptions(rules(**case["rule"]).rules[0])] == case["texts"]
 
 
 @pytest.mark.parametrize("verb", operations())

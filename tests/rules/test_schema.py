@@ -1,8 +1,12 @@
-"""The JSON Schema of rule files accepts what the checker accepts, refuses what it refuses, and explains every key."""
+"""The JSON Schema of rule files accepts what the checker accepts, refuses what it refuses, and explains every key.
+
+The reference in `rules/README.md` is true: each line about quotes, the actions, and the line for editors.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +19,12 @@ from jsonschema import Draft202012Validator
 from reducer.operations import operations
 from reducer.operations.op import Op
 from reducer.rules import compile_rules
-from reducer.rules.parser import parse
+from reducer.rules.parser import parse, plain
 from reducer.rules.schema import rule_schema
-from reducer.rules.tree import plain
 from tests.helpers import RULES
 from tests.laws.strategies import KINDS, rule_files
 from tests.rules.examples import CASES
+from tests.tools.write_rules_page import BEGIN, END, PAGE, actions
 
 MODELINE = "# yaml-language-server: $schema=.schema.json\n"
 SCHEMA = rule_schema()
@@ -135,3 +139,33 @@ def test_every_action_shows_its_examples(action: str, op: type[Op]) -> None:
         assert json.dumps(case.result, ensure_ascii=False) in shown
         blocks = [text.split("```")[0] for text in shown.split("```yaml\n")[1:]]
         assert [case.step] in [read(block) for block in blocks]
+
+
+TEXT = PAGE.read_text(encoding="utf-8")
+QUOTES = re.findall(r"^\| ``(.+?)``  ?\| ``(.+?)``  ?\| .+ \|$", TEXT.replace(" `` |", "``  |"), re.MULTILINE)
+
+
+def rule_with(line: str) -> str:
+    """Return a rule with this line at a place where it is allowed."""
+    key = line.split(":")[0]
+    if key == "tool":
+        return f"version: 1\n{line}\nmax_chars: 9\n"
+    beside = {"path": "    compact: true\n", "always_keep": "    limit: 3\n", "sort_by": "    limit: 3\n"}
+    return f"version: 1\ntool: t\nsteps:\n  - {line}\n{beside.get(key, '')}"
+
+
+@pytest.mark.parametrize(("instead", "written"), QUOTES, ids=[written for _, written in QUOTES])
+def test_each_line_about_quotes_is_true(instead: str, written: str) -> None:
+    assert compile_rules([("r.yaml", rule_with(instead))])[1] != ()
+    ruleset, problems = compile_rules([("r.yaml", rule_with(written))])
+    assert [str(problem) for problem in problems] == []
+    assert ruleset is not None
+
+
+def test_the_reference_is_as_the_code_has_it() -> None:
+    section = TEXT.partition("## Quotes")[2].partition("\n## ")[0]
+    assert len(QUOTES) == len([line for line in section.splitlines() if line.startswith("| ``")]) > 20
+    assert errors(rule_with("keep: [last-seen, source.ip]")) == []
+
+    assert f"{BEGIN}{actions()}{END}" in TEXT
+    assert f"```yaml part\n{MODELINE}```\n" in TEXT

@@ -19,34 +19,15 @@ SHAPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@$!+-]*[A-Za-z0-9+$!]")
 # Not names: a file, "Group 3", a detection name of one product, a placeholder.
 JUNK = re.compile(
     r"(?i).*\.exe|(?:group|unit|reputation\.?|threat actor|team|actor)[ -]?\d+"
-    r"|(?:un(?:named|known)|new|fake|generic)\b.*|[\d.]+|.*\brelated to\b.*|.*\b(?:campaign|v\d.*)"
+    r"|(?:un(?:named|known)|new|fake|generic)\b.*|[\d.]+|.*\brelated to\b.*|.*\b(?:campaign|v\d.*)|.*, .*"
     r"|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*"
 )
 RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
-# ruff: noqa: SIM905 (lists of words are read and kept as text)
+ORDINARY = (HERE / "ordinary.txt").read_text(encoding="utf-8").split()
 # System commands, products, companies and words of the trade that a names list holds because somebody abused them.
-KNOWN = frozenset(
-    """
-    alibaba anydesk autoit bitsadmin cachedump cipher cisco cmd coinminer connectwise crypt crypted crypter crypto
-    csvde decryptor defender desktop diskpart django electrum encoder encrypt encrypted encryptor esentutl eset
-    expand explorer exploit extractor file-locker filelocker forfiles ftp gazprom generic grep ifconfig invader
-    ipconfig java javascript kali keylogger labubu loader locker lockscreen logger lookback mcafee microsoft mini
-    miner nbtstat net netflix netsh netstat nltest norton offline ordinal payload payment php ping powershell
-    protected proxy python quick-assist ransom ransomed ransomware rclone recovery redact reg remoteutilities
-    responder root rootkit route sanction sanctions scraper screenconnect script sdelete seon shell spyware survey
-    systeminfo targetcompany tasklist teamviewer telegram template tilde tor trojan trufflehog turkish unlock virus
-    wevtutil wiper windows10 winexe worm zimbra zlib homeunix cryptographic rijndael httpclient winmm netui webhp
-    wininet splunk vmware oracle webmasters copycat lockbox codecov operator popeye snoopy superman hitler spongebob
-    coronavirus
-    """.split()
-)
+KNOWN = frozenset(word for word in ORDINARY if word[0] != "=")
 # Ordinary words so much used for the threat that they stay, written as they are.
-KEPT = frozenset(
-    """
-    Akira Carbanak Clop Conti Dharma Dragonfly Hive Lazarus Leviathan Maze Medusa Mirai Patchwork Phobos Royal REvil
-    Stuxnet Tick Turla
-    """.split()
-)
+KEPT = frozenset(word[1:] for word in ORDINARY if word[0] == "=")
 MALWARE_FIRST = {"mitre-malware", "banker", "rat", "android", "cryptominers", "stealer", "botnet"}
 
 
@@ -55,10 +36,8 @@ def kind(entry: dict) -> str:
     if len(entry["types"]) == 1:
         return entry["types"][0][0]
     clusters = set(entry["clusters"])
-    strong = clusters & {"mitre-intrusion-set"} or (
-        clusters & {"microsoft-activity-group"} and not clusters & {"mitre-malware"}
-    )
-    return "m" if clusters & MALWARE_FIRST and not strong else "a"
+    named = "microsoft-activity-group" in clusters and "mitre-malware" not in clusters
+    return "m" if clusters & MALWARE_FIRST and "mitre-intrusion-set" not in clusters and not named else "a"
 
 
 def case(name: str, entry: dict, common: set[str]) -> str | None:
@@ -83,9 +62,8 @@ def case(name: str, entry: dict, common: set[str]) -> str | None:
     if len(name) < 4:
         return "=" if actor and zipf < 2 and name.isupper() else None
     if all(w in common or len(w) < 3 for w in words) and not re.search(r"\d", name):
-        return (
-            "=" if name != name.lower() and (actor or not only_ransomware or len(words) == 1) and not single else None
-        )
+        written = name != name.lower() and (actor or not only_ransomware or len(words) == 1)
+        return "=" if written and not single else None
     if single and (zipf >= 2 or len(name) < 5):
         return "=" if name != name.lower() else None
     if zipf >= 2 or len(name) < 5:
@@ -112,20 +90,11 @@ def content(names_path: Path, words_path: Path) -> str:
         # "LockBit Ransomware" is also LockBit; "Cryptographic Ransomware" gives no more than a word.
         short = stem if len(stem) > 5 and re.search(r"[a-z][A-Z]|[A-Za-z]\d", stem) else name
         for form in {name, short}:
-            if (
-                len(form) < 3
-                or not SHAPE.fullmatch(form)
-                or JUNK.fullmatch(form)
-                or form.lower() in commands
-                or ", " in form
-            ):
-                continue
-            how = case(form, entry, common)
-            if how is None:
-                continue
             key = form.lower()
-            kinds[key] = min(kinds.get(key, "z"), kind(entry))
-            chosen[form] = (key, how)
+            wrong = len(form) < 3 or not SHAPE.fullmatch(form) or JUNK.fullmatch(form) or key in commands
+            if not wrong and (how := case(form, entry, common)) is not None:
+                kinds[key] = min(kinds.get(key, "z"), kind(entry))
+                chosen[form] = (key, how)
     lines = []
     for form, (key, how) in chosen.items():
         other = canonical.get(re.sub("[-_ ]", "", key))

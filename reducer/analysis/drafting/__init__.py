@@ -6,7 +6,7 @@ messages are the evidence of what agents used; `drafts` writes what it returns. 
 
 from reducer.analysis.drafting.evidence import Recording, Score, recorded, total
 from reducer.analysis.drafting.from_answers import BIG, ENOUGH, Proposal, draft_rule
-from reducer.analysis.drafting.learn import Learned, ToolDraft, drafts, is_writable, learn
+from reducer.analysis.drafting.from_histories import Learned, ToolDraft, drafts, is_writable, learn
 from reducer.analysis.drafting.rule_text import Draft, file_names
 
 __all__ = ["BIG", "ENOUGH", "Draft", "Learned", "Proposal", "Recording", "Score", "ToolDraft"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import takewhile
@@ -28,12 +28,12 @@ class RecordedReturn:
     tool: str
     content: Any
     chars: int
-    used: frozenset[str] = frozenset()
-    weight: float = 1.0
-    task: Task = ("", "")
-    is_fixed: bool = False
-    is_followed: bool = True
-    written: str = ""
+    used: frozenset[str]
+    weight: float
+    task: Task
+    is_fixed: bool
+    is_followed: bool
+    written: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,30 +104,29 @@ def recorded(source: str, stored: bytes) -> Recording:
     placed = events(stored)
     happened = [place.event for place in placed]
     novel = [reference for reference in references(happened) if reference.novel]
-    last = max((number for number, event in enumerate(happened) if isinstance(event, Response)), default=-1)
-    written = "\n".join(text for event in happened if isinstance(event, Response) for text in _written(event))
+    responses = [(number, event) for number, event in enumerate(happened) if isinstance(event, Response)]
+    texts = [(*event.texts, *(searched(call.arguments) for call in event.calls)) for _, event in responses]
+    written = "\n".join(text for each in texts for text in each)
     first = takewhile(lambda event: isinstance(event, Prompt), happened)
     asked = [event.text for event in first if isinstance(event, Prompt)]
     digest = _hash(stored)
     task = (source, _hash("\n".join(asked).encode("utf-8", "replace")) if asked else digest)
     found: list[RecordedReturn] = []
-    for number, place in enumerate(placed):
-        if isinstance(place.event, Returned):
-            one = known[place.key]
+    for number, (event, key) in enumerate(placed):
+        if isinstance(event, Returned):
             values = {each.value: 1 / len(each.sources) for each in novel if len(found) in each.sources}
-            found.append(
-                RecordedReturn(
-                    tool=one.tool,
-                    content=place.event.content,
-                    chars=size(place.event.content),
-                    used=frozenset(values),
-                    weight=sum(values.values()) / max(1, len(values)),
-                    task=task,
-                    is_fixed=bool(one.untouched),
-                    is_followed=number < last,
-                    written=written,
-                )
+            one = RecordedReturn(
+                tool=known[key].tool,
+                content=event.content,
+                chars=size(event.content),
+                used=frozenset(values),
+                weight=sum(values.values()) / max(1, len(values)),
+                task=task,
+                is_fixed=bool(known[key].untouched),
+                is_followed=bool(responses) and number < responses[-1][0],
+                written=written,
             )
+            found.append(one)
     return Recording(task, digest, tuple(found), tuple((one.value, one.sources) for one in novel))
 
 
@@ -142,16 +141,11 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
 
     All histories of one task are on the same side. The hash of the task decides, so that other histories change little.
     """
-    tasks: dict[str, set[Task]] = defaultdict(set)
-    for one in histories:
-        tasks[one.task[0]].add(one.task)
+    tasks = _tasks(histories)
     # If all histories of a source begin alike (`Hello`), each of them is a task.
     distinct = [one if len(tasks[one.task[0]]) > 1 else _of_task(one, (one.task[0], one.digest)) for one in histories]
     distinct.sort(key=lambda one: (one.task, one.digest))
-    held: set[Task] = set()
-    for source in tasks:
-        own = sorted({one.task for one in distinct if one.task[0] == source})
-        held.update(own[: round(len(own) * holdout)])
+    held = {task for own in _tasks(distinct).values() for task in own[: round(len(own) * holdout)]}
     return [one for one in distinct if one.task not in held], [one for one in distinct if one.task in held]
 
 
@@ -178,13 +172,16 @@ def _totals(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
     return {name: total(group) for name, group in sorted(groups.items())}
 
 
+def _tasks(histories: Iterable[Recording]) -> dict[str, list[Task]]:
+    """Return the tasks of each source in the order of their hashes."""
+    tasks: dict[str, list[Task]] = defaultdict(list)
+    for task in sorted({one.task for one in histories}):
+        tasks[task[0]].append(task)
+    return tasks
+
+
 def _of_task(history: Recording, task: Task) -> Recording:
     return replace(history, task=task, returns=tuple(replace(one, task=task) for one in history.returns))
-
-
-def _written(event: Response) -> Iterator[str]:
-    yield from event.texts
-    yield from (searched(call.arguments) for call in event.calls)
 
 
 def _hash(content: bytes) -> str:

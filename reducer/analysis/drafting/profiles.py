@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from reducer.formats import parse, parse_nested, plain
-from reducer.paths.written import Token, path_text
+from reducer.formats import decode, parse_nested, plain
+from reducer.paths.written import Token
 from reducer.values import MAX_DEPTH, chars, dump, is_media
 
 _MIN_ENCODED = 40
@@ -32,24 +32,18 @@ class Entry(NamedTuple):
 class Profile:
     """The values at one kind of place: `path` has a key, -1 for the items of a list, None for the values of a map.
 
-    `below` has the profiles one level further in. `encoded` has the format and the characters of each text that
-    contains structure.
+    `below` has the profiles one level further in. `json_texts` has the characters of each text that contains JSON.
     """
 
     path: tuple[Token, ...] = ()
     entries: list[Entry] = field(default_factory=list)
-    encoded: list[tuple[str, int]] = field(default_factory=list)
+    json_texts: list[int] = field(default_factory=list)
     below: dict[Token, Profile] = field(default_factory=dict)
 
     @property
-    def text(self) -> str:
-        """The place as JMESPath."""
-        return path_text(self.path)
-
-    @property
-    def keys(self) -> dict[str | None, Profile]:
-        """The profiles of the values of objects, by key."""
-        return {token: below for token, below in self.below.items() if not isinstance(token, int)}
+    def keys(self) -> dict[str, Profile]:
+        """The profiles of the values of objects, by key; none for maps."""
+        return {token: below for token, below in self.below.items() if type(token) is str}
 
     @property
     def each(self) -> Profile | None:
@@ -104,10 +98,7 @@ def profile(contents: Iterable[Any]) -> Profile:
     """
     root = Profile()
     for number, content in enumerate(contents):
-        if type(content) is str and (found := parse(content)) is not None:
-            root.encoded.append((found[1].name, len(content)))
-            content = plain(found[0])
-        _add(root, Entry(number, content, 0), MAX_DEPTH)
+        _add(root, Entry(number, decode(content) if type(content) is str else content, 0), MAX_DEPTH)
     _merge_maps(root)
     return root
 
@@ -115,11 +106,11 @@ def profile(contents: Iterable[Any]) -> Profile:
 def _add(place: Profile, entry: Entry, depth: int) -> int:
     """Add a value, with the characters of its key so far, and return its characters."""
     number, value, size = entry
-    if type(value) is str and depth > 0 and place.path and len(value) >= _MIN_ENCODED:
-        found = parse_nested(value)
-        if found is not None:
-            place.encoded.append((found[1].name, len(dump(value))))
-            value, depth = plain(found[0]), depth - 1
+    is_encoded = type(value) is str and depth > 0 and bool(place.path) and len(value) >= _MIN_ENCODED
+    if is_encoded and (found := parse_nested(value)):
+        if found[1].name == "JSON":
+            place.json_texts.append(len(dump(value)))
+        value, depth = plain(found[0]), depth - 1
     if type(value) not in (dict, list):
         size += chars([value]) - 2
     elif depth < 0 or is_media(value):
@@ -139,8 +130,7 @@ def _merge_maps(place: Profile) -> None:
     for below in place.below.values():
         _merge_maps(below)
     if _is_map(place):
-        values = place.keys.values()
-        place.below = {}
+        values, place.below = place.keys.values(), {}
         for below in values:
             _merge(place.at(None), below)
 
@@ -151,20 +141,20 @@ def _is_map(place: Profile) -> bool:
     if len(values) < _MIN_MAP_KEYS or any(value.texts for value in values):
         return False
     if all(value.objects and not value.lengths for value in values):
-        return _are_alike([value.keys.keys() for value in values])
-    are_ids = sum(bool(_ID.search(str(name))) for name in place.keys) * 2 >= len(values)
+        return _are_alike([value.below for value in values])
+    are_ids = sum(bool(_ID.search(name)) for name in place.keys) * 2 >= len(values)
     are_lists = all(value.lengths and not value.objects for value in values)
-    return are_ids and are_lists and _are_alike([value.each.keys.keys() if value.each else () for value in values])
+    return are_ids and are_lists and _are_alike([value.each.below if value.each else () for value in values])
 
 
-def _are_alike(groups: Sequence[Iterable[object]]) -> bool:
+def _are_alike(groups: Sequence[Iterable[Token]]) -> bool:
     sets = [frozenset(group) for group in groups]
-    every = frozenset[object]().union(*sets)
+    every = frozenset[Token]().union(*sets)
     return not every or sum(map(len, sets)) >= _MIN_ALIKE * len(every) * len(sets)
 
 
 def _merge(into: Profile, other: Profile) -> None:
     into.entries += other.entries
-    into.encoded += other.encoded
+    into.json_texts += other.json_texts
     for token, below in other.below.items():
         _merge(into.at(token), below)

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from reducer.paths.written import Token, path_text
 from reducer.rules import Ruleset, compile_rules
 
 _WIDTH = 110
@@ -55,9 +56,9 @@ class Draft:
     sample: str
 
 
-def at(path: str, keys: dict[str, Any]) -> dict[str, Any]:
+def at(path: Sequence[Token], keys: dict[str, Any]) -> dict[str, Any]:
     """Return the keys of a step at a path; the whole return needs none."""
-    return keys if path == "@" else {"path": path, **keys}
+    return {"path": path_text(path), **keys} if path else keys
 
 
 def compiled(rule: DraftRule) -> Ruleset:
@@ -81,16 +82,17 @@ def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, 
     sections = [first, steps, _settings(rule, "preserve", "max_chars")]
     file, sample = "", ""
     if test is not None:
-        file, sample = f"samples/{name}.json", _json_text(test["sample"])
+        file, text = f"samples/{name}.json", json.dumps(test["sample"], ensure_ascii=False, indent=1)
+        sample = text.encode("utf-8", "backslashreplace").decode() + "\n"  # lone surrogates become their JSON escapes
         sections.append(["tests:", _item({"name": test["name"], "given": {"file": file}, "expect": test["expect"]})])
     text = "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
     return Draft(rule.tool, f"{name}.yaml", text, file, sample)
 
 
-def file_names(tools: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
-    """Return a different file name for each tool, without its ending, and none of those in `taken`."""
+def file_names(tools: Iterable[str], taken: str = "") -> dict[str, str]:
+    """Return a different file name for each tool, without its ending, and none of them `taken`."""
     names: dict[str, str] = {}
-    used = {name.casefold() for name in taken}
+    used = {taken}
     for tool in tools:
         bare = name = _NOT_IN_FILE_NAMES.sub("_", tool).strip("._")[:_MAX_NAME] or "tool"
         number = 1
@@ -100,12 +102,6 @@ def file_names(tools: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str
         used.add(name.casefold())
         names[tool] = name
     return names
-
-
-def _json_text(content: Any) -> str:
-    """Return a sample as the text of its file; lone surrogates become their JSON escapes."""
-    text = json.dumps(content, ensure_ascii=False, indent=1)
-    return text.encode("utf-8", "backslashreplace").decode() + "\n"
 
 
 def _settings(rule: DraftRule, *keys: str) -> list[str]:
@@ -120,8 +116,7 @@ def _comment(*texts: str) -> list[str]:
 
 def _item(data: Mapping[str, Any]) -> str:
     """Return a mapping as an item of a list: one line per key, values in flow style."""
-    text = "\n".join(_entry(key, value) for key, value in data.items())
-    return "  - " + indent(text, "    ").lstrip(" ")
+    return "  - " + indent("\n".join(_entry(*item) for item in data.items()), "    ").lstrip(" ")
 
 
 def _entry(key: str, value: Any) -> str:

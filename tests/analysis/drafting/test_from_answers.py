@@ -1,4 +1,7 @@
-"""Drafts from answers: each rule loads without a problem, passes its own test, keeps the laws, and saves enough."""
+"""Drafts from answers: each rule loads without a problem, passes its own test, keeps the laws, and saves enough.
+
+Profiles, which drafts are made from, count every character once.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from reducer.analysis.drafting import ENOUGH, Proposal, draft_rule
+from reducer.analysis.drafting.profiles import Profile, profile
 from reducer.analysis.expectations import unmet
 from reducer.engine import attempt, reduce_content
-from reducer.rules import compile_rules
+from reducer.rules import Ruleset, compile_rules
 from reducer.values import chars, dump
 from tests.laws.strategies import sentences, values
 
@@ -33,14 +37,19 @@ def sample_of(proposal: Proposal) -> Any:
     return json.loads(proposal.draft.sample)
 
 
-def steps(proposal: Proposal) -> list[str]:
-    return [step.name for step in proposal.ruleset.rules[0].steps]
-
-
-def is_sound(proposal: Proposal, tool: str) -> None:
+def loaded(proposal: Proposal) -> Ruleset:
     ruleset, problems = compile_rules([("draft.yaml", proposal.draft.text)])
     assert problems == ()
     assert ruleset is not None
+    return ruleset
+
+
+def steps(proposal: Proposal) -> list[str]:
+    return [step.name for step in loaded(proposal).rules[0].steps]
+
+
+def is_sound(proposal: Proposal, tool: str) -> None:
+    ruleset = loaded(proposal)
     rule = ruleset.rule_for(tool)
     assert rule is not None
     (test,) = rule.tests
@@ -86,7 +95,7 @@ def test_scores_rank_before_dates_and_severe_items_always_stay() -> None:
     alerts = [{"risk_score": score, "severity": severity, "created": date} for score, severity, date in ranks]
     proposal = drafted({"alerts": alerts})
     assert "    sort_by: risk_score\n    always_keep: " in proposal.draft.text
-    result = reduce_content(proposal.ruleset, "search", sample_of(proposal))
+    result = reduce_content(loaded(proposal), "search", sample_of(proposal))
     assert sum(alert["severity"] == "high" for alert in result["alerts"]) == 13
 
 
@@ -138,8 +147,8 @@ def test_keys_of_any_kind(key: str) -> None:
 @pytest.mark.parametrize("tool", ["a*b", "a[b]", "no", "1", "a: b", "mcp/tool", "é", "'", '"', "a\tb"])
 def test_tools_of_any_name(tool: str) -> None:
     proposal = drafted({"hosts": HOSTS}, tool=tool)
-    assert proposal.ruleset.rule_for(tool) is not None
-    assert proposal.ruleset.rule_for("axb") is None
+    assert loaded(proposal).rule_for(tool) is not None
+    assert loaded(proposal).rule_for("axb") is None
 
 
 def test_short_answers_are_left_alone_where_there_are_long_ones() -> None:
@@ -154,22 +163,15 @@ def test_there_is_no_draft_if_nothing_can_be_removed(content: Any) -> None:
     assert draft_rule("search", [content], "answers", "search") is None
 
 
-PRODUCTS = (
-    "aws_securityhub__getfindings",
-    "crtsh__example.com",
-    "cyclonedx__scan_issue_9277",
-    "okta_v2__get_logs_response",
-    "kusto__kusto_raw_resp",
-    "misp__event_very_long_event",
-    "trivy__scan_legacy_many_vulns",
-    "shodan__host_122.155.205.204",
-    "stix__bundle_apt1",
-    "virustotal_v3__vt3_url_1",
-)
+PRODUCTS = """
+    aws_securityhub__getfindings crtsh__example.com cyclonedx__scan_issue_9277 okta_v2__get_logs_response
+    kusto__kusto_raw_resp misp__event_very_long_event trivy__scan_legacy_many_vulns shodan__host_122.155.205.204
+    stix__bundle_apt1 virustotal_v3__vt3_url_1
+"""
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("name", PRODUCTS.split())
 def test_answers_of_real_products_are_reduced_by_seventy_percent(name: str, data: Path) -> None:
     content = json.loads((data / "tool_outputs" / f"{name}.json").read_bytes())
     before = dump(content)
@@ -177,3 +179,45 @@ def test_answers_of_real_products_are_reduced_by_seventy_percent(name: str, data
     is_sound(proposal, name)
     assert proposal.trial.saved >= ENOUGH
     assert dump(content) == before
+
+
+# --- profiles
+
+
+def at(place: Profile, *path: str | int | None) -> Profile:
+    for token in path:
+        place = place.below[token]
+    assert place.path == path
+    return place
+
+
+@given(values)
+def test_no_character_is_counted_twice(value: Any) -> None:
+    root = profile([value])
+    places = list(root.walk())
+    assert places[0] is root
+    for place in places:
+        # A key counts with its colon and comma, but the last key of an object has no comma.
+        assert sum(below.chars for below in place.below.values()) <= place.chars + place.objects
+
+
+def test_an_object_used_as_a_map_is_one_place() -> None:
+    engines = {f"Engine {number}": {"category": "harmless", "result": "clean"} for number in range(6)}
+    root = profile([{"results": engines}])
+    assert None in at(root, "results").below
+    assert len(at(root, "results", None, "category").entries) == 6
+    ports = {str(number): [{"banner": "x"}] for number in range(20, 26)}
+    assert len(at(profile([{"ports": ports}]), "ports", None, -1, "banner").entries) == 6
+
+
+def test_objects_with_different_values_are_no_map() -> None:
+    values = ({"raw": "x"}, {"a": [1]}, {"jarm": "y"}, {"title": "z"}, {"city": "w"}, {"number": 1})
+    assert None not in profile([dict(zip(("whois", "dns", "tls", "http", "geo", "asn"), values, strict=True))]).below
+    assert None not in profile([{"a": {"x": 1}, "b": {"x": 1}}]).below
+
+
+def test_levels_that_rules_do_not_reach_are_left_out() -> None:
+    value: Any = "x" * 1000
+    for _ in range(5000):
+        value = [value]
+    assert profile([value]).chars < 1000

@@ -1,0 +1,167 @@
+"""The tokens of jmespath's lexer with their positions, and what its lexer and parser refuse, located and explained."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from jmespath.exceptions import EmptyExpressionError, IncompleteExpressionError, LexerError, ParseError
+from jmespath.lexer import Lexer
+
+OPENING = {"lbracket": "]", "filter": "]", "lbrace": "}", "lparen": ")"}
+"""The types of opening brackets, with what closes them."""
+CLOSING = frozenset({"rbracket", "rbrace", "rparen"})
+
+
+@dataclass(eq=False)
+class PathError(ValueError):
+    """A text that is not a usable expression.
+
+    `column` counts from 1 in the text, `width` is in characters, `code` is a key of `reducer/rules/diagnostics.toml`.
+    """
+
+    code: str
+    message: str
+    column: int = 1
+    width: int = 1
+    help: str = ""
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Token(NamedTuple):
+    """A token of jmespath's lexer: `start` counts from 0, `text` is how it is written."""
+
+    type: str
+    value: Any
+    start: int
+    text: str
+
+    def problem(self, code: str, message: str, help: str = "") -> PathError:
+        """Return an error at this token."""
+        return PathError(code, message, self.start + 1, len(self.text), help=help)
+
+
+def tokenize(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a text without the final `eof`. Raises what jmespath's lexer raises."""
+    raw = list(Lexer().tokenize(text))
+    ends = [token["start"] for token in raw[1:]]
+    return tuple(
+        Token(token["type"], token["value"], token["start"], text[token["start"] : end].rstrip())
+        for token, end in zip(raw, ends, strict=False)
+    )
+
+
+def shortened(text: str) -> str:
+    """Return a text as a message quotes it."""
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def is_call(tokens: tuple[Token, ...], position: int) -> bool:
+    """Return whether the token at `position` is the name of a function in a call."""
+    return [token.type for token in tokens[position : position + 2]] == ["unquoted_identifier", "lparen"]
+
+
+def still_open(tokens: tuple[Token, ...]) -> list[Token]:
+    """Return the brackets that the tokens open and do not close."""
+    opened: list[Token] = []
+    for token in tokens:
+        if token.type in OPENING:
+            opened.append(token)
+        elif token.type in CLOSING and opened:
+            opened.pop()
+    return opened
+
+
+def filters(tokens: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of `[?` and its `]` for every filter that is not inside another one."""
+    start, depth = -1, 0
+    for position, token in enumerate(tokens):
+        if start < 0 and token.type == "filter":
+            start, depth = position, 0
+        depth += (token.type in OPENING) - (token.type in CLOSING)
+        if start >= 0 and depth == 0:
+            yield start, position
+            start = -1
+
+
+def syntax_error(text: str, error: Exception) -> PathError:
+    """Return the explanation of an error that jmespath raised for `text`."""
+    if isinstance(error, EmptyExpressionError) or not text.strip():
+        return PathError("E050", "the expression is empty", help="`@` names the value itself")
+    if isinstance(error, LexerError):
+        return _lexer_error(text, error)
+    if isinstance(error, ParseError):  # one that is incomplete too
+        tokens = tokenize(text)
+        position = next((i for i, token in enumerate(tokens) if token.start == error.lex_position), None)
+        if position is not None and not isinstance(error, IncompleteExpressionError):
+            return _parser_error(text, tokens, position)
+        opened = still_open(tokens)
+        help = f"close `{opened[-1].text[:2]}` with `{OPENING[opened[-1].type]}`" if opened else ""
+        return PathError("E051", "the expression ends too early", len(text) + 1, help=help)
+    return PathError("E064", "not a JMESPath expression")
+
+
+_ARITHMETIC = "JMESPath does not calculate"
+_CHARACTERS = {
+    "=": ("E052", "write `==` to compare"),
+    "$": ("E054", "an expression starts at the value itself: remove `$.`"),
+    "+": ("E061", _ARITHMETIC),
+    "/": ("E061", "separate keys with dots"),
+    "%": ("E061", _ARITHMETIC),
+}
+_UNCLOSED = {'"': 'close the key with `"`', "'": "close the text with `'`", "`": "close the literal with a backtick"}
+_QUOTE = "put a key with characters other than letters, digits and `_` in double quotes"
+
+
+def _lexer_error(text: str, error: LexerError) -> PathError:
+    at = min(error.lexer_position, len(text) - 1)
+    character = text[at]
+    if "Unclosed" in error.message:
+        help = _UNCLOSED.get(character, "")
+        return PathError("E051", f"the {character} is never closed", at + 1, len(text) - at, help=help)
+    if character == "-":
+        key = next(found[0] for found in re.finditer(r"[\w-]+", text) if found.start() <= at < found.end())
+        is_key = key.strip("-") != ""
+        help = f'quote the key: `"{shortened(key)}"`' if is_key else _ARITHMETIC
+        return PathError("E057" if is_key else "E061", "a bare key cannot contain `-`", at + 1, help=help)
+    if character in '"`':
+        help = "inside quotes write a backslash as `\\\\`"
+        return PathError("E069", f"the text in {character} is not valid JSON", at + 1, help=help)
+    code, help = _CHARACTERS.get(character, ("E057", _QUOTE))
+    return PathError(code, f"unknown character `{character}`", at + 1, help=help)
+
+
+_WORDS = {"and": "&&", "or": "||", "not": "!"}
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_UNEXPECTED = (
+    ("number", "lbracket", "E064", "write an index directly after its list, without a dot: `items[0]`"),
+    ("dot", "dot", "E055", "write one dot: JMESPath has no `..` for all levels"),
+    ("dot", "", "E064", ""),
+    ("expref", "", "E062", "write `&&`"),
+    ("", "lbracket", "E058", "write a key after a dot, as in `items.name`, and a condition in `[?...]`"),
+    ("", "dot", "E064", 'write a key after a dot; quote unusual ones, as in `source."last-seen"`'),
+    ("", "", "E064", ""),
+)
+"""The type of a token and of the one before it (empty for any), the code and the help."""
+
+
+def _parser_error(text: str, tokens: tuple[Token, ...], position: int) -> PathError:
+    """Return an error for a token that cannot follow the one before it."""
+    token, before = tokens[position], tokens[position - 1] if position else None
+    for word in filter(None, (token, before)):
+        operator = _WORDS.get(str(word.value).lower()) if word.type == "unquoted_identifier" else None
+        if operator is not None:
+            return word.problem("E053", f"`{word.value}` is not an operator", f"write `{operator}`")
+    previous = "" if before is None else before.type
+    if token.type == "number" and previous != "lbracket":
+        code, help = "E056", f"write the number in backticks: `` `{_NUMBER.findall(text, token.start)[0]}` ``"
+    elif previous == "current" and token.type.endswith("identifier"):
+        code, help = "E057", f'quote a key that starts with `@`: `"@{token.value}"`'
+    else:
+        after = (row[2:] for row in _UNEXPECTED if row[0] in (token.type, "") and row[1] in (previous, ""))
+        code, help = next(after)
+    return token.problem(code, f"unexpected `{shortened(token.text)}`", help)

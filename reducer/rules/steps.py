@@ -1,0 +1,184 @@
+"""What the steps of a rule read, remove and open, without running them.
+
+`is_statically_idempotent` decides whether a second pass is needed (law 5), `lint` finds what is wrong or hardly
+intended, and `text_paths` names the texts that a rule reads as structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+from reducer.operations.drop import Drop
+from reducer.operations.keep import Keep
+from reducer.paths import Chain, Shape, names_of
+from reducer.rules.model import Step, TextPaths, When
+
+Problem: TypeAlias = tuple[str, str, str]
+"""Code, message and help."""
+
+_STRUCTURAL = frozenset({"limit", "keep", "drop"})
+"""Actions that only select keys and items."""
+_PARTIAL = frozenset({"filter", "index", "slice", "pick"})
+
+
+class Conflict(NamedTuple):
+    """Step `reader` depends on the keys `chain` of the return, and step `remover` changes what is there."""
+
+    reader: Step
+    chain: Chain
+    remover: Step
+
+
+def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
+    """Return whether all steps only select keys and items, and none can change what a condition reads.
+
+    It only decides whether the engine can skip the second pass: loading rejects no rule for it. `check` searches for
+    counterexamples to other rules (`reducer.analysis.counterexamples`).
+    """
+    structural = all(
+        step.op.verb() in _STRUCTURAL and not step.preserves and not (step.when and step.when.where) for step in steps
+    )
+    return structural and not any(conflicts(steps))
+
+
+def conflicts(steps: tuple[Step, ...]) -> Iterator[Conflict]:
+    """Yield each step that may choose otherwise in a second pass, with the step that changes what it depends on."""
+    for number, step in enumerate(steps):
+        for base, chain, whole in _reads(step):
+            removers = (later for later in steps[number:] if _removes(later, base, chain, whole))
+            yield from (Conflict(step, (*base, *chain), later) for later in removers)
+
+
+def _reads(step: Step) -> Iterator[tuple[Chain, Chain, bool]]:
+    """Yield what a step depends on: a chain below a base, of the whole return (true) or of one item after the other."""
+    place = names_of(step.path.shape)
+    for shape, expression in step.path.filters:
+        yield from ((names_of(shape), chain, False) for chain in expression.reads)
+    yield from (((*place, *base), chain, False) for base, chain in step.op.reads())
+    yield from (((), chain, True) for chain in step.op.reads_return())
+
+
+def _removes(step: Step, base: Chain, chain: Chain, whole: bool) -> bool:
+    """Return whether a step can remove or change what another one reads."""
+    place, full = names_of(step.path.shape), (*base, *chain)
+    # Items of the list that is read one by one are removed as a whole: nothing depends on them any more.
+    if any((whole or len(items) > len(base)) and _overlap(items, full) for items in _shortened(step)):
+        return True
+    # Reading a value includes reading everything in it.
+    return _overlap(full, place) and step.op.takes(full[len(place) :])
+
+
+def _shortened(step: Step) -> list[Chain]:
+    """Return the lists that a step removes items from."""
+    return [(*names_of(step.path.shape), *below) for below in step.op.shortens()]
+
+
+def _overlap(a: Chain, b: Chain) -> bool:
+    """Return whether one chain of keys may start with the other."""
+    return all(x == y or "*" in (x, y) for x, y in zip(a, b, strict=False))
+
+
+def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:
+    """Yield what is wrong with steps, or hardly intended, in their order, at most one problem for each."""
+    shortened = [items for step in steps for items in _shortened(step)]
+    for number, step in enumerate(steps):
+        after = (_after(before, step) for before in steps[:number])
+        found = _moving_index(step, shortened) or _on_each_item(step) or next(filter(None, after), None)
+        if found is not None:
+            yield step, found
+
+
+def _moving_index(step: Step, shortened: list[Chain]) -> Problem | None:
+    """Find an index that names another item when the rule is applied again; `shortened` are lists that get shorter."""
+    for number, token in enumerate(step.path.shape):
+        place = names_of(step.path.shape[:number])
+        if token[0] in ("slice", "pick") or (token[0] == "index" and token[1] < 0):
+            return "E066", "a path cannot count from the end or slice a list", ""
+        if token[0] == "index" and any(len(place) == len(items) and _overlap(place, items) for items in shortened):
+            return "E067", "a path cannot have an index into a list that a step shortens", ""
+    return None
+
+
+def _on_each_item(step: Step) -> Problem | None:
+    if step.op.accepts != frozenset({list}) or not step.path.text.endswith("[*]"):
+        return None
+    message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
+    return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
+
+
+def _after(earlier: Step, step: Step) -> Problem | None:
+    before, after = names_of(earlier.path.shape), names_of(step.path.shape)
+    if not all(a == b or b == "*" for a, b in zip(after, before, strict=False)):
+        return None
+    name = f"step {earlier.number} (`{earlier.op.verb()}`)"
+    always = earlier.when is None and not any(token[0] in _PARTIAL for token in earlier.path.shape)
+    if always and len(after) > len(before):
+        below = after[len(before) :]
+        message = f"{name} already removes `{step.path.text}`"
+        if isinstance(earlier.op, Keep) and not any(_overlap(below, key.chain) for key in earlier.op.keep):
+            return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
+        targets = earlier.op.drop if isinstance(earlier.op, Drop) else ()
+        if any(one.key and not one.lists and below[: len(one.key.chain)] == one.key.chain for one in targets):
+            return "W040", message, "remove one of the two steps"
+    if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after):
+        return "W041", f"{name} truncates texts in items that this step removes", ""
+    return None
+
+
+_Way: TypeAlias = tuple[str | int, ...]
+"""Keys from a value on, `*` for any key, with the integers below."""
+_ITEM, _HERE, _ALL = 0, 1, 2
+"""`_ITEM` is an item of a list. At the end of a way, `_HERE` reads a text, `_ALL` also every text below."""
+
+
+def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
+    """Return the way of a rule's steps and gate into texts; None if only the root is read."""
+
+    @cache
+    def joined(ways: frozenset[_Way], inside: bool = False) -> TextPaths | None:
+        """Join ways into one, `inside` the items of a list; None if they read no text."""
+        if not any(ways):
+            return None
+        steps_on = frozenset(way for way in ways if way and type(way[0]) is str)
+        named = frozenset(way[1:] for way in ways if way[:1] == (_ITEM,))
+        others = frozenset(way[1:] for way in steps_on if way[0] == "*")
+        below = {name: joined(others | {way[1:] for way in steps_on if way[0] == name}) for name, *_ in steps_on}
+        names = {str(name): way for name, way in below.items() if way is not None and name != "*"}
+        # Items are what `[*]` names; keys and conditions pass through lists.
+        items = joined(steps_on | named, inside=True) if named or not inside else None
+        here = any(way[:1] != (_ALL,) for way in ways if way)
+        return TextPaths(MappingProxyType(names), joined(others), items, here=here, all=(_ALL,) in ways)
+
+    return joined(frozenset(_ways(steps, gate)))
+
+
+def _ways(steps: tuple[Step, ...], gate: When | None) -> Iterator[_Way]:
+    for when in (gate, *(step.when for step in steps)):
+        if when is not None and when.where is not None:
+            yield from when.where.reads
+    for step in steps:
+        for shape, expression in step.path.filters:
+            yield from (_along(shape) + chain for chain in expression.reads)
+        place, op = _along(step.path.shape), step.op
+        yield place
+        if str not in op.accepts:
+            yield (*place, _HERE)
+        if op.opens_texts:
+            yield (*place, _ALL)
+        yield from ((*place, *chain, _HERE) for chain in op.shortens())
+        yield from (place + base + chain for base, chain in op.reads())
+        yield from (place + chain for chain in op.names())
+        yield from op.reads_return()
+
+
+def _along(shape: Shape) -> _Way:
+    way: list[str | int] = []
+    for before, token in pairwise((("root",), *shape)):
+        if token[0] in ("only", "nothing", "pick") or (token[0] == "flatten" and before[0] == "each"):
+            continue  # selects among the places so far
+        way.append(str(token[1]) if token[0] == "field" else "*" if token[0] == "values" else _ITEM)
+    return tuple(way)

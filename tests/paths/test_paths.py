@@ -1,0 +1,190 @@
+"""Paths and expressions: their shapes, what they read, values that are not plain JSON, and places written as paths."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from enum import Enum, IntEnum, StrEnum
+from functools import reduce
+from operator import getitem
+from typing import Any
+
+import pytest
+from hypothesis import event, example, given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from reducer.paths import Expression, PathError, ValuePlace, compile_expression, compile_path
+from reducer.paths.written import Token, path_text
+from reducer.values import Unreducible, dump, plain
+from tests.paths.strategies import aimed
+from tests.paths.test_errors import CASES
+
+
+class Level(Enum):
+    HIGH = "high"
+    LOW = "low"
+
+
+class Word(StrEnum):
+    HIGH = "high"
+
+
+class Number(IntEnum):
+    ONE = 1
+
+
+class Hit(BaseModel):
+    rule: str
+    at: datetime.date = datetime.date(2026, 1, 2)
+    level: Level = Level.LOW
+
+
+@dataclass
+class Report:
+    name: str
+    hits: tuple[Any, ...]
+    scores: dict[Any, Any]
+
+
+@dataclass
+class Picture:
+    url: str
+    kind: str = "image-url"
+
+
+PICTURE = Picture("u")
+LIVE = {
+    "report": Report("r", (Hit(rule="a", level=Level.HIGH), Hit(rule="b"), None), {1: "one", Level.LOW: ("x", "y")}),
+    "hits": [Hit(rule="c", level=Level.HIGH), {"rule": "d", "level": Level.HIGH}],
+    "values": {1: float("nan"), 2: 2.5},
+}
+RECORDS = [
+    Report(Word.HIGH, ("a", Word.HIGH), {1: {"x": Number.ONE}}),
+    {"name": Word.HIGH, "hits": ({"a": 1}, (1, 2)), "scores": float("inf")},
+    {"name": Number.ONE, "hits": [float("nan"), True], "scores": {Word.HIGH: Report("x", (), {})}},
+    {"kind": "image-url", "name": "high", "hits": ["b"]},
+]
+
+
+def written(step: tuple[Any, ...]) -> list[Any]:
+    """Return a step of a shape as in `cases.yaml`."""
+    return [part.text if isinstance(part, Expression) else part for part in step]
+
+
+@pytest.mark.parametrize(("text", "shape"), CASES["shapes"].items())
+def test_shapes(text: str, shape: list[Any]) -> None:
+    assert list(map(written, compile_path(text).shape)) == shape
+
+
+def test_filters_have_the_shape_of_the_items_that_they_test() -> None:
+    path = compile_path("a[?b[?c == 'x'] | [0].d].e | [?f]")
+    inner, outer = compile_expression("b[?c == 'x'] | [0].d"), compile_expression("f")
+    tested = (("field", "a"), ("filter", inner))
+    assert path.filters == ((tested, inner), ((*tested, ("field", "e"), ("only", outer)), outer))
+
+
+@given(aimed())
+@example(("@[*].b | [-1]", [{"b": 1}, {"b": {"c": 2}}]))
+@example(("@.a[1:3]", {"a": [1, None, [2], 3], "b": {}}))
+def test_the_keys_of_a_place_lead_to_its_value(pair: tuple[str, Any]) -> None:
+    text, value = pair
+    try:
+        places = compile_path(text).places(value)
+    except PathError:  # it selects from a list of lists
+        return
+    event("some places" if places else "no places")
+    for place in places:
+        assert reduce(getitem, place.keys, value) is place.value
+    assert len({place.keys for place in places}) == len(places)
+
+
+def test_positions_in_what_a_list_of_places_holds() -> None:
+    value = {"a": [{"b": 1}, {}, {"b": 3}, {"b": None}, {"b": 5}]}
+    found = compile_path("a[*].b | [::-2]").places(value)
+    assert found == [ValuePlace(5, ("a", 4, "b")), ValuePlace(1, ("a", 0, "b"))]
+
+
+@pytest.mark.parametrize("text", CASES["entered"])
+def test_objects_are_entered_as_they_are_stored(text: str) -> None:
+    path, stored = compile_path(text), plain(LIVE)
+    assert path.find(stored)
+    assert [plain(place) for place in path.find(LIVE)] == path.find(stored)
+
+
+@pytest.mark.parametrize("media", [PICTURE, {"kind": "image-url", "url": "u"}])
+def test_media_are_never_entered(media: Any) -> None:
+    for text in ("x.url", "x.*", "x.a[0]", "y[*].url", "y[].*", "y[0].a[]", "y[*].url | [0]"):
+        assert compile_path(text).find({"x": media, "y": [media]}) == [], text
+    assert compile_path("x[*]").find({"x": [media]}) == [media]
+    assert compile_path("x[*].url").find({"x": [media, {"kind": "phishing-url", "url": "v"}]}) == ["v"]
+
+
+def test_values_without_a_json_form_or_too_deep_for_one_are_unreducible() -> None:
+    with pytest.raises(Unreducible):
+        compile_path("a.b").find({"a": object()})
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep, {"a": deep}]
+    for text in ("@", "[0]", "[*]", "[]", "[1].a", "[1].*", "[-1:]", "[*] | [0]", "[0]" * 90):
+        assert compile_path(text).find(deep)
+    with pytest.raises(Unreducible):
+        compile_path("[?@ == `1`]").find(deep)
+
+
+@given(st.lists(st.sampled_from(["b", "x-y", 'q"', "é", "last.seen", -1, None, 0]), min_size=1, max_size=7))
+@example([None, "b", "c"])
+@example([-1, None, "b", "c"])
+@example(["b", None, 0, "b"])
+def test_a_written_place_is_found(tokens: list[Token]) -> None:
+    value: Any = "leaf"
+    for token in reversed(tokens):
+        value = [value] if type(token) is int else {token or "any": value}
+    path = compile_path(path_text(tokens))
+    assert path.find(value) == ["leaf"]
+    assert path.warnings == ()
+
+
+@pytest.mark.parametrize(("text", "tokens"), CASES["written"])
+def test_how_a_place_is_written(text: str, tokens: list[Token]) -> None:
+    assert path_text(tokens) == text
+
+
+@pytest.mark.parametrize(("text", "reads"), CASES["reads"].items())
+def test_reads(text: str, reads: Any) -> None:
+    assert list(map(list, compile_expression(text).reads)) == reads
+
+
+def test_a_long_chain_of_alternatives() -> None:
+    assert compile_expression(" || ".join(f"id == 'a{number}'" for number in range(500))).reads == (("id",),)
+
+
+def test_simple_field() -> None:
+    names = {"last_seen": "last_seen", '"last-seen"': "last-seen", "a.b": None, "@": None, "a[0]": None}
+    assert {text: compile_expression(text).simple_field for text in names} == names
+
+
+def test_an_element_on_which_evaluation_raises_does_not_match() -> None:
+    for text, value in [("a > `1`", {"a": "x"}), ("length(a) > `0`", {"a": 1}), ("sort(@)", [1, "a"]), ("`NaN`", {})]:
+        assert compile_expression(text).evaluate(value) is None
+        assert compile_expression(text).holds(value) is False
+
+
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("text", CASES["asked"])
+def test_objects_are_evaluated_as_they_are_stored(text: str, record: Any) -> None:
+    condition = compile_expression(text)
+    assert dump(condition.evaluate(record)) == dump(condition.evaluate(plain(record)))
+    assert condition.holds(record) is condition.holds(plain(record))
+
+
+def test_deep_values_are_unreducible_and_deep_literals_refused() -> None:
+    deep: Any = "x"
+    for _ in range(100_000):
+        deep = {"a": [deep]}
+    for text in ("a == `1`", "to_string(a)", "@", "a", "a[0].a == a"):
+        with pytest.raises(Unreducible):
+            compile_expression(text).evaluate(deep)
+    assert compile_expression("b == 'x'").holds(deep) is False
+    with pytest.raises(PathError, match="a literal is nested too deeply"):
+        compile_expression("`" + "[" * 200 + "]" * 200 + "`")
