@@ -1,4 +1,4 @@
-"""Entries and look-ups that several tests share."""
+"""Helpers that create, store and find entries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rows(archive: Archive | Path, table: str = "returns") -> int:
 
 
 def execute(path: Path, *statements: str) -> None:
-    """Change a database as another program would."""
+    """Change a database without `Archive`."""
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement)

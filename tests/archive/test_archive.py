@@ -1,4 +1,4 @@
-"""What is stored is found again: by its id, once, from several threads and processes, and after they are killed."""
+"""Originals are found again, also if several threads and processes store them and if a process is killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that cannot be used is refused with the reason; later errors are logged once and counted."""
+"""An archive refuses a file that it cannot use; later errors are logged once and counted."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_an_empty_file_becomes_an_archive(path: Path) -> None:
 
 
 def as_another_user(function: Callable[[], str]) -> str:
-    """Return the result of a function in a child that is not root, for which nothing is read-only."""
+    """Call a function in a child process that is not root, because root ignores file permissions."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
