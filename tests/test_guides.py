@@ -2,8 +2,8 @@
 
 The blocks of a guide run from top to bottom in a new folder, which contains `rules` and `reducer/samples`:
 
-- `python` blocks run. Their output is the `text` block that follows. The tag `continues` keeps the names of the previous
-  block, and `pydantic-ai>=2` and `pydantic-ai<2` skip the block with other versions.
+- `python` blocks run. Their output is the `text` block that follows. The tag `continues` keeps the names of the
+  previous block, and `pydantic-ai>=2` and `pydantic-ai<2` skip the block with other versions.
 - The lines of `console` blocks that start with `$ ` run. Their output is the lines below; `...` stands for any lines.
 - A `yaml` block is a rule file without problems, and its tests pass. If its first line is a comment with a file name,
   the block is stored under this name. A block with the tag `failing` is only stored, and one with `part` is ignored.
