@@ -163,9 +163,11 @@ def find_original(
 ) -> Original:
     """Find the original of a return by its reduced content (plain JSON).
 
-    `newest`: take the newest original if several fit. `owner`: search only the entries of this owner. `since`: search
-    only entries that were stored at this time or later. If rules reduced the return several times, the result is what
-    the tool returned. Raises `sqlite3.Error`.
+    `newest`: take the newest original if several fit, or if none has the same time or number.
+    `owner`: search only entries of this owner.
+    `since`: search only entries that were stored at this time or later.
+
+    If rules reduced the return several times, the result is what the tool returned. Raises `sqlite3.Error`.
     """
 
     def search(content: Any, newest: bool) -> Original:
