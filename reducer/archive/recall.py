@@ -33,7 +33,7 @@ HistoryReturn: TypeAlias = tuple[ReturnId, Any]
 
 
 class Arguments(BaseModel):
-    """The arguments of the recall tool. The model receives their JSON Schema."""
+    """The arguments of the tool; its JSON Schema is what the model sees."""  # the model reads this, too
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
