@@ -1,4 +1,4 @@
-"""Read files with a size limit."""
+"""Find rule files, and read files with a size limit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from errno import EFBIG, EINVAL
 from pathlib import Path
 
 MAX_RULE_BYTES = 1_000_000
-"""Maximum size of a rule file in bytes."""
+"""The maximum size of a rule file."""
+
+
+def rule_files(folder: Path) -> list[Path]:
+    """Return the rule files of a folder. Raises OSError."""
+    return sorted(file for file in folder.iterdir() if file.suffix in (".yaml", ".yml") and file.is_file())
 
 
 def read_file(path: Path, max_bytes: int) -> bytes:

@@ -12,9 +12,10 @@ from reducer.analysis.steps import characters
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import STANDARD_INPUT, write
 from reducer.cli.query import each_answer
-from reducer.cli.rules import Chosen, load, rule_files
+from reducer.cli.rules import Chosen, load
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, counted, say, visible
+from reducer.files import rule_files
 from reducer.histories.lines import ENDINGS
 from reducer.rules import compile_rules
 from reducer.values import Unreducible, chars

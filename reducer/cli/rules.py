@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from reducer.cli.screen import CommandError, counted, visible
 from reducer.errors import RuleError
-from reducer.files import MAX_RULE_BYTES, read_file
+from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 
 if TYPE_CHECKING:
     from reducer.rules import Ruleset
 
-_SUFFIXES = (".yaml", ".yml")
 _WORD = re.compile(r"[\w./-]{1,200}")
 
 
@@ -48,11 +47,6 @@ def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
     if here and own.is_dir() and (found := rule_files(own)):
         return Chosen(tuple(found), "./rules")
     return Chosen(tuple(map(short, rule_files(bundled_rules()))), "the rules bundled with reducer")
-
-
-def rule_files(folder: Path) -> list[Path]:
-    """Return the rule files of a folder. Raises OSError."""
-    return sorted(file for file in folder.iterdir() if file.suffix in _SUFFIXES and file.is_file())
 
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:

@@ -200,7 +200,7 @@ def _locate(file: str, at: Place, message: str = "", help: str = "", *, key: boo
         return Diagnostic(Location(file, 1, 1), "", message, help)
     report = Report(file, lines)
     report.add(locate(tree, at, key=key), "", message, help)
-    return report.found[0]
+    return report.problems[0]
 
 
 @lru_cache(maxsize=1)

@@ -126,6 +126,7 @@ class Target:
     key: Key | None
     lists: Path | None = None
     condition: Expression | None = None
+    warnings: tuple[PathError, ...] = ()
 
 
 def compile_target(text: str) -> Target:
@@ -134,7 +135,13 @@ def compile_target(text: str) -> Target:
     if parts is None:
         return Target(text, compile_key(text))
     lists, condition, rest = parts
-    return Target(text, compile_key(rest) if rest else None, compile_path(lists), compile_expression(condition))
+    try:
+        key = compile_key(rest) if rest else None
+    except PathError as error:
+        error.column += len(text.rstrip()) - len(rest)
+        raise
+    warnings = compile_expression(text).warnings
+    return Target(text, key, compile_path(lists), condition=compile_expression(condition), warnings=warnings)
 
 
 Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]

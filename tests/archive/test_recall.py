@@ -155,7 +155,7 @@ def part(path: str, size: int) -> str:
         ({"find": "a" * 1001}, "Wrong arguments: `find`: String should have at most 1000 characters."),
         ({"offset": 10**9}, f"report `r`, the original: `offset` must be less than its {len(WHOLE)} characters."),
         ({"path": "items["}, "`path`: the expression ends too early at character 7 of `items[`; close `[` with `]`."),
-        ({"path": "keys(@)"}, "`path`: `keys()` makes a new value; a path names places at character 1 of `keys(@)`; "
+        ({"path": "keys(@)"}, "`path`: `keys()` creates a value; a path names places at character 1 of `keys(@)`; "
          "use functions only in filters and conditions."),
         ({"path": "items[?length(@) > `1`]"},
          "`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available."),
