@@ -12,7 +12,7 @@ from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, repor
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import stored
-from reducer.histories.lines import is_heavy, lines_of
+from reducer.histories.files import is_heavy, lines_of
 from reducer.rules import Ruleset
 
 

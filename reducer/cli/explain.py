@@ -27,8 +27,8 @@ from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import CommandError, console, suggestion, visible
 from reducer.cli.views.diff import print_returns
 from reducer.errors import HistoryError
+from reducer.histories.files import ENDINGS
 from reducer.histories.findings import CODES
-from reducer.histories.lines import ENDINGS
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import matches
 from reducer.rules.diagnostics import catalogue

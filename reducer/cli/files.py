@@ -20,9 +20,18 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from reducer.cli import VERBS
 from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
-from reducer.histories import compressed as compression
-from reducer.histories.compressed import CompressedError, decompressed
-from reducer.histories.lines import ENDINGS, Piece, Stream, are_lines, is_lines_name, lines_of, pieces
+from reducer.histories import files as compression
+from reducer.histories.files import (
+    ENDINGS,
+    CompressedError,
+    Piece,
+    Stream,
+    are_lines,
+    decompressed,
+    is_lines_name,
+    lines_of,
+    pieces,
+)
 
 if TYPE_CHECKING:
     from reducer.histories.stored import Return

@@ -16,7 +16,7 @@ from reducer.cli.rules import Chosen, load
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, counted, say, visible
 from reducer.files import rule_files
-from reducer.histories.lines import ENDINGS
+from reducer.histories.files import ENDINGS
 from reducer.rules import compile_rules
 from reducer.values import Unreducible, chars
 

@@ -34,8 +34,8 @@ from reducer.cli.screen import (
     visible,
 )
 from reducer.histories.against import compare
+from reducer.histories.files import MAX_LINE, is_heavy
 from reducer.histories.findings import CODES, Finding
-from reducer.histories.lines import MAX_LINE, is_heavy
 from reducer.histories.validate import check_document, read_document
 from reducer.paths.written import path_text
 

@@ -37,7 +37,7 @@ from tests.agent.agents import (
     steady,
 )
 from tests.archive.samples import execute
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 TOOL = "recall_tool_return"
 WHOLE = {"tool_call_id": "tool_0_deep_research"}

@@ -31,7 +31,7 @@ from tests.agent.agents import (
     script,
     streamed,
 )
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 LISTS_TOOLS = VERSION >= (1, 87)
 INSTRUCTIONS = (

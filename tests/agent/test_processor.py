@@ -20,7 +20,7 @@ from reducer.agent import Archive, history_processor
 from reducer.agent.parts import PartReducer
 from reducer.values import MOST_CHARS
 from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, returns, same, script, turns
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 Processor = Callable[..., list[ModelMessage]]
 

@@ -27,7 +27,7 @@ from tests.agent.agents import (
     streamed,
     turns,
 )
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 SCENARIOS: dict[str, list[list[Any]]] = {
     "plain text": [[TextPart("A long answer, all in text.")]],

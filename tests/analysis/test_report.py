@@ -56,7 +56,7 @@ def test_sizes_add_up() -> None:
     [
         ({}, "short", "unchanged", "the rule removes nothing"),
         ({"when": {"min_chars": 100}}, "x" * 90, "gated", "the rule's `when` does not hold"),
-        ({}, 3, "untouched", "its content is no text, list or object"),
+        ({}, 3, "untouched", "its content is not a text, list or object"),
     ],
 )
 def test_why_a_return_stays(gate: dict[str, Any], content: Any, status: str, why: str) -> None:

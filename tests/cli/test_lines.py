@@ -18,8 +18,7 @@ from pathlib import Path
 import pytest
 
 from reducer import Reducer
-from reducer.histories.compressed import Compression, compressed
-from reducer.histories.lines import MAX_LINE
+from reducer.histories.files import MAX_LINE, Compression, compressed
 from tests.cli.conftest import ENVIRONMENT, LONG, RECORDS, Cli, history, process, start
 
 SHORT = history(("lookup", {"records": RECORDS[:2]}))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reducer import Reducer
-from reducer.histories.compressed import compressed
+from reducer.histories.files import compressed
 from tests.cli.conftest import ENVIRONMENT, LONG, Cli
 
 RULES = ("--rules", "lookup.yaml")
