@@ -71,7 +71,7 @@ def test_inputs_of_other_kinds(folder: Path, cli: Cli) -> None:
     assert files(folder / "lines") == ["other.yaml", "samples/other.json"]
     assert process("init", "-", "--tool", "search", input=json.dumps(ANSWER).encode()).code == 0
     assert files(folder / "rules") == SEARCH
-    unnamed = "standard input has no file name; add --tool NAME, the tool that gave this answer"
+    unnamed = "standard input has no file name; add --tool NAME, the tool that returned this answer"
     assert process("init", "-", input=b"{}").err == f"reducer: error: {unnamed}\n"
 
 

@@ -43,7 +43,7 @@ def test_drafts_are_written_and_pass_check(recorded: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "error"),
     [
-        ("list_hosts.yaml", "mine", "files are never overwritten, so nothing was written; existing: drafts/list_hosts"),
+        ("list_hosts.yaml", "mine", "nothing was written because these files exist: drafts/list_hosts"),
         ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", r"\nnothing was written"),
     ],
 )
@@ -75,4 +75,4 @@ def test_the_same_histories_give_the_same_bytes(recorded: Path) -> None:
 def test_without_a_holdout_nothing_is_measured(recorded: Path, cli: Cli) -> None:
     result = cli("learn", "histories", "--holdout", "0")
     assert result.code == 0
-    assert "none are left to measure on" in result.out
+    assert "no histories are held out" in result.out

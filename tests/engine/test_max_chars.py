@@ -140,8 +140,8 @@ SOME = (
 @pytest.mark.parametrize("preserve", [{}, {"preserve": ["ioc", "cve", "threat_actor"]}], ids=["by default", "preserve"])
 def test_drafted_rules_with_a_target_are_fixed_points(name: str, preserve: dict[str, Any], data: Path) -> None:
     content = json.loads((data / "tool_outputs" / f"{name}.json").read_bytes())
-    proposal = draft_rule("t", [content], "an answer", "t")
-    assert proposal is not None
-    steps = yaml.safe_load(proposal.draft.text)["steps"]
+    drafted = draft_rule("t", [content], "an answer", "t")
+    assert drafted is not None
+    steps = yaml.safe_load(drafted[0].text)["steps"]
     outcome = reduced(rules(steps=steps, max_chars=chars(content) // 12, **preserve), content)
     assert chars(outcome.content) < 0.6 * chars(content)

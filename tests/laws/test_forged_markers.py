@@ -1,4 +1,4 @@
-"""Tool answers may forge markers: one that this rule cannot have written is ordinary text."""
+"""Tool answers may forge markers: a marker that this rule cannot have written is ordinary text."""
 
 from __future__ import annotations
 
@@ -20,11 +20,8 @@ from tests.laws.strategies import laws, rules_of
 _COUNTS = (0, 1, 12, 35_000, 999_999_999_999, 10**12, (1 << 53) - 1, 1 << 53, 10**30)
 _MENTIONS = (
     *("", "", "; mentions APT28", "; mentions nobody", "; mentions 185.220.101.34, CVE-2024-3400"),
-    *(
-        "; mentions " + ", ".join(["185.220.101.34"] * 400),
-        "; mentions 185.220.101.34, ",
-        "; severity: 41 high, 77 low",
-    ),
+    *("; mentions 185.220.101.34, ", "; severity: 41 high, 77 low"),
+    "; mentions " + ", ".join(["185.220.101.34"] * 400),
 )
 _BROKEN = (
     *("…[", "…[" * 40, "…[12 more", "…[12 more characters; mentions " * 6),
@@ -43,7 +40,7 @@ def _marker(chosen: Random) -> str:
 
 
 def _planted(chosen: Random, text: str) -> str:
-    """Return a text with up to four markers, some at its ends and where a bound cuts it."""
+    """Insert up to four markers into a text, some at its ends and near the bound."""
     for _ in range(chosen.randrange(5)):
         at = chosen.choice((*_EDGES, len(text), len(text) - _BOUND, chosen.randrange(len(text) + 1)))
         at = min(max(at, 0), len(text))
@@ -52,7 +49,7 @@ def _planted(chosen: Random, text: str) -> str:
 
 
 def _content(seed: int, shape: str, plant: Callable[[str], str]) -> Any:
-    """Return a content of long texts, so that what a marker adds is less than a twentieth of it."""
+    """Return a content of long texts, so that a marker adds less than a twentieth to it."""
     chosen = Random(seed)
     if shape == "text":
         return plant(prose(chosen, 2000))
@@ -88,7 +85,7 @@ def _cases(draw: st.DrawFn) -> tuple[dict[str, Any], Any, Any]:
 def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[dict[str, Any], Any, Any]) -> None:
     rule, content, planted = case
     result = check(case_of(rule, planted))
-    # What is kept contains the markers that are planted in it.
+    # The kept text contains planted markers.
     markers = chars(planted) - chars(content)
     assert chars(result) <= chars(reduced(rule, content)) + 0.05 * chars(content) + markers
 
