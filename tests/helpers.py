@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from reducer.engine import reduce_content
+from reducer.engine import Outcome, attempt, reduce_content
 from reducer.entities import scan
 from reducer.formats import decode, parse_nested, plain
 from reducer.rules import Rule, Ruleset, check_rules, compile_rules
@@ -38,6 +38,14 @@ def rules(**rule: Any) -> Ruleset:
 def reduced(rule: dict[str, Any], content: Any) -> Any:
     """Reduce a content with one rule given as data."""
     return reduce_content(rules(**rule), "t", content)
+
+
+def fixed_point(ruleset: Ruleset, content: Any) -> Outcome:
+    """Reduce a content without a fault to a result that does not change again."""
+    outcome = attempt(ruleset, "t", content)
+    assert outcome.fault == ""
+    assert reduce_content(ruleset, "t", outcome.content) is outcome.content
+    return outcome
 
 
 def forced(rule: Rule) -> Ruleset:

@@ -1,4 +1,13 @@
-"""`init`: drafts rules from the answers of tools that have none, each with a sample and a test."""
+"""Draft a rule for each tool without one, from stored histories or from samples: files with one answer of a tool each.
+A draft states a reason for each step and comes with a sample and a test. Existing files are never overwritten.
+
+examples:
+  python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
+  python -m reducer init answer.json --tool search a rule from a sample, JSON or text
+  python -m reducer init search.json -o my-rules/  a rule for the tool that the file is named after, in another folder
+
+Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +21,7 @@ from reducer.analysis.steps import characters
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import STANDARD_INPUT, write
 from reducer.cli.query import each_answer
-from reducer.cli.rules import Chosen, load
+from reducer.cli.rules import Chosen, load, rules_error
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, counted, say, visible
 from reducer.files import rule_files
@@ -20,18 +29,6 @@ from reducer.histories.files import ENDINGS
 from reducer.rules import compile_rules
 from reducer.values import Unreducible, chars
 
-_ABOUT = """\
-Draft a rule for each tool without one, from stored histories or from samples: files with one answer of a tool each.
-A draft states a reason for each step and comes with a sample and a test. Existing files are never overwritten.
-"""
-_EXAMPLES = """
-examples:
-  python -m reducer init session.json              rules/TOOL.yaml for each tool of a history without a rule
-  python -m reducer init answer.json --tool search a sample: JSON or text, one answer of a tool
-  python -m reducer init search.json -o my-rules/  a file named after its tool; write to another folder
-
-Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
-"""
 _MAX_ANSWERS = 40
 """A draft uses the longest answers of a tool; more of them add nothing new."""
 _TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
@@ -39,17 +36,11 @@ _TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("init", _ABOUT + _EXAMPLES)
+    reader = parser("init", __doc__)
     add = reader.add_argument
     inputs = "stored histories, folders, samples, or - for standard input"
     add("files", nargs="+", metavar="HISTORY|SAMPLE", help=inputs)
-    add(
-        "-o",
-        "--output",
-        default="rules",
-        metavar="DIR",
-        help="write the drafts to this folder of rules (default: rules)",
-    )
+    add("-o", "--output", default="rules", metavar="DIR", help="write the drafts to this folder (default: rules)")
     add("--tool", metavar="NAME", help="draft only for this tool; for a sample, the tool that returned it")
     options = parse(reader, arguments)
     folder = Path(options.output)
@@ -61,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
     write_drafts(folder, [draft for draft, _ in drafted])
     for draft, trial in drafted:
         answers = _describe(draft.tool, len(trial.outcomes), len(answers_by_tool[draft.tool]))
-        sizes = f"{trial.before:,} -> {trial.after:,} characters"
+        sizes = f"{trial.before:,} -> {counted(trial.after, 'character')}"
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%} of {answers}: {sizes}")
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of each draft refers to it
@@ -140,9 +131,8 @@ def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
         raise CommandError(f"nothing was written because these files exist: {existing}")
     present = {file: file.read_bytes() for file in rule_files(folder)} if folder.is_dir() else {}
     _, problems = compile_rules((str(file), text) for file, text in {**present, **drafted}.items())
-    for problem in problems:
-        # Warnings about other rules do not concern the drafts.
-        if problem.severity == "error" or Path(problem.location.file) in drafted:
-            raise CommandError(f"{folder}: {problem}\nnothing was written")
+    # Warnings about other rules do not concern the drafts.
+    if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in drafted]:
+        raise rules_error(errors, str(folder), "written")
     for file, content in (drafted | samples).items():
         write(file, content)

@@ -1,4 +1,14 @@
-"""`learn`: drafts rules from recorded histories."""
+"""Draft rules from recorded histories. What agents write after a tool return, and can only know from it, shows what a
+rule must keep: which keys agents never use, and how many items and characters suffice. Half of the histories (by task)
+are held out, and the drafts are measured on them as if they had run while the agent worked.
+
+examples:
+  python -m reducer learn histories/                       show what can be learned and its scores; write nothing
+  python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
+
+Each subfolder of a given folder is a source with its own scores. Read every draft: comments state the evidence.
+Exit codes: 0 done, 1 nothing to draft, 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -11,33 +21,15 @@ from reducer.cli.files import Source, read_histories
 from reducer.cli.init import write_drafts
 from reducer.cli.screen import console, counted, make_table, print_indented, say
 
-_ABOUT = """\
-Draft rules from recorded histories. What agents wrote after a tool return and can only know from it shows what a rule
-must keep: which keys agents never used, and how many items and characters suffice. Half of the histories (by task) are
-held out, and the drafts are measured on them as if they had run while the agent worked.
-"""
-_EXAMPLES = """
-examples:
-  python -m reducer learn histories/                       show what can be learned and its scores; write nothing
-  python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
-
-Each subfolder of a given folder is a source with its own scores. Read every draft: comments state the evidence.
-Exit codes: 0 done, 1 nothing to draft, 2 cannot run.
-"""
 _COLUMNS = ("Tool", "returns", "characters", "saved", "kept", "held out", "saved", "kept")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("learn", _ABOUT + _EXAMPLES)
+    reader = parser("learn", __doc__)
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    add(
-        "-o",
-        "--output",
-        metavar="DIR",
-        help="write the drafts to this folder: rule files, and samples/ for their tests",
-    )
+    add("-o", "--output", metavar="DIR", help="write the rule files there, and samples/ for their tests")
     keep = "share of the values used later that rules must keep (default: 95%%)"
     add("--keep", type=share, default=0.95, metavar="SHARE", help=keep)
     add("--holdout", type=share, default=0.5, metavar="SHARE", help="share of the tasks to hold out (default: 50%%)")

@@ -153,7 +153,7 @@ class Path:
 def compile_path(text: str) -> Path:
     """Compile a path. Raises `PathError`, also if the expression creates a value instead of naming places."""
     tree, tokens = parse(text)
-    _check_tokens(tokens)
+    check_tokens(tokens)
     tests = (text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in filters(tokens))
     compiler = _Compiler(tokens, tests, [], width=len(text))
     shape, _ = compiler.follow(tree, 0, False)
@@ -175,7 +175,7 @@ _NEW = {
 }
 
 
-def _check_tokens(tokens: tuple[Token, ...]) -> None:
+def check_tokens(tokens: tuple[Token, ...]) -> None:
     """Raise an error for the first token outside filters that creates a value instead of naming a place."""
     inside = {position for start, end in filters(tokens) for position in range(start, end)}
     for position, token in enumerate(tokens):

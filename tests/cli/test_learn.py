@@ -1,4 +1,4 @@
-"""`learn` on the command line: what it prints, what it writes, and what it refuses."""
+"""`learn`: its output, its files, and its errors."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def test_drafts_are_written_and_pass_check(recorded: Path, cli: Cli) -> None:
     ("file", "text", "error"),
     [
         ("list_hosts.yaml", "mine", "nothing was written because these files exist: drafts/list_hosts"),
-        ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", r"\nnothing was written"),
+        ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", "1 error in the rules; nothing was written"),
     ],
 )
-def test_nothing_is_replaced(recorded: Path, cli: Cli, file: str, text: str, error: str) -> None:
+def test_existing_files_are_never_replaced(recorded: Path, cli: Cli, file: str, text: str, error: str) -> None:
     Path("drafts", file).write_text(text)
     result = cli("learn", "histories", "-o", "drafts")
     assert result.code == 2
