@@ -219,7 +219,7 @@ def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) 
 
     def version(tool: str) -> str:
         rule = ruleset.rule_for(tool)
-        return f"{rule.file}@{rule.digest}" if rule is not None else ""
+        return rule.version if rule is not None else ""
 
     texts = [text.split(b"\n") if chunk.kind == "lines" else [text] for text in (chunk.content, output)]
     try:

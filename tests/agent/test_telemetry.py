@@ -1,4 +1,4 @@
-"""What is reported about reduced returns: to `on_reduce`, to OpenTelemetry and to the log."""
+"""Reports about reduced returns to `on_reduce`, OpenTelemetry and the log."""
 
 from __future__ import annotations
 
