@@ -53,7 +53,10 @@ class PartReducer:
         """
         ruleset = self._rules.ruleset if isinstance(self._rules, Reducer) else None  # `reload` can replace it
         mentions = later_mentions(messages)
-        reduced: list[Reduced] = []
+        result, reduced = list(messages), list[Reduced]()
+
+        def is_new(part: Any) -> bool:
+            return type(part) is ToolReturnPart and id(part) not in self.done
 
         def reduce_content(index: int, tool: str, content: Any) -> Outcome:
             if ruleset is None:
@@ -61,7 +64,7 @@ class PartReducer:
             return attempt(ruleset, tool, content, mentions(index, content) if self._references else None)
 
         def reduce_part(index: int, part: Any) -> Any:
-            if type(part) is not ToolReturnPart or id(part) in self.done:
+            if not is_new(part):
                 return part
             _, content, new = self.originals.get(id(part), (None, None, None))
             if new is None or content is not part.content:
@@ -72,7 +75,10 @@ class PartReducer:
                     reduced.append(Reduced(part, new, outcome))
             return new
 
-        return [with_parts(message, partial(reduce_part, index)) for index, message in enumerate(messages)], reduced
+        for index, message in enumerate(messages):
+            if any(map(is_new, message.parts)):
+                result[index] = with_parts(message, partial(reduce_part, index))
+        return result, reduced
 
     def _attempt(
         self, part: ToolReturnPart, reduce_content: Callable[[str, Any], Outcome]
