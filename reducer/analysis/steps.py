@@ -175,7 +175,7 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
                 after=new_size,
                 changes=changes(removed.get(run.number, ())),
                 # What is restored inside an item may include what an earlier step removed.
-                restored=min(restored[run.number], size - new_size),
+                restored=max(0, min(restored[run.number], size - new_size)),
                 missing=absent,
                 seen=seen,
                 always_kept=always_kept,

@@ -291,8 +291,8 @@ class Place:
 
     def _cut(self, cut: Cut) -> None:
         before = self.node if type(self.node) is Cut else None
-        # Restoring may make an earlier cut longer, so it is not the measure.
-        if len(cut.written) < len(self.value):
+        # An earlier cut may be the shorter one now, but not with the mentions that restoring adds.
+        if len(cut.written) < len(self.value) and (before is None or cut.written != before.written):
             cut.step = self.work.step
             cut.before = before.before if before is not None and before.step == cut.step else before
             self._attach(cut)

@@ -9,9 +9,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from reducer.engine import attempt
 from reducer.values import chars
 from tests.helpers import prose, reduced
 from tests.laws.laws import case_of, check, law_5_idempotent
@@ -84,6 +85,8 @@ def _cases(draw: st.DrawFn) -> tuple[dict[str, Any], Any, Any]:
 @given(_cases())
 def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[dict[str, Any], Any, Any]) -> None:
     rule, content, planted = case
+    without = case_of(rule, content)
+    assume(not attempt(without.ruleset, without.tool, content).fault)  # the steps themselves are not idempotent
     result = check(case_of(rule, planted))
     # The kept text contains planted markers.
     markers = chars(planted) - chars(content)
