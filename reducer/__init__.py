@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in `typing`, which takes longer to import than all that is imported here
+TYPE_CHECKING = False  # like `typing.TYPE_CHECKING`, but `typing` is slow to import
 if TYPE_CHECKING:
     from typing import Any
 
@@ -13,8 +13,7 @@ __all__ = ["Diagnostic", "HistoryError", "Reducer", "RuleError"]
 
 
 def __getattr__(name: str) -> Any:
-    # On demand, because the engine takes as long to import as yaml and pydantic together: whoever only checks rules or
-    # scans texts does not need it.
+    # Import the engine on demand: it takes as long as yaml and pydantic together, and checking rules does not need it.
     if name in __all__:
         from importlib import import_module
 

@@ -21,9 +21,9 @@ _logger = logging.getLogger("reducer")
 
 @dataclass(slots=True, eq=False)
 class Reducer:
-    """Reduce tool returns with rules; safe to share between threads.
+    """Reduces tool returns with rules. Threads can share it.
 
-    `sources` are the files and folders that the rules were loaded from. Only `reload` replaces `ruleset`.
+    `sources` are the files and folders from which the rules were loaded. Only `reload` replaces `ruleset`.
     """
 
     ruleset: Ruleset
@@ -34,18 +34,15 @@ class Reducer:
 
     @classmethod
     def load(cls, *sources: Path | str) -> Reducer:
-        """Load rule files, and all `.yaml` and `.yml` files of folders.
-
-        Raises `RuleError` with every problem of every file.
-        """
+        """Load rule files, and all `.yaml` and `.yml` files in folders. Raises `RuleError` with every problem."""
         return cls(read_rules(*sources), sources)
 
     def reload(self) -> tuple[Diagnostic, ...]:
-        """Load the rules from their sources again; return the problems that prevent it.
+        """Load the rules from their sources again, and return the problems that prevent this.
 
-        With any problem, the current rules stay in use and the problems are also logged. Processors and capabilities
-        that use this `Reducer` apply the new rules to returns that they have not reduced yet; the others stay as they
-        are, so the prefix of a conversation does not change. Raises `ValueError` for a `Reducer` without sources.
+        If there are problems, they are also logged and the current rules stay in use. Processors and capabilities that
+        use this `Reducer` apply the new rules only to returns that they have not reduced before, so the prefix of a
+        conversation does not change. Raises `ValueError` for a `Reducer` without sources.
         """
         if not self.sources:
             raise ValueError("these rules were not loaded from files: create the Reducer with Reducer.load")
@@ -59,17 +56,17 @@ class Reducer:
         return ()
 
     def reduce_content(self, tool: str, content: Any, on_fault: OnFault | None = None) -> Any:
-        """Reduce the content of one return of `tool`; return the same object if nothing changes. Never raises.
+        """Reduce the content of one return of `tool`, or return the same object if nothing changes. Never raises.
 
-        `on_fault(tool, reason)` is called if there is a rule for the content but it cannot be reduced.
+        `on_fault(tool, reason)` is called if a rule applies but the content cannot be reduced.
         """
         return reduce_content(self.ruleset, tool, content, on_fault)
 
     def reduce(self, messages: Sequence[ModelMessage], references: bool = True) -> list[ModelMessage]:
-        """Reduce the tool returns of a history of PydanticAI messages; unchanged messages are the same objects.
+        """Reduce the tool returns of a history of PydanticAI messages. Unchanged messages stay the same objects.
 
         With `references`, keep every item, key and text that contains a distinctive value (an id, an address, a name
-        or a number) which the agent mentions later, in a text or in the arguments of a tool call.
+        or a number) that the agent mentions later in a text or in the arguments of a tool call.
         """
         from reducer.histories.live import later_mentions, reduce_messages
 
@@ -77,13 +74,13 @@ class Reducer:
         return reduce_messages(messages, partial(reduce_content, self.ruleset), mentions)
 
     def reduce_json(self, data: bytes, references: bool = True) -> bytes:
-        """Reduce the tool returns of a stored history, JSON as UTF-8 bytes; all other bytes stay.
+        """Reduce the tool returns of a stored history (UTF-8 JSON). All other bytes stay the same.
 
-        `references` is as in `reduce`. Raises `HistoryError` if the data is not a history.
+        `references`: see `reduce`. Raises `HistoryError` if the data is not a history.
         """
         from reducer.histories.stored import later_mentions, reduce_json
 
-        ruleset = self.ruleset  # `reload` may replace it meanwhile
+        ruleset = self.ruleset  # `reload` can replace it at any time
         return reduce_json(
             data,
             partial(reduce_content, ruleset),
@@ -92,8 +89,8 @@ class Reducer:
         )
 
     def instructions(self, tools: Iterable[str] | None = None) -> str:
-        """Return static text that tells a model what the rules for `tools`, or all rules, leave out.
+        """Return static text that tells a model what the rules for `tools` (by default all rules) leave out.
 
-        The text has one line per rule, and is empty if there is none.
+        The text contains a heading and one line per rule. It is empty if there are no rules.
         """
         return instructions(self.ruleset, tools)

@@ -1,4 +1,4 @@
-"""Errors, and problems of rule files as data."""
+"""Exceptions, and problems in rule files as data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
-    """A position in a text file: `line` and `column` count from 1, columns in characters."""
+    """A position in a text file. `line` and `column` (in characters) start at 1."""
 
     file: str
     line: int
@@ -19,7 +19,7 @@ class Location:
 
 
 class Edit(NamedTuple):
-    """A change of a text file: replace the `width` characters from `column` in `line` (both from 1) with `text`."""
+    """A change to a text file: `text` replaces `width` characters at `line` and `column`, which start at 1."""
 
     line: int
     column: int
@@ -29,10 +29,11 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem at one location: `excerpt` is the line, `width` the number of characters under the caret.
+    """A problem at one location of a rule file.
 
-    `code` is a key of `reducer/rules/diagnostics.toml`: `E` for errors or `W` for warnings, and three digits. `fix`
-    corrects the problem as the author intends, and is empty if the intention is not certain.
+    `code`: a key of `reducer/rules/diagnostics.toml`, `E` (error) or `W` (warning) and three digits.
+    `excerpt` and `width`: the line, and the number of characters to underline.
+    `fix`: edits that correct the problem, or none if it is not clear what the author intended.
     """
 
     location: Location
@@ -45,7 +46,7 @@ class Diagnostic:
 
     @property
     def severity(self) -> Literal["error", "warning"]:
-        """Return whether the problem is an error or a warning."""
+        """The severity, as the code implies."""
         return "warning" if self.code.startswith("W") else "error"
 
     def __str__(self) -> str:
@@ -55,18 +56,18 @@ class Diagnostic:
         return "\n".join(lines)
 
     def excerpt_lines(self) -> list[str]:
-        """Return the excerpt and the caret below it, or nothing without an excerpt."""
+        """Return the excerpt and a line with carets below it, or nothing if there is no excerpt."""
         if not self.excerpt:
             return []
         number = str(self.location.line)
         margin = " " * len(number)
-        # A tab stays a tab below the line, so that the terminal puts the caret under the character.
+        # Repeat tabs, so that a terminal shows the carets below the right characters.
         lead = "".join("\t" if c == "\t" else " " for c in self.excerpt[: self.location.column - 1])
         return [f"  {number} | {self.excerpt}", f"  {margin} | {lead}{'^' * max(1, self.width)}"]
 
 
 class RuleError(ValueError):
-    """Rule files that cannot be used: `problems` has a `Diagnostic` for every error, ordered by file and line."""
+    """Rule files cannot be used. `problems` contains a `Diagnostic` for every error, ordered by file and line."""
 
     def __init__(self, problems: tuple[Diagnostic, ...]) -> None:
         self.problems = problems
@@ -74,8 +75,8 @@ class RuleError(ValueError):
 
 
 class HistoryError(ValueError):
-    """A text that is not a history: the message names the file or position and what was expected."""
+    """A text is not a history. The message names the file or position and explains what was expected."""
 
 
 class ArchiveError(OSError):
-    """An archive that cannot be used: the message names the file and the reason."""
+    """An archive cannot be used. The message names the file and the reason."""

@@ -1,12 +1,12 @@
 """Markers, which replace what was cut: the only text that reducer writes.
 
-    text = kept (marker "…" kept)* [marker tail]   a text that was cut. With "…", a kept part follows the marker:
+    text = kept (marker "…" kept)* [marker tail]   a text that was cut; after "…", another kept part follows:
                                                    `It …[900 more characters]… is INC-4711.`
     item = marker                                  the last item of a list: `…[35 more items; mentions APT28]`
     marker = "…[" count " more " ("characters" | "items") ["; mentions " value *(", " value)] "]"
 
-`kept` and `tail` are characters of the original text. A value is an entity as it was written. A space precedes a marker
-with text before it.
+`kept` and `tail` are parts of the original text. A value is an entity as it was written. If there is text before a
+marker, a space separates them.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from typing import Literal
 
 Unit = Literal["characters", "items"]
 Reads = Callable[[str], bool]
-"""A function that returns whether a value reads as one entity: a marker with any other value is ordinary text."""
+"""Returns whether a text is exactly one entity. A marker that mentions anything else is ordinary text."""
 
 PREFIX = "…["
 CONTINUES = "…"
-"""Follows a marker with more kept text after it."""
+"""Follows a marker if more of the text was kept after it."""
 _INNER_CLOSING = "]" + CONTINUES
 _MAX_COUNT = (1 << 53) - 1
 """The largest count: the largest integer that every JSON parser preserves."""
 _HEAD = re.compile(r"…\[([1-9][0-9]{0,15}) more (characters|items)(?:; mentions |\])")
-# Limits against forged markers. No cut leaves more starts of markers, brackets in a mention, or characters in a value.
+# Limits for forged markers. Real markers stay below them.
 _MAX_STARTS = 4
 _MAX_BRACKETS = 16
 _MAX_VALUE_CHARS = 4096
 _MAX_WITH_MENTIONS = 500
-"""Markers with mentions and kept text after them that are tried in one text."""
+"""Maximum number of inner markers with mentions that are read in one text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A marker in a text: how many characters or items were cut, and the preserved entities in them as first written.
+    """A marker in a text: the number of omitted characters or items, and the preserved entities that they contained.
 
-    It is `text[start:stop]`, with the space before it and the `…` after it.
+    `text[start:stop]` is the marker with the space before it and the `…` after it.
     """
 
     count: int
@@ -54,14 +54,14 @@ def is_marked(text: str) -> bool:
 
 
 def written(count: int, unit: Unit, mentions: tuple[str, ...] = ()) -> str:
-    """Return the text of a marker. A sum of counts beyond the largest count becomes the largest."""
+    """Return the text of a marker. `count` is limited to the largest count."""
     count = min(count, _MAX_COUNT)
     mentioned = f"; mentions {', '.join(mentions)}" if mentions else ""
     return f"{PREFIX}{count} more {unit}{mentioned}]"
 
 
 def read(text: str, head: int, tail: int, reads: Reads) -> Marker | None:
-    """Return the marker of a text that was cut to at most `head` and `tail` characters, None without one."""
+    """Return the marker in a text that was cut to at most `head` and `tail` characters, or None."""
     end = text.rfind(PREFIX, 0, head + len(PREFIX) + 1)
     for _ in range(_MAX_STARTS):
         if end < 0:
@@ -74,7 +74,7 @@ def read(text: str, head: int, tail: int, reads: Reads) -> Marker | None:
 
 
 def read_all(text: str, tail: int, reads: Reads) -> tuple[Marker, ...]:
-    """Return the markers of earlier cuts: those before a `…`, and the one before at most `tail` characters."""
+    """Return the markers of earlier cuts: inner markers, and the last one before at most `tail` characters."""
     if PREFIX not in text:
         return ()
     found: list[Marker] = []
@@ -93,12 +93,12 @@ def read_all(text: str, tail: int, reads: Reads) -> tuple[Marker, ...]:
 
 
 def read_item(item: object, reads: Reads) -> Marker | None:
-    """Return the marker in the last item of a list, None if the item is not a marker."""
+    """Return the marker that is an item of a list, or None if the item is not a marker."""
     return _whole(item, "items", reads) if type(item) is str else None
 
 
 def read_alone(text: str, reads: Reads) -> Marker | None:
-    """Return the marker that is a complete text, None if the text is not a marker."""
+    """Return the marker that is a complete text, or None if the text is not a marker."""
     return _whole(text, "characters", reads)
 
 
@@ -107,7 +107,7 @@ def _whole(text: str, unit: Unit, reads: Reads) -> Marker | None:
 
 
 def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str = "]", first: int = 0) -> Marker | None:
-    """Return the marker that starts at `start` and whose `closing` ends at `first` or later, None without one."""
+    """Return the marker that starts at `start` and whose `closing` ends at `first` or later, or None."""
     match = _HEAD.match(text, start)
     own = start - 1 if start and text[start - 1] == " " else start
     if match is None or match[2] != unit or (own == start and start > 0):
@@ -135,7 +135,7 @@ def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str 
 
 
 def _mentions(text: str, begin: int, stop: int, reads: Reads) -> tuple[str, ...] | None:
-    # Read values one by one, so that thousands of forged markers cost no more than their first values.
+    # Stop at the first invalid value, so that thousands of forged markers cost little time.
     values = []
     while True:
         comma = text.find(", ", begin, min(stop, begin + _MAX_VALUE_CHARS + 2))

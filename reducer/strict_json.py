@@ -1,7 +1,7 @@
-"""JSON with the same limit of nesting and the same errors in every version of Python.
+"""Read JSON with the same nesting limit and the same errors in every version of Python.
 
-Python 3.11 reads about 950 levels, fewer with a deeper call stack, 3.13 reads 10,000, and 3.14 what the stack of the
-thread allows. Since 3.13 a trailing comma is reported at the comma and not behind it.
+The limit of `json` depends on the version and the call stack: about 950 levels in Python 3.11 and 10,000 in 3.13. Since
+3.13, the error for a trailing comma is located at the comma and not after it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from json.decoder import JSONDecodeError
 from typing import Any
 
 DEEPEST = 256
-"""Levels of nesting that are read: PydanticAI reads 200, and every Python reads 256 from any call stack."""
+"""Maximum levels of nesting. PydanticAI reads 200; every Python reads 256 from any call stack."""
 
 
 def loads(text: str | bytes | bytearray, parse_constant: Callable[[str], Any] | None = None) -> Any:
-    """Return the value of a JSON text. Raises RecursionError beyond `DEEPEST` levels, ValueError for invalid JSON."""
+    """Return the value of a JSON text. Raises RecursionError above `DEEPEST` levels and ValueError for invalid JSON."""
     value = json.loads(text, parse_constant=parse_constant)
     if is_deep(value, len(text)):
         raise RecursionError(f"nested deeper than {DEEPEST} levels")
@@ -25,10 +25,10 @@ def loads(text: str | bytes | bytearray, parse_constant: Callable[[str], Any] | 
 
 
 def is_deep(value: Any, length: int, levels: int = DEEPEST) -> bool:
-    """Return whether a value from a text of `length` characters has more than so many `levels`."""
+    """Return whether a value that was read from a text of `length` characters has more than `levels` levels."""
     if length <= 2 * levels:
         return False
-    # One level at a time at C speed, 2 to 13% of the time of parsing. A text refers to nothing.
+    # Visit one level at a time at C speed, in 2 to 13% of the time for parsing. Texts and numbers have no referents.
     level = [value]
     for _ in range(levels):
         level = gc.get_referents(*level)
@@ -38,7 +38,7 @@ def is_deep(value: Any, length: int, levels: int = DEEPEST) -> bool:
 
 
 def as_python_3_11(error: JSONDecodeError) -> JSONDecodeError:
-    """Return an error with the message and the position that Python 3.11 reports."""
+    """Return an error with the message and the position of Python 3.11."""
     if not error.msg.startswith("Illegal trailing comma"):
         return error
     text, at = error.doc, error.pos + 1

@@ -1,4 +1,4 @@
-"""JSON values: contents as rules see them, their length for the model, and their canonical text."""
+"""JSON values: how rules see a content, how many characters the model sees, and the canonical JSON text."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pydantic_core import CoreConfig, PydanticSerializationError, SchemaSerializ
 from pydantic_core.core_schema import any_schema
 
 MAX_DEPTH = 128
-"""Levels of nesting that rules see: a fixed bound, so that the call stack has no influence."""
+"""Maximum levels of nesting in a content, fixed so that results do not depend on the call stack."""
 
 MOST_CHARS = 1 << 26
-"""Characters of the longest text that is parsed or scanned for entities, which takes about three seconds."""
+"""Maximum length of a text that is parsed or scanned for entities, which takes about three seconds."""
 
 PLAIN = frozenset({dict, list, str, int, float, bool, NoneType})
-"""The types of parsed JSON. For any other type rules see what `shown` returns."""
+"""The types of parsed JSON. `shown` converts any other type for rules."""
 _SCALARS = frozenset({str, int, bool, NoneType})
 
-# The media items of `pydantic_ai.messages`: the texts that each kind requires, and the types of the fields that any
-# item can have. Releases store different ones.
+# The media items of `pydantic_ai.messages`: the required texts of each kind, and the types of all other fields, which
+# differ between releases.
 _MEDIA = {
     **dict.fromkeys(("image-url", "audio-url", "video-url", "document-url"), ("url",)),
     "binary": ("data", "media_type"),
@@ -37,13 +37,13 @@ _MEDIA_FIELDS = {
 
 
 class Unreducible(Exception):
-    """A content that stays unchanged: too deep, or with a value that has no JSON form. The API never raises it."""
+    """A content stays unchanged because it is too deep or contains a value without a JSON form. For internal use."""
 
 
 def is_media(value: Any) -> bool:
-    """Return whether a value is a media item (image, audio, document, upload), as an object or as stored JSON.
+    """Return whether a value is a media item (image, audio, document, upload), as stored JSON or as an object.
 
-    An object of any class is a media item if it is stored as one.
+    An object of any class is a media item if its stored JSON is one.
     """
     kind = type(value)
     if kind is dict:
@@ -53,7 +53,7 @@ def is_media(value: Any) -> bool:
     name = getattr(value, "kind", None)
     if not isinstance(name, str) or name not in _MEDIA:
         return False
-    # The class shows it for PydanticAI's own items: do not encode their bytes.
+    # Recognise PydanticAI's own items by their class, to avoid encoding their bytes.
     if any(base.__module__ == "pydantic_ai.messages" for base in kind.__mro__):
         return True
     try:
@@ -77,9 +77,9 @@ def _is_stored_media(item: dict[str, Any]) -> bool:
 
 
 def shown(value: Any) -> Any:
-    """Return a value as it is stored: a model, dataclass, tuple, enum or date as JSON types, NaN and infinity as null.
+    """Convert one value to the JSON types that PydanticAI stores; NaN and infinity become null.
 
-    Returns the same object for a plain value, without entering containers, and for a media item.
+    Returns the same object for plain values, whose items are not converted, and for media items.
     Raises `Unreducible` for an object that has no JSON form.
     """
     kind = type(value)
@@ -87,7 +87,7 @@ def shown(value: Any) -> Any:
         return value if value - value == 0 else None
     if kind is dict:
         try:
-            "".join(value)  # the fastest check that all keys are texts: 0.15 µs for twelve keys
+            "".join(value)  # the fastest check that all keys are texts
         except TypeError:
             return {_key(key): item for key, item in value.items()}
         return value
@@ -95,7 +95,7 @@ def shown(value: Any) -> Any:
         return value
     if hasattr(value, "__plain__"):
         return value.__plain__()
-    # Convert one level of a container of another type, so that its media items keep their identity.
+    # Convert only one level of other containers, so that media items in them keep their identity.
     if isinstance(value, dict):
         return {_key(key): item for key, item in value.items()}
     return list(value) if isinstance(value, (list, tuple)) else _jsonable(value)
@@ -114,23 +114,19 @@ def _key(key: Any) -> str:
     return str(next(iter(_stored.to_python({key: None}, mode="json"))))
 
 
-# What PydanticAI's own adapter does with a content: field names unless a model's configuration says
-# `serialize_by_alias`.
+# Same settings as PydanticAI's adapter: field names, unless the configuration of a model sets `serialize_by_alias`.
 _stored = SchemaSerializer(any_schema(), CoreConfig(ser_json_bytes="base64", ser_json_inf_nan="null"))
 
 
 def stored_json(value: Any) -> bytes:
-    """Return the bytes that PydanticAI stores for a content: compact JSON in UTF-8.
-
-    Raises `ValueError` (`PydanticSerializationError` is one) for a value without a JSON form.
-    """
+    """Return the bytes that PydanticAI stores for a content: compact UTF-8 JSON. Raises `ValueError`."""
     return _stored.to_json(value)
 
 
 def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Return a value with everything in it as stored, the same object if nothing differs.
+    """Convert a value and everything in it as `shown` does; return the same object if nothing changes.
 
-    Raises `Unreducible` beyond `depth` levels.
+    Raises `Unreducible` above `depth` levels.
     """
     if depth < 0:
         raise Unreducible(f"deeper than {MAX_DEPTH} levels")
@@ -149,7 +145,7 @@ def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
 
 
 def dump(value: Any) -> str:
-    """Return the canonical JSON text of a value: no spaces, non-ASCII characters as they are, lone surrogates escaped.
+    """Return the canonical JSON text of a value: without spaces, with only lone surrogates escaped.
 
     Raises `ValueError` for NaN and infinity.
     """
@@ -157,7 +153,7 @@ def dump(value: Any) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text with its lone surrogates as JSON escapes, so that it can be encoded."""
+    """Escape the lone surrogates in a text as JSON does, so that it can be encoded."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -167,9 +163,9 @@ _encode: Callable[[Any], str] = json.JSONEncoder(
 
 
 def chars(value: Any, bound: float = float("inf")) -> int:
-    """Return the number of characters that the model sees: those of a text, or of anything else as compact JSON.
+    """Count the characters that the model sees: those of a text, or of the compact JSON of any other value.
 
-    Counting stops beyond `bound`, with some number above it. Raises `Unreducible` beyond `MAX_DEPTH` levels.
+    Counting stops above `bound` and returns any number above it. Raises `Unreducible` above `MAX_DEPTH` levels.
     """
     if type(value) not in PLAIN:
         value = shown(value)
@@ -194,7 +190,7 @@ def _number_chars(value: float) -> int:
         text = repr(value)
     except ValueError as error:
         raise Unreducible("a number of more digits than Python writes") from error
-    return len(to_json(value)) if "e-0" in text else len(text)  # JSON has 1e-7 for 1e-07, and 0.00001 for 1e-05
+    return len(to_json(value)) if "e-0" in text else len(text)  # JSON writes 1e-07 as 1e-7 and 1e-05 as 0.00001
 
 
 def _json_chars(value: Any, bound: float, depth: int) -> int:

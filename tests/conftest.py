@@ -18,16 +18,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """Return the folder of the real data beside the checkout; skip the test where it is missing."""
+    """Return the folder with real data next to the checkout, or skip the test if it is missing."""
     folder = (Path(__file__).parents[1] / ".." / "shared" / "data").resolve()
     if not folder.is_dir():
-        pytest.skip("the real data is not beside the checkout")
+        pytest.skip("there is no real data next to the checkout")
     return folder
 
 
 @pytest.fixture(scope="session")
 def definition(data: Path) -> ModuleType:
-    """Load the reference definition, which is a script beside the real data."""
+    """Load the reference definition of retention, a script in the folder with real data."""
     spec = importlib.util.spec_from_file_location("retention", data / "retention.py")
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""Rules and contents for tests: compile, reduce, and look at what is left. The shipped rules and their products."""
+"""Rules and contents for tests, and the shipped rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from reducer.engine import reduce_content
+from reducer.engine import Outcome, attempt, reduce_content
 from reducer.entities import scan
 from reducer.formats import decode, parse_nested, plain
 from reducer.rules import Rule, Ruleset, check_rules, compile_rules
@@ -19,17 +19,17 @@ from reducer.values import is_media
 
 
 def rule_file(rule: dict[str, Any]) -> tuple[str, str]:
-    """Return the name and the text of a rule for the tool `t`, given as data without its version."""
+    """Return the file name and the text of a rule for the tool `t`. The data needs no `version`."""
     return "rule.yaml", json.dumps({"version": 1, "tool": "t", **rule})
 
 
 def compiled(rule: dict[str, Any]) -> Ruleset | None:
-    """Compile a rule given as data; None if it is rejected."""
+    """Compile a rule given as data, or return None if it is rejected."""
     return compile_rules([rule_file(rule)])[0]
 
 
 def rules(**rule: Any) -> Ruleset:
-    """Compile a rule given as data; fail if it is rejected."""
+    """Compile a rule given as data, and fail if it is rejected."""
     ruleset, problems = compile_rules([rule_file(rule)])
     assert ruleset is not None, problems
     return ruleset
@@ -40,8 +40,16 @@ def reduced(rule: dict[str, Any], content: Any) -> Any:
     return reduce_content(rules(**rule), "t", content)
 
 
+def fixed_point(ruleset: Ruleset, content: Any) -> Outcome:
+    """Reduce a content without a fault to a result that does not change again."""
+    outcome = attempt(ruleset, "t", content)
+    assert outcome.fault == ""
+    assert reduce_content(ruleset, "t", outcome.content) is outcome.content
+    return outcome
+
+
 def forced(rule: Rule) -> Ruleset:
-    """Return a ruleset in which `rule` is for every tool."""
+    """Return a ruleset in which `rule` applies to every tool."""
     return Ruleset((rule,), lambda tool: rule)
 
 
@@ -49,18 +57,18 @@ def forced(rule: Rule) -> Ruleset:
 
 
 def decoded(content: Any) -> Any:
-    """Return what a content expresses: the structure in a text, any other content as it is."""
+    """Return the structure in a text, or any other content unchanged."""
     return decode(content) if isinstance(content, str) else content
 
 
 def decoded_nested(text: str) -> Any:
-    """Return the structure in a text within a content; the text if there is none."""
+    """Return the structure in a nested text, or the text if it contains none."""
     found = parse_nested(text)
     return text if found is None else plain(found[0])
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield every text in a value, each key before its value; media items are not entered."""
+    """Yield every text and key in a value, except those in media items."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict) and not is_media(value):
@@ -80,7 +88,7 @@ def entities(value: Any, types: frozenset[str] | None = None) -> dict[str, None]
 def is_bounded(value: str, text: str) -> bool:
     """Return whether `value` is in `text`, bounded by non-word characters.
 
-    The letters and digits of an escape, as in the JSON texts `\\n192.0.2.1` and `\\ud800evil[.]com`, belong to no word.
+    The letters and digits of an escape, as in the JSON texts `\\n192.0.2.1` and `\\ud800evil[.]com`, do not count.
     """
     before = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\\u[0-9a-f]{4}))" if value[0].isalnum() else ""
     after = r"(?![A-Za-z0-9])" if value[-1].isalnum() else ""
@@ -92,7 +100,7 @@ ENTITIES = ("185.220.101.34", "1[.]2[.]3[.]4", "evil-updates.com", "CVE-2024-340
 
 
 def prose(chosen: Random, words: int) -> str:
-    """Return a text of so many words, a few of them entities."""
+    """Return a text with this number of words. A few of them are entities."""
     return " ".join(chosen.choice(ENTITIES if chosen.random() < 0.03 else WORDS) for _ in range(words))
 
 
@@ -112,4 +120,4 @@ PRODUCTS = {
     "aws_security_hub": ("aws_securityhub__getfindings",),
     "siem_incidents": ("microsoft365defender__fetch_response",),
 }
-"""The recorded answers of the product of each rule. The other rules have samples, and `execute` has histories."""
+"""The recorded answers for each rule for a product. The other rules are tested with samples and histories."""

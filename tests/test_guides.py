@@ -1,15 +1,15 @@
-"""Every example in a guide runs and gives what the guide shows.
+"""Every example in a guide runs and produces the output that the guide shows.
 
-The blocks of a guide run from top to bottom in a folder of their own, which contains `rules` and `reducer/samples`:
+The blocks of a guide run from top to bottom in a new folder, which contains `rules` and `reducer/samples`:
 
-- `python` runs. It prints the `text` block that follows. Tags: `continues` keeps the names of the block before,
-  `pydantic-ai>=2` and `pydantic-ai<2` skip the block with other versions.
-- `console` runs the lines that start with `$ `. They print the lines that follow; `...` stands for any lines.
-- `yaml` is a rule file without problems, and its tests pass. If its first line is a comment with a file name, the
-  block is stored under this name. With the tag `failing` it is only stored, with `part` it is not run.
-- `given` and `left`, tags of `json` and `text` blocks: a return, and what the rule file above leaves of it.
+- `python` blocks run. Their output is the `text` block that follows. The tag `continues` keeps the names of the
+  previous block, and `pydantic-ai>=2` and `pydantic-ai<2` skip the block with other versions.
+- The lines of `console` blocks that start with `$ ` run. Their output is the lines below; `...` stands for any lines.
+- A `yaml` block is a rule file without problems, and its tests pass. If its first line is a comment with a file name,
+  the block is stored under this name. A block with the tag `failing` is only stored, and one with `part` is ignored.
+- `json` and `text` blocks with the tags `given` and `left` are a return and the result of the rule file above.
 
-The generated section about actions is left out: the examples of operations are tested with the operations.
+The generated section about actions is skipped, because `tests/operations` runs these examples.
 """
 
 from __future__ import annotations

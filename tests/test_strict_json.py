@@ -1,4 +1,4 @@
-"""Every Python reads JSON to the same depth."""
+"""Every version of Python reads JSON to the same depth and reports the same errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def nested(levels: int, inner: str, kinds: str = "[") -> str:
 @pytest.mark.parametrize(
     ("inner", "more"), [("1", 0), ('"text"', 0), ("[]", 1), ("{}", 1), ('[1,"a",[],3]', 2), ('{"a":1,"b":{}}', 2)]
 )
-def test_so_many_levels_are_read_and_no_more(kinds: str, inner: str, more: int) -> None:
+def test_the_deepest_json_is_read_and_deeper_json_is_refused(kinds: str, inner: str, more: int) -> None:
     deepest, deeper = nested(DEEPEST - more, inner, kinds), nested(DEEPEST + 1 - more, inner, kinds)
     assert json.dumps(loads(deepest), separators=(",", ":")) == deepest
     with pytest.raises(RecursionError):
@@ -34,7 +34,7 @@ def test_so_many_levels_are_read_and_no_more(kinds: str, inner: str, more: int) 
 
 
 @pytest.mark.parametrize("levels", [DEEPEST + 1, 900, 5_000, 9_000, 100_000])
-def test_too_deep_is_too_deep_for_every_python(levels: int) -> None:
+def test_json_that_is_too_deep_is_refused(levels: int) -> None:
     with pytest.raises(RecursionError):
         loads(nested(levels, "1"))
 
@@ -72,6 +72,6 @@ def test_a_short_text_is_not_counted() -> None:
         (JSONDecodeError("Expecting value", "[1,]", 3), "Expecting value", 3),
     ],
 )
-def test_words_of_newer_pythons_are_those_of_older_ones(error: JSONDecodeError, message: str, at: int) -> None:
+def test_errors_are_those_of_python_3_11(error: JSONDecodeError, message: str, at: int) -> None:
     found = as_python_3_11(error)
     assert (found.msg, found.pos) == (message, at)

@@ -1,7 +1,7 @@
-"""Reduce tool returns inside a PydanticAI agent, when they are first sent to the model.
+"""Reduces tool returns inside a PydanticAI agent before they are first sent to the model.
 
-`history_processor(rules)` returns a function for `Agent(history_processors=[…])` or `ProcessHistory(…)`;
-`ReduceToolReturns(rules)` is a capability. With an archive, `recall_tools` lets the model read originals.
+`ReduceToolReturns(rules)` is a capability. `history_processor(rules)` returns a function for
+`Agent(history_processors=[…])` or `ProcessHistory(…)`. `recall_tools(archive)` lets the model read originals.
 """
 
 from reducer.agent.capability import ReduceToolReturns

@@ -22,8 +22,8 @@ from reducer.agent.processor import RulesLike, check_flags, history_processor, l
 from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive
 
-# The hook for changes to the request alone: `prepare_model_request` from PydanticAI 2.64 on, `wrap_model_request` until
-# 2.53. In between, PydanticAI may store what any hook changes.
+# PydanticAI does not store what these hooks change: `prepare_model_request` since 2.64 and `wrap_model_request` before
+# 2.54. The versions in between have no such hook.
 _PREPARES = hasattr(AbstractCapability, "prepare_model_request")
 _WRAPS = not _PREPARES and tuple(map(int, __version__.split(".")[:2])) < (2, 54)
 
@@ -32,13 +32,13 @@ _WRAPS = not _PREPARES and tuple(map(int, __version__.split(".")[:2])) < (2, 54)
 class ReduceToolReturns(AbstractCapability[Any]):
     """A capability that reduces tool returns.
 
-    `rules`, `on_reduce` and `telemetry`: see `history_processor`. `persist`: store the reduced history of the run;
-    without it only the request is reduced, which PydanticAI 2.54 to 2.63 cannot do. `instructions`: tell the model what
-    the rules for the agent's tools leave out. `archive`: store the originals, and give the model the tool
-    `recall_tool_return`.
+    `rules`, `on_reduce`, `telemetry`: see `history_processor`.
+    `persist`: also reduce the stored history of the run, not only the request. PydanticAI 2.54 to 2.63 needs True.
+    `instructions`: tell the model what the rules for the agent's tools leave out.
+    `archive`: store the originals, and give the model the tool `recall_tool_return`.
+    `id`: a second `ReduceToolReturns` in the same agent needs a different id.
 
-    Raises what `history_processor` raises, and `UserError` for what this version of PydanticAI cannot do. An agent has
-    one `ReduceToolReturns`; another one needs an `id` of its own.
+    Raises the errors of `history_processor`, and `UserError` for an option that this PydanticAI does not support.
     """
 
     rules: RulesLike
@@ -79,20 +79,20 @@ class ReduceToolReturns(AbstractCapability[Any]):
 
     @classmethod
     def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
-        """Return one of several equal capabilities. Raises `UserError` for different ones: their order is unclear."""
+        """Return one of several equal capabilities. Raises `UserError` if they differ: their order is unclear."""
         if any(other != capabilities[0] for other in capabilities):
             raise UserError("an agent has one ReduceToolReturns: give it all rule files, or give each its own `id`")
         return capabilities[-1]
 
     def get_instructions(self) -> Any:
-        """Return a function for the static text about what the rules leave out."""
+        """Return a function that returns static text about what the rules leave out."""
         reducer, recall = self._loaded, self._archive is not None
         if not (self.instructions and isinstance(reducer, Reducer)):
             return None
 
-        # Asynchronous, because PydanticAI calls other functions in a thread.
+        # PydanticAI calls synchronous functions in a thread.
         async def instructions(ctx: RunContext[Any]) -> str | None:
-            tools = getattr(getattr(ctx, "tool_manager", None), "tools", None)  # PydanticAI before 1.87 has no list
+            tools = getattr(getattr(ctx, "tool_manager", None), "tools", None)  # missing before PydanticAI 1.87
             names = tools and [name for name, tool in tools.items() if tool.tool_def.kind != "output"]
             text = reducer.instructions(names)
             return f"{text}\n{INSTRUCTION}" if text and recall else text or None
@@ -106,10 +106,10 @@ class ReduceToolReturns(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Reduce the stored history and the request if `persist` is on."""
+        """If `persist` is on, reduce the stored history and the request."""
         if self.persist:
             stored = self._reduce(ctx, ctx.messages)
-            # PydanticAI knows the current request by identity, so a message in both lists must stay one object.
+            # PydanticAI finds the current request by identity, so a message in both lists must stay the same object.
             reduced = {id(old): new for old, new in zip(ctx.messages, stored, strict=True)}
             sent = [reduced.get(id(message), message) for message in request_context.messages]
             ctx.messages[:] = stored
@@ -125,7 +125,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
             request_context: ModelRequestContext,
             handler: Callable[[ModelRequestContext], Awaitable[ModelResponse]],
         ) -> ModelResponse:
-            """Reduce the request alone if `persist` is off; this version has stored the history before."""
+            """If `persist` is off, reduce only the request. This version has already stored the history."""
             if not self.persist:
                 request_context = replace(request_context, messages=self._reduce(ctx, request_context.messages))
             return await handler(request_context)
@@ -133,7 +133,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
     async def prepare_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Reduce the request alone if `persist` is off; PydanticAI does not store this change."""
+        """If `persist` is off, reduce only the request. PydanticAI does not store this change."""
         if not self.persist:
             request_context.messages = self._reduce(ctx, request_context.messages)
         return request_context

@@ -1,4 +1,4 @@
-"""Archive the originals of reduced tool returns, and the tool with which the model recalls them."""
+"""Archive the originals of reduced tool returns, and let the model recall them with a tool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pydantic_ai.toolsets import FunctionToolset
 from reducer.agent.parts import Reduced
 from reducer.archive import Archive
 from reducer.archive.archive import owner_of
-from reducer.archive.entries import Entry, ReturnId, microseconds
+from reducer.archive.database import Entry, ReturnId, microseconds
 from reducer.archive.recall import DESCRIPTION, Arguments, answer
 from reducer.histories import RECALL
 from reducer.values import stored_json
@@ -25,7 +25,7 @@ INSTRUCTION = f"`{RECALL}` reads the original of a shortened tool return: in pag
 
 
 def open_archive(archive: str | os.PathLike[str] | Archive) -> Archive:
-    """Return an archive; a path is opened. Raises `ArchiveError` for a bad file, `TypeError` for anything else."""
+    """Return an archive, or open a path as one. Raises `ArchiveError`, and `TypeError` for other values."""
     if isinstance(archive, (str, os.PathLike)):
         return Archive(archive)
     if not isinstance(archive, Archive):
@@ -34,15 +34,15 @@ def open_archive(archive: str | os.PathLike[str] | Archive) -> Archive:
 
 
 def store(archive: Archive, ctx: RunContext[Any], messages: Sequence[ModelMessage], reduced: Sequence[Reduced]) -> None:
-    """Archive the originals of the returns of `messages` that a request reduced, in the background."""
+    """Archive the originals of the reduced parts of `messages` in the background."""
     ids = {id(part): return_id for part, return_id in _return_ids(messages)}
     archive.add([partial(_entry, one, ids[id(one.old)], _owner(ctx)) for one in reduced])
 
 
 def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
-    """Return the toolset with the tool `recall_tool_return`, for `Agent(toolsets=[…])`.
+    """Return a toolset with the tool `recall_tool_return`, for `Agent(toolsets=[…])`.
 
-    The tool reads the returns of the history that it is called in. It answers wrong arguments, and never raises.
+    The tool reads returns of the history in which it is called. It explains invalid arguments and never raises.
     """
     opened = open_archive(archive)
 
@@ -59,8 +59,7 @@ def _owner(ctx: RunContext[Any]) -> str:
 
 
 def _entry(one: Reduced, id: ReturnId, owner: str) -> Entry:
-    rule = one.outcome.rule
-    version = f"{rule.file}@{rule.digest}" if rule else ""
+    version = one.outcome.rule.version if one.outcome.rule else ""
     return Entry(id, version, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
 
 

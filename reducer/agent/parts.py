@@ -1,4 +1,4 @@
-"""Reduce the tool return parts of a history, each once, and remember the result."""
+"""Reduce each tool return part of a history once, and remember the result."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from reducer.histories.live import later_mentions, reduced_part, with_parts
 
 
 class Rules(Protocol):
-    """What reduces one content: a `Reducer`, or any object with its method."""
+    """A `Reducer`, or any object with the same method."""
 
     def reduce_content(self, tool: str, content: Any, /) -> Any:
-        """Return the reduced content of one return of `tool`; the same object if nothing changes."""
+        """Return the reduced content of a return of `tool`, or the same object if nothing changes."""
 
 
 class Reduced(NamedTuple):
-    """A part before and after its reduction, and what the rule did."""
+    """A part before and after its reduction, with the outcome."""
 
     old: ToolReturnPart
     new: ToolReturnPart
@@ -32,10 +32,11 @@ class Reduced(NamedTuple):
 
 
 class PartReducer:
-    """Reduces histories. `done` are the parts that need no reduction, `originals` the reduced parts, both by identity.
+    """Reduces histories and remembers parts by `id`: results in `done`, originals with their results in `originals`.
 
-    Parts cannot be hashed, and equal parts need not be the same. An id is removed with its part, before another object
-    can have it. Every step is one operation on a dict, so threads need no lock; at worst two reduce the same part.
+    Parts are not hashable, and equal parts can be different parts. An id is removed together with its part, before
+    another object can get it. Each access is one dict operation, so threads need no lock; at worst, two threads reduce
+    the same part.
     """
 
     def __init__(self, rules: Rules, log: Callable[[str], None], references: bool) -> None:
@@ -46,40 +47,47 @@ class PartReducer:
         self._references = references
 
     def reduce(self, messages: Sequence[ModelMessage]) -> tuple[list[ModelMessage], list[Reduced]]:
-        """Return the new messages, and what was reduced for the first time. Unchanged messages are the same objects.
+        """Return the new messages and the parts that were reduced for the first time.
 
-        With `references`, values that later responses reference are kept.
+        Unchanged messages stay the same objects.
         """
-        result = list(messages)
-        reduced: list[Reduced] = []
-        mentioned = later_mentions(messages)
+        ruleset = self._rules.ruleset if isinstance(self._rules, Reducer) else None  # `reload` can replace it
+        mentions = later_mentions(messages)
+        result, reduced = list(messages), list[Reduced]()
+
+        def is_new(part: Any) -> bool:
+            return type(part) is ToolReturnPart and id(part) not in self.done
+
+        def reduce_content(index: int, tool: str, content: Any) -> Outcome:
+            if ruleset is None:
+                return Outcome(None, self._rules.reduce_content(tool, content))
+            return attempt(ruleset, tool, content, mentions(index, content) if self._references else None)
+
+        def reduce_part(index: int, part: Any) -> Any:
+            if not is_new(part):
+                return part
+            _, content, new = self.originals.get(id(part), (None, None, None))
+            if new is None or content is not part.content:
+                new, outcome = self._attempt(part, partial(reduce_content, index))
+                self.done[id(new)] = ref(new, partial(self._remove, id(new)))
+                if new is not part:
+                    self.originals[id(part)] = ref(part, partial(self._remove, id(part))), part.content, new
+                    reduced.append(Reduced(part, new, outcome))
+            return new
+
         for index, message in enumerate(messages):
-            if any(type(part) is ToolReturnPart and id(part) not in self.done for part in message.parts):
-                protected = partial(mentioned, index) if self._references else None
-                result[index] = with_parts(message, partial(self._reduce_part, reduced, protected))
+            if any(map(is_new, message.parts)):
+                result[index] = with_parts(message, partial(reduce_part, index))
         return result, reduced
 
-    def _reduce_part(self, reduced: list[Reduced], protected: Callable[[Any], Any] | None, part: Any) -> Any:
-        if type(part) is not ToolReturnPart or id(part) in self.done:
-            return part
-        _, content, new = self.originals.get(id(part), (None, None, None))
-        if new is None or content is not part.content:
-            new, outcome = self._attempt(part, protected)
-            self.done[id(new)] = ref(new, partial(self._remove, id(new)))
-            if new is not part:
-                self.originals[id(part)] = ref(part, partial(self._remove, id(part))), part.content, new
-                reduced.append(Reduced(part, new, outcome))
-        return new
-
-    def _attempt(self, part: ToolReturnPart, protected: Callable[[Any], Any] | None) -> tuple[ToolReturnPart, Outcome]:
+    def _attempt(
+        self, part: ToolReturnPart, reduce_content: Callable[[str, Any], Outcome]
+    ) -> tuple[ToolReturnPart, Outcome]:
         outcome = Outcome(None, part.content)
 
         def reduce(tool: str, content: Any) -> Any:
             nonlocal outcome
-            if isinstance(self._rules, Reducer):
-                outcome = attempt(self._rules.ruleset, tool, content, protected and protected(content))
-            else:
-                outcome = Outcome(None, self._rules.reduce_content(tool, content))
+            outcome = reduce_content(tool, content)
             return outcome.content
 
         try:
@@ -96,6 +104,6 @@ class PartReducer:
 
 
 def location(error: Exception) -> str:
-    """Return the type and the line of an error; its message may contain what a tool returned."""
+    """Return the type and the line of an error without its message, which may contain what a tool returned."""
     frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
     return f"{type(error).__name__} at {Path(frame.f_code.co_filename).name}:{line}"

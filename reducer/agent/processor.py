@@ -1,4 +1,4 @@
-"""The history processor: its arguments, checked at construction, and what it does with each request."""
+"""The history processor. Its arguments are checked when it is created."""
 
 from __future__ import annotations
 
@@ -35,20 +35,24 @@ def history_processor(
 ) -> Callable[..., list[ModelMessage]]:
     """Return a history processor for `Agent(history_processors=[…])` (PydanticAI 1) or `ProcessHistory(…)` (2).
 
-    `rules`: one path or several paths of rule files and folders, or a `Reducer`. `on_reduce` is called with a
-    `Reduction` for each reduced return. `telemetry`: record OpenTelemetry events and counters. `archive`: store the
-    originals; the processor then takes the `RunContext` before the messages. `references`: keep what later responses
-    of an old history reference; the reduced history must be what is stored.
+    `rules`: a path or several paths of rule files and folders, or a `Reducer`.
+    `on_reduce`: a function that is called with a `Reduction` for each reduced return.
+    `telemetry`: record OpenTelemetry events and counters.
+    `archive`: store the originals. The processor then takes the `RunContext` before the messages.
+    `references`: keep what later responses of an old history reference. Store the history that the processor returns.
 
-    The processor changes nothing in place, returns a new list, reduces each return once and can run in several threads.
-    An error leaves the return unchanged and is logged once per rule and kind.
+    The processor modifies nothing in place, returns a new list, reduces each return once, and is safe to use in several
+    threads. If a return cannot be reduced, it stays unchanged and the error is logged once per rule and kind.
 
     Raises `RuleError` for rules that cannot be loaded, `ArchiveError` for an archive that cannot be used, `TypeError`
-    for wrong arguments and `UserError` for `references` without a `Reducer`. In a DBOS or Temporal workflow a request
-    with an archive raises `UserError`.
+    for wrong arguments, and `UserError` for `references` without a `Reducer`. With an archive, the processor raises
+    `UserError` inside a DBOS or Temporal workflow.
     """
     check_flags(telemetry=telemetry, references=references)
-    check_callback(on_reduce)
+    if on_reduce is not None:
+        if not callable(on_reduce):
+            raise TypeError(f"on_reduce={reprlib.repr(on_reduce)} is not a function that takes a Reduction")
+        _check_synchronous("on_reduce", on_reduce)
     loaded = load_rules(rules)
     opened = None if archive is None else open_archive(archive)
     if references and not isinstance(loaded, Reducer):
@@ -78,10 +82,7 @@ def history_processor(
 
 
 def load_rules(rules: RulesLike) -> Rules:
-    """Return an object that reduces contents; paths are loaded as by `Reducer.load`.
-
-    Raises `RuleError` for rules that cannot be loaded, `TypeError` for anything else.
-    """
+    """Return rules that are already loaded, or load paths. Raises `RuleError`, and `TypeError` for other values."""
     paths = rules if isinstance(rules, (list, tuple)) else [rules]
     if paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
         return Reducer.load(*map(Path, paths))
@@ -93,18 +94,10 @@ def load_rules(rules: RulesLike) -> Rules:
 
 
 def check_flags(**flags: object) -> None:
-    """Check that options are True or False. Raises `TypeError`."""
+    """Raise `TypeError` unless all options are True or False."""
     for name, value in flags.items():
         if not isinstance(value, bool):
             raise TypeError(f"{name}={reprlib.repr(value)} is not a boolean; give True or False")
-
-
-def check_callback(on_reduce: Callable[..., object] | None) -> None:
-    """Check that `on_reduce` is a function that is not asynchronous. Raises `TypeError`."""
-    if on_reduce is not None:
-        if not callable(on_reduce):
-            raise TypeError(f"on_reduce={reprlib.repr(on_reduce)} is not a function that takes a Reduction")
-        _check_synchronous("on_reduce", on_reduce)
 
 
 def _check_synchronous(name: str, function: Callable[..., object]) -> None:

@@ -1,7 +1,7 @@
-"""Report reductions to a callback and to OpenTelemetry. Nothing of any content is reported.
+"""Report reductions to a callback and to OpenTelemetry. Reports never include content.
 
-OpenTelemetry gets one event on the current span per request that reduced something, and counters. Without a recording
-span and a meter provider nothing is measured. In a Temporal workflow nothing is recorded: a replay would count twice.
+OpenTelemetry receives counters, and one event on the current span for each request that reduces something. Nothing is
+measured without a recording span or a meter provider, or in a Temporal workflow, where a replay would count twice.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ _MEASURES = {
     "after": ("reducer.characters.after", "{character}", "Characters after reduction"),
     "preserved": ("reducer.entities.preserved", "{entity}", "Preserved entities"),
 }
-"""Counters by the field of `Reduction` that they add up: name, unit and description."""
+"""The name, unit and description of the counter for each field of `Reduction`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """One reduced tool return: `before` and `after` are characters as the model sees them.
+    """One reduced tool return.
 
-    `rule` is the first tool name of the rule. `preserved` counts the entities that were restored or that markers
-    mention.
+    `rule`: the first tool name of the rule, or empty for other objects than a `Reducer`.
+    `before` and `after`: the number of characters that the model sees.
+    `preserved`: the number of entities that were restored or that markers mention.
     """
 
     tool: str
@@ -43,7 +44,7 @@ class Reduction:
 def reporter(
     on_reduce: Callable[[Reduction], None] | None, telemetry: bool, log: Callable[[str], None]
 ) -> Callable[[Sequence[Reduced]], None]:
-    """Return a function that reports what one request reduced. It never raises: an error is logged once."""
+    """Return a function that reports what one request reduced. It never raises; errors are logged once."""
     record = _recorder()
 
     def report(reduced: Sequence[Reduced]) -> None:
@@ -94,10 +95,8 @@ def _recorder() -> Callable[[Sequence[Reduction]], None]:
 
 
 def workflow() -> str:
-    """Return the engine in whose workflow this code runs, `Temporal` or `DBOS`; empty outside of a workflow.
-
-    Imports neither package: if none is loaded, no workflow runs.
-    """
+    """Return `Temporal` or `DBOS` inside a workflow of that engine, otherwise an empty text."""
+    # If a package is not imported, none of its workflows runs.
     temporal = sys.modules.get("temporalio.workflow")
     if temporal is not None and temporal.in_workflow():
         return "Temporal"

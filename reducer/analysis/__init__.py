@@ -1,5 +1,5 @@
-"""What rules did to tool returns and what they cost, as data; tests of rules, and drafting.
+"""Analyse rules: what they do to recorded histories, what that costs the agent, and whether their tests pass.
 
-`look.look` takes rules and a stored history and returns what each step did to each return; `measures` what that cost
-the agent; `rule_tests` runs inline tests; `drafting` writes rules. The views in `cli` print all of it.
+`look.look` takes a ruleset and a stored history and returns the effect of each step on each tool return, as data that
+the views in `cli` print. `measures` measures the cost, `rule_tests` runs inline tests, `drafting` writes rules.
 """

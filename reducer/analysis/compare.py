@@ -1,9 +1,10 @@
-"""Rules and baselines side by side: what each saves and what it costs, on the same histories."""
+"""Compare rules and baselines: what each saves and what it costs on the same histories."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from operator import add
 from typing import Any, NamedTuple
@@ -22,37 +23,39 @@ from reducer.values import Unreducible, dump, plain
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A way to shorten returns: `left(tool, content)` returns what it leaves.
+    """A way to shorten tool returns: `shorten(tool, content)` returns the new content.
 
-    `last` is how many requests send the returns before them in full, None for all; `rules` is True for rules.
+    A request contains only the returns of the last `keep_last` requests, or all returns if it is None.
     """
 
     name: str
-    left: Callable[[str, Any], Any]
-    last: int | None = None
+    shorten: Callable[[str, Any], Any] = lambda _, content: content
+    keep_last: int | None = None
     rules: bool = False
 
 
-AS_RECORDED = Contender("as recorded", lambda _, content: content)
+AS_RECORDED = Contender("as recorded")
 
 
 def of_rules(name: str, ruleset: Ruleset) -> Contender:
-    """Return rules as a contender."""
-    return Contender(name, lambda tool, content: reduce_content(ruleset, tool, content), rules=True)
+    """Return a contender that applies rules."""
+    return Contender(name, partial(reduce_content, ruleset), rules=True)
 
 
 def baseline(text: str) -> Contender:
-    """Read `truncate:N` (the first N characters), `head:N` (the first N items of every list) or `keep-last:N`.
+    """Parse a baseline. Raises `ValueError`.
 
-    The last keeps the returns of the last N requests. Raises `ValueError` that says what is expected.
+    `truncate:N` keeps the first N characters, `head:N` the first N items of every list, and `keep-last:N` the returns
+    of the last N requests.
     """
     name, _, number = text.partition(":")
     limit = int(number) if number.isdecimal() and len(number) < 10 else 0
-    if limit and name in ("truncate", "head"):
-        shorten = _truncated if name == "truncate" else _head
-        return Contender(text, lambda _, content: shorten(content, limit))
+    if limit and name == "truncate":
+        return Contender(text, lambda _, content: _truncated(content, limit))
+    if limit and name == "head":
+        return Contender(text, lambda _, content: _head(content, limit))
     if limit and name == "keep-last":
-        return Contender(text, AS_RECORDED.left, limit)
+        return Contender(text, keep_last=limit)
     raise ValueError(f"unknown baseline {text}: expected one such as truncate:2000, head:5 or keep-last:5")
 
 
@@ -81,7 +84,7 @@ def _head(content: Any, count: int) -> Any:
 
 
 class Score(NamedTuple):
-    """What one contender leaves: characters of returns, novel references, entities, and what the requests cost."""
+    """What a contender keeps: characters of returns, novel references and entities, and the cost of the requests."""
 
     characters: int = 0
     references: int = 0
@@ -96,7 +99,7 @@ def add_scores(one: Score, other: Score) -> Score:
 
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
-    """Score each contender on one stored history; none changes returns that rules never apply to.
+    """Score each contender on a stored history. Returns that rules never change stay unchanged.
 
     Raises `HistoryError`.
     """
@@ -104,23 +107,23 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     placed = events(data)
     happened = [place.event for place in placed]
     answers = [(tools.get(place.key), place.event.content) for place in placed if isinstance(place.event, Returned)]
-    arrived = [_entities(content) for _, content in answers]
+    original_entities = [_entities(content) for _, content in answers]
     novel = [reference for reference in references(happened) if reference.novel]
     search = searcher({reference.value for reference in novel})
 
     def score(one: Contender) -> Score:
-        left = [content if tool is None else _left(one, tool, content) for tool, content in answers]
-        values = [search(searched(new)) for new in left]
-        cleared = _cleared(happened, one.last)
+        contents = [content if tool is None else _shortened(one, tool, content) for tool, content in answers]
+        values = [search(searched(content)) for content in contents]
+        cleared = _cleared(happened, one.keep_last)
         characters = kept = 0
-        for (_, content), new, known, start in zip(answers, left, arrived, cleared, strict=True):
+        for (_, old), new, known, start in zip(answers, contents, original_entities, cleared, strict=True):
             if start < inf:
                 characters += len(CLEARED)
             else:
                 characters += size(new)
-                kept += len(known if new is content else known & _entities(new))
+                kept += len(known if new is old else known & _entities(new))
         is_kept = (any(each.event < cleared[at] and each.value in values[at] for at in each.sources) for each in novel)
-        return Score(characters, sum(is_kept), kept, cost(happened, left, cleared))
+        return Score(characters, sum(is_kept), kept, cost(happened, contents, cleared))
 
     return list(map(score, contenders))
 
@@ -129,22 +132,22 @@ def _entities(content: Any) -> frozenset[tuple[str, str]]:
     return frozenset(entities(opened(content), scanner(frozenset(TYPES))))
 
 
-def _left(one: Contender, tool: str, content: Any) -> Any:
-    """Return what is left of a content: the content itself if it would get longer."""
-    new = one.left(tool, content)
+def _shortened(one: Contender, tool: str, content: Any) -> Any:
+    """Shorten a content, or return it unchanged if it would get longer."""
+    new = one.shorten(tool, content)
     return new if new is content or size(new) <= size(content) else content
 
 
-def _cleared(happened: Sequence[Event], last: int | None) -> list[float]:
-    """Return for each tool return the number of the event from which on it is cleared, infinity for never."""
-    firsts: list[int] = []  # for each return, the response to the request that sends it first
+def _cleared(happened: Sequence[Event], keep_last: int | None) -> list[float]:
+    """Return the number of the event that clears each tool return, or infinity if none does."""
+    first_sent: list[int] = []  # for each return, the response to the first request that sends it
     contents: list[Any] = []
     for number, event in enumerate((*happened, Response(()))):
         if isinstance(event, Returned):
             contents.append(event.content)
         elif isinstance(event, Response):
-            firsts += [number] * (len(contents) - len(firsts))
-    requests = sorted(set(firsts))
-    starts = dict(zip(requests, requests[last:], strict=False)) if last is not None else {}
-    returned = zip(firsts, contents, strict=True)
-    return [starts.get(first, inf) if size(content) > len(CLEARED) else inf for first, content in returned]
+            first_sent += [number] * (len(contents) - len(first_sent))
+    requests = sorted(set(first_sent))
+    starts = dict(zip(requests, requests[keep_last:], strict=False)) if keep_last is not None else {}
+    sent = zip(first_sent, contents, strict=True)
+    return [starts.get(first, inf) if size(content) > len(CLEARED) else inf for first, content in sent]

@@ -1,7 +1,7 @@
-"""Contents that show that a rule is not idempotent: a second pass of its steps changes their own result (law 5).
+"""Search for counterexamples: contents for which a second pass of a rule changes its own result (law 5).
 
-The search is the same for the same rule: it takes the samples of the rule, then contents that are generated from its
-paths, conditions and keys. It applies the steps alone, without `preserve` and `max_chars`.
+The search is deterministic. It tries the samples of the rule, then contents generated from its paths, conditions and
+keys. It runs the steps alone, without `preserve` and `max_chars`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from pathlib import Path as FilePath
 from random import Random
 from typing import Any
 
+from reducer.analysis.laws import alone
+from reducer.analysis.samples import SampleError, sample
+from reducer.analysis.steps import characters, step_reports
 from reducer.engine import attempt
-from reducer.errors import Diagnostic
+from reducer.errors import Diagnostic, Location
 from reducer.paths import Expression, Path, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
@@ -22,27 +26,23 @@ from reducer.rules import Rule, Ruleset, Step
 from reducer.rules.steps import Conflict, conflicts
 
 _MAX_CONTENTS = 200
-_MAX_SHRINKING = 400  # smaller contents that are tried to make a counterexample readable
-_MAX_ITEMS = 40
-"""Items of a generated list, so that a search takes milliseconds; a `limit` above it is met by samples only."""
+_MAX_SHRINKING = 400  # attempts to make a counterexample smaller
+_MAX_ITEMS = 40  # items of a generated list; only samples reach a larger `limit`
 _MAX_CHARS = 10_000  # characters of a generated text
 _MAX_SHOWN = 300  # characters of an input or a result in an error
 _ITEM, _VALUE = object(), object()
-"""Stand in a tree for each item of a list, and for each value of an object that is used as a map."""
+"""Keys of a tree: the items of a list, and the values of an object that is used as a map."""
 _KEYS = {"values": _VALUE, "each": _ITEM, "filter": _ITEM, "index": _ITEM, "slice": _ITEM}
 _SCALARS: tuple[Any, ...] = (True, 0, 1, 7, "a", "b", "2024-05-01", "seen by 192.0.2.1")
-"""Values of keys; a key may be absent. Empty values, which `compact` removes, come from conditions and samples only."""
+"""Values of generated contents. Empty values, which `compact` removes, come only from conditions and samples."""
 
 _Tree = dict[Any, "_Tree"]
-"""The keys and lists that a rule names, from the return inwards."""
+"""The keys and lists that a rule names, from the root of the return."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A content of which a second pass changes the result: `once` and `twice` are the results of both passes.
-
-    `step` is the step that changes something in the second pass.
-    """
+    """A content with the results of one pass and of two passes, and the `step` that changes the first result."""
 
     content: Any
     once: Any
@@ -51,18 +51,18 @@ class Counterexample:
 
 
 def counterexample(rule: Rule, samples: Iterable[Any] = ()) -> Counterexample | None:
-    """Return a small content on which a rule is not idempotent; None if none of 200 contents shows it."""
+    """Return a small content on which a rule is not idempotent, or None if 200 contents do not reveal one."""
     if rule.statically_idempotent or not rule.steps:
         return None
     nothing = tuple(frozenset[str]() for _ in rule.preserved)
-    alone = replace(rule, max_chars=None, preserved=nothing, bounds=(), statically_idempotent=True)
-    steps = Ruleset((alone,), lambda _: alone, vocabulary=rule.vocabulary)
+    bare = replace(rule, max_chars=None, preserved=nothing, bounds=(), statically_idempotent=True)
+    steps = Ruleset((bare,), lambda _: bare, vocabulary=rule.vocabulary)
     contents = islice(chain(samples, _contents(rule)), _MAX_CONTENTS)
-    found = next(filter(None, (_found(steps, content) for content in contents)), None)
-    return found and _shrunk(steps, found)
+    found = next(filter(None, (_run_twice(steps, content) for content in contents)), None)
+    return found and _shrink(steps, found)
 
 
-def _found(steps: Ruleset, content: Any) -> Counterexample | None:
+def _run_twice(steps: Ruleset, content: Any) -> Counterexample | None:
     (rule,) = steps.rules
     once = attempt(steps, rule.name, content).content
     again = attempt(steps, rule.name, once)
@@ -73,10 +73,7 @@ def _found(steps: Ruleset, content: Any) -> Counterexample | None:
 
 
 def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
-    """Return the error E070 for a counterexample, at the step that changes the result again.
-
-    `line` is that line of the rule file.
-    """
+    """Return the error E070 at the step that changes the result again. `line` is the text of its line."""
     step = found.step
     conflict = next((each for each in conflicts(rule.steps) if each.reader is step), None)
     advice = "let each step depend only on what the rule keeps" if conflict is None else _advice(conflict)
@@ -84,7 +81,7 @@ def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
     for title, value in (("input:", found.content), ("result:", found.once), ("again:", found.twice)):
         text = json.dumps(value, ensure_ascii=False)
         results += f"\n  {title:<8}{text[:_MAX_SHOWN]}{'…' * (len(text) > _MAX_SHOWN)}"
-    message = f"a second pass changes the result: `{step.name}` chooses again"
+    message = f"`{step.name}` changes the result again in a second pass"
     width = max(1, len(line) - step.location.column + 1)
     return Diagnostic(step.location, "E070", message, advice + results, excerpt=line, width=width)
 
@@ -96,12 +93,12 @@ def _advice(conflict: Conflict) -> str:
     reason = f"step {reader.number} depends on it"
     verb = remover.op.verb()
     if key == "@" and verb in ("keep", "drop"):
-        return f"move step {remover.number} before step {reader.number}, which depends on all of it"
+        return f"move step {remover.number} before step {reader.number}, which depends on the whole value"
     if verb == "keep":
         return f"add `{key}` to `keep` in step {remover.number}; {reason}"
     if verb == "drop":
-        return f"leave `{key}` out of `drop` in step {remover.number}; {reason}"
-    return f"leave `{path_text(chain)}` as it is in step {remover.number} (`{remover.name}`); {reason}"
+        return f"remove `{key}` from `drop` in step {remover.number}; {reason}"
+    return f"do not change `{path_text(chain)}` in step {remover.number} (`{remover.name}`); {reason}"
 
 
 # --- generated contents
@@ -118,13 +115,13 @@ def _contents(rule: Rule) -> Iterator[Any]:
         amounts.add(getattr(amount, "head", 0) + getattr(amount, "tail", 0))
     literals = list(chain.from_iterable(_literals(each) for each in expressions if each is not None))
     amounts |= {each for each in literals if type(each) is int and each > 0}
-    # Two texts that `truncate` shortens to each amount, and that differ only at their ends.
+    # For each amount, two texts that `truncate` shortens and that differ only at the end.
     texts = ["word " * (amount // 5 + 10) + end for amount in amounts if amount <= _MAX_CHARS for end in "ab"]
     scalars = [*_SCALARS, *literals, *texts]
     sizes = [*(0, 1, 2, 3) * 5, *(amount + more for amount in amounts if amount <= _MAX_ITEMS for more in (0, 1, 3))]
     chosen = Random(0)
     while True:
-        # Few different values, so that items are equal and keys refer to each other.
+        # With few distinct values, some items are equal and some keys have a counterpart.
         yield _value(tree, chosen, sizes, chosen.choices(scalars, k=4))
 
 
@@ -142,7 +139,7 @@ def _add_step(tree: _Tree, step: Step) -> None:
     for names in step.op.shortens():
         _add(place, (*names, _ITEM))
     for _, value in step.op:
-        # The paths by which a key finds its counterparts start at the return.
+        # Paths to counterparts start at the root of the return.
         for path in value.values() if isinstance(value, dict) else ():
             if isinstance(path, Path):
                 _add(tree, _keys(path.shape))
@@ -169,7 +166,7 @@ def _expressions(step: Step) -> Iterator[Expression | None]:
 
 
 def _literals(expression: Expression) -> Iterator[Any]:
-    """Yield the literals of an expression, and the numbers next to its numbers."""
+    """Yield the literals of an expression, and the neighbours of its numbers."""
     for node in walk_nodes(parse(expression.text)[0]):
         if node["type"] == "literal":
             yield node["value"]
@@ -194,15 +191,15 @@ def _value(tree: _Tree, chosen: Random, sizes: Sequence[int], scalars: Sequence[
 # --- smaller counterexamples
 
 
-def _shrunk(steps: Ruleset, found: Counterexample) -> Counterexample:
-    """Leave out items and keys of a counterexample as long as it stays one."""
+def _shrink(steps: Ruleset, found: Counterexample) -> Counterexample:
+    """Remove items and keys from a counterexample for as long as it remains one."""
     smaller = _smaller(found.content)
     for _ in range(_MAX_SHRINKING):
         candidate = next(smaller, None)
         if candidate is None:
             break
-        if less := _found(steps, candidate):
-            found, smaller = less, _smaller(candidate)
+        if new := _run_twice(steps, candidate):
+            found, smaller = new, _smaller(candidate)
     return found
 
 
@@ -215,3 +212,33 @@ def _smaller(value: Any) -> Iterator[Any]:
         yield from ({other: value[other] for other in value if other != key} for key in value)
         for key, item in value.items():
             yield from (value | {key: less} for less in _smaller(item))
+
+
+def problems_when_run(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
+    """Run a rule on its samples, and search for a counterexample. Yield the problems that only this reveals.
+
+    These are samples that cannot be read, steps that `preserve` largely undoes, and results that a second pass changes.
+    """
+    contents: list[tuple[str, Any]] = []
+    for test in rule.tests:
+        try:
+            contents.append((test.name, sample(rule, test)))
+        except SampleError as error:
+            if rule.restores:
+                message = f"cannot read the sample of the test `{test.name}`: {error}"
+                yield Diagnostic(Location(rule.file, 1, 1), "W050", message)
+    found = counterexample(rule, (content for _, content in contents))
+    if found is not None:
+        lines = FilePath(rule.file).read_text(encoding="utf-8").splitlines()
+        yield diagnostic(found, rule, lines[found.step.location.line - 1])
+    reported: set[int] = set()
+    for name, content in contents if rule.restores else ():
+        outcome = attempt(alone(rule, ruleset), rule.name, content)
+        for one in step_reports(outcome, characters(content), False) if outcome.steps else ():
+            if one.step is None or one.step.number in reported or not one.is_undone:
+                continue
+            reported.add(one.step.number)
+            restored = f"preserve restores {one.restored:,} of the {one.before - one.after:,} characters"
+            message = f"{restored} that `{one.step.name}` removes in the test `{name}`"
+            help = "`preserve: []` on the step restores nothing; `preserve: {ioc: 200}` restores at most 200"
+            yield Diagnostic(one.step.location, "W051", message, help)

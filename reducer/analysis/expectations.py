@@ -1,4 +1,4 @@
-"""What an inline test expects of a result: where that is not met, what was expected and what is there."""
+"""Check what an inline test expects of a result, and explain what differs."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an inline test fails: what was expected, what was seen, and the `place` of it in the rule file.
+    """A reason why an inline test fails.
 
-    `what` is the expectation, such as `max_chars`, or `law 5`, or `given` for a test that cannot be run.
+    `place` is the path to the expectation in the rule file. `what` is the expectation, such as `max_chars`, or `law 5`,
+    or `given` if the test cannot run.
     """
 
     message: str
@@ -44,7 +45,7 @@ class Failure:
 
 
 class _Case(NamedTuple):
-    """What a test is checked on; `given` and `result` are the decoded contents."""
+    """The result of a test. `given` and `result` are the decoded contents before and after."""
 
     content: Any
     outcome: Outcome
@@ -54,7 +55,7 @@ class _Case(NamedTuple):
 
 
 def unmet(expect: Expect, content: Any, outcome: Outcome, update: Snapshots | None = None) -> Iterator[Failure]:
-    """Yield what is not met, in the order of the fields of `Expect`, at places below `expect`.
+    """Yield the expectations that a result does not meet, with places below `expect`.
 
     `update` collects the snapshots to write.
     """
@@ -67,9 +68,9 @@ def unmet(expect: Expect, content: Any, outcome: Outcome, update: Snapshots | No
 
 
 def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, Any] | None:
-    """Return the first place at which two JSON values differ, with the value of each there; None if they are equal.
+    """Return the first place at which two JSON values differ, with both values there, or None if they are equal.
 
-    `1` is `1.0` but not `true`; the order of keys does not count.
+    `1` equals `1.0` but not `true`. The order of keys does not matter.
     """
     if type(expected) is dict and type(seen) is dict and expected.keys() == seen.keys():
         pairs: Any = ((key, value, seen[key]) for key, value in expected.items())
@@ -82,7 +83,7 @@ def difference(expected: Any, seen: Any, path: Place = ()) -> tuple[Place, Any, 
 
 
 def _differs(message: str, expected: Any, seen: Any, help: str = "", place: Place = ()) -> Failure:
-    """Return the failure of an expectation that names a value, with the first difference."""
+    """Return a failure that shows the first difference between two values."""
     path, one, other = difference(expected, seen) or ((), expected, seen)
     at = f"at `{path_text(path)}` " if path else ""
     return Failure(message, at + excerpt(dump(one)), at + excerpt(dump(other)), help, place)
@@ -147,12 +148,12 @@ def _values(wanted: dict[str, Any], case: _Case) -> Iterator[Failure]:
 
 
 def _why_null(expression: Expression, case: _Case) -> str:
-    """Return why an expression is null: the step that removed the value, or what its path lacks."""
+    """Explain why an expression is null: a step removed the value, or its path finds nothing."""
     if expression.evaluate(case.given) is not None:
         return _removed_by(lambda value: expression.evaluate(value) is not None, case)
     try:
         return explain(expression.text, case.result).message
-    except PathError:
+    except (PathError, Unreducible):
         return ""
 
 
@@ -182,24 +183,24 @@ def _snapshot(name: str, case: _Case) -> Iterator[Failure]:
     result = case.result if is_json else case.outcome.content
     if not is_json and (type(result) is not str or _SURROGATE.search(result)):
         help = "name a file that ends in .json"
-        yield Failure("the result is no text that a file can contain", "a text", excerpt(result), help)
+        yield Failure("the result is not a text that a file can contain", "a text", excerpt(result), help)
     elif not real.is_relative_to(realpath(file_of(rule, "."))):
         yield Failure(f"{file} is a link to another folder", "a file beside the rule file", str(real))
     elif update is not None and real in update.given:
-        yield Failure(f"{file} is what a test starts from", "a file of its own", str(file))
+        yield Failure(f"{file} is the sample of a test", "a separate file", str(file))
     else:
         written = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
         text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
         failure = _compared(file, result, excerpt(case.outcome.content))
         if update is not None and (failure or real in update.files):
-            other = Failure(f"another test has another result for {file}", "a file of its own", str(file))
+            other = Failure(f"another test has a different result for {file}", "a separate file", str(file))
             failure = other if update.files.setdefault(real, text) != text else None
         if failure is not None:
             yield failure
 
 
 def _compared(file: Path, result: Any, shown: str) -> Failure | None:
-    """Return how a result differs from its snapshot, None if it is the same."""
+    """Return how a result differs from its snapshot, or None if they are equal."""
     help = "`--update` writes the current result: look at it before you keep it"
     try:
         known = read_sample(file)
@@ -210,23 +211,19 @@ def _compared(file: Path, result: Any, shown: str) -> Failure | None:
 
 
 def _has(value: Any, part: str) -> bool:
-    """Return whether a text of a value, or the value as it is written, contains a part."""
+    """Return whether a text in a value, or the JSON text of the value, contains a part."""
     return any(part in text for text in texts(value)) or part in dump(value)
 
 
 def _removed_by(is_there: Callable[[Any], bool], case: _Case, what: str = "it") -> str:
-    """Return which step removed something, or that it was never there."""
+    """Name the step that removed something, or state that the given content does not contain it."""
     if not is_there(case.given):
         return f"{what} is not in the given content either"
     for run in case.outcome.steps:
-        try:
-            if is_there(opened(case.outcome.left_after(run.number, seen=False))):
-                continue
-        except Unreducible:
-            pass
-        if run.step is None:
-            return f"`max_chars` removed {what}"
-        return f"step {run.number}, `{run.step.name}`, removed {what} (line {run.step.location.line})"
+        if not is_there(opened(case.outcome.left_after(run.number, seen=False))):
+            if run.step is None:
+                return f"`max_chars` removed {what}"
+            return f"step {run.number}, `{run.step.name}`, removed {what} (line {run.step.location.line})"
     return ""
 
 
@@ -241,4 +238,4 @@ _CHECKS: dict[str, Callable[[Any, _Case], Iterator[Failure]]] = {
     "preserves": _preserves,
     "snapshot": _snapshot,
 }
-"""The function that checks each expectation."""
+"""Maps each expectation to the function that checks it."""

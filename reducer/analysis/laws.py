@@ -1,6 +1,7 @@
-"""The laws of reducing, checked on one content under one rule.
+"""Check the laws of reducing on one content and its rule.
 
-Laws 6 and 11 are about whole histories and live objects. `histories.against` checks laws 2, 3, 4 and 7.
+Laws 6 and 11, which concern whole histories and live objects, are not checked. `histories.against` checks laws 2, 3, 4
+and 7.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from reducer.engine import Outcome, attempt, reduce_content
 from reducer.histories.against import check_content
 from reducer.paths.written import path_text
 from reducer.rules import Rule, Ruleset
-from reducer.values import MAX_DEPTH, Unreducible, dump
+from reducer.values import MAX_DEPTH, dump
 
 LAWS = {
     1: "nothing is changed in place",
@@ -30,14 +31,14 @@ LAWS = {
     9: "a rule can be applied to any content",
     10: "the same content gives the same result",
 }
-"""The laws of one content by number."""
+"""The laws that concern a single content, by number."""
 
 _OF_CODE = {"V104": 2, "V106": 3, "V112": 7}
-_MAX_BROKEN = 3  # violations that each check reports: the others have the same cause
+_MAX_BROKEN = 3  # violations that each check reports; further ones usually have the same cause
 
 
 class Broken(NamedTuple):
-    """A law that does not hold: its number, how it is broken, and the number of the step that breaks it, or 0."""
+    """A violation of a law. `step` is the number of the step that causes it, or 0 if no single step does."""
 
     law: int
     message: str
@@ -45,14 +46,14 @@ class Broken(NamedTuple):
 
 
 def alone(rule: Rule, ruleset: Ruleset) -> Ruleset:
-    """Return a ruleset in which `rule` is for every tool."""
+    """Return a ruleset in which `rule` applies to every tool."""
     return replace(ruleset, rule_for=lambda _: rule)
 
 
 def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -> Iterator[Broken]:
-    """Check every law on one content: `before` is how it was written before its rule made `outcome` of it.
+    """Yield the laws that an outcome breaks.
 
-    `ruleset` has that rule for every tool.
+    `before` is the JSON text of the content before it was reduced. In `ruleset`, the rule applies to every tool.
     """
     rule, result = outcome.rule, outcome.content
     if rule is None:
@@ -64,10 +65,10 @@ def broken_laws(ruleset: Ruleset, content: Any, before: str, outcome: Outcome) -
         step = outcome.unstable
         yield Broken(5 if step else 9, outcome.fault, step.step.number if step and step.step else 0)
         return
-    # An equal copy: the result must not depend on the identity of objects.
+    # The result must not depend on the identity of objects, so an equal copy has the same result.
     copy = content if type(content) is str else json.loads(before)
     if dump(reduce_content(ruleset, rule.name, copy)) != dump(result):
-        yield Broken(10, "a copy of the content has another result")
+        yield Broken(10, "a copy of the content has a different result")
     if result is content:
         return
     for finding in check_content(content, result)[:_MAX_BROKEN]:
@@ -99,7 +100,7 @@ def _again(ruleset: Ruleset, rule: Rule, result: Any) -> Iterator[Broken]:
 
 
 def _lost_entities(rule: Rule, content: Any, outcome: Outcome) -> Iterator[Broken]:
-    """Yield the entities that were removed although each step preserves them, from the first such step on."""
+    """Yield the removed entities that some step and all later steps preserve."""
     policies = rule.preserved[1 : None if rule.max_chars is not None else -1]
     left = all_text(opened(outcome.content), deeper=True)
     earlier: frozenset[str] = frozenset()
@@ -107,12 +108,9 @@ def _lost_entities(rule: Rule, content: Any, outcome: Outcome) -> Iterator[Broke
         if types <= earlier:
             continue
         scan = rule.vocabulary.scanner(types - earlier)
-        try:
-            there = entities(opened(outcome.left_after(number - 1, seen=False)), scan)
-        except Unreducible:
-            there = {}
+        there = entities(opened(outcome.left_after(number - 1, seen=False)), scan)
         earlier = types
-        # An entity that only a cut text contains was none when the return arrived.
+        # A cut may turn text into an entity that the original content does not contain.
         arrived = entities(opened(content), scan)
         for key, entity in there.items():
             if key in arrived and entity.value not in outcome.restored.lost and not contains(left, entity.value):

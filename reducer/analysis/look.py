@@ -1,4 +1,4 @@
-"""Applies rules to the tool returns of stored histories, and collects what they did."""
+"""Apply rules to the tool returns of stored histories, and report what they did."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, repor
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import stored
-from reducer.histories.lines import is_heavy, lines_of
+from reducer.histories.files import is_heavy, lines_of
 from reducer.rules import Ruleset
 
 
 @dataclass(frozen=True, slots=True)
 class LookOptions:
-    """What to reduce and to report.
+    """What to reduce, and what to report about it.
 
-    `chosen` selects returns; None selects all. `detailed` also reports each return and what each step removed,
-    `measured` what the rules cost, always without the protection of `references`. `writes` asks for the reduced
-    history.
+    - `chosen` selects tool returns; None selects all.
+    - `detailed` adds a report of each return, with what each step removed.
+    - `writes` adds the reduced history.
+    - `measured` adds what the rules cost, always without the protection of referenced values.
+    - `references` protects values that later messages reference.
     """
 
     chosen: Callable[[stored.Return], bool] | None = None
@@ -38,27 +40,27 @@ _MAX_CHARACTERS = 500
 
 
 class Look(NamedTuple):
-    """What rules did to one history: the sums, the returns if `detailed`, and the reduced history if it `writes`."""
+    """What rules did to a history, or to the histories on some lines.
 
-    tally: Tally
-    returns: tuple[ReturnReport, ...]
-    output: bytes
-
-
-class LinesLook(NamedTuple):
-    """What rules did to some lines: sums, the reduced lines if it `writes`, and the returns by line if `detailed`."""
+    `details` contains the reports of returns with the number of their line, which is 0 for a whole history.
+    """
 
     tally: Tally
     lines: LineSum
-    output: bytes
-    details: tuple[tuple[int, tuple[ReturnReport, ...]], ...]
+    output: bytes = b""
+    details: tuple[tuple[int, tuple[ReturnReport, ...]], ...] = ()
+
+    @property
+    def returns(self) -> tuple[ReturnReport, ...]:
+        """The reports of all returns, in order."""
+        return tuple(entry for _, reports in self.details for entry in reports)
 
 
 def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL_RETURNS) -> Look:
-    """Reduce the chosen returns of a stored history and sum up what every step did.
+    """Reduce the chosen returns of a stored history, and report what each step did.
 
-    A return of a session history counts once, with the characters of its first text; its copies are reduced alike. Only
-    one return at a time is in memory, unless `detailed` or `measured`. Raises `HistoryError`.
+    A return of a session history counts once, with the size of its first text; its copies are reduced alike. Unless
+    the report is `detailed` or `measured`, only one return at a time is in memory. Raises `HistoryError`.
     """
     tally = Tally()
     reports: list[ReturnReport] = []
@@ -66,7 +68,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     mentions = stored.later_mentions(data, options.input_format) if options.references else None
     reduce = partial(reduce_content, ruleset)
 
-    def changed() -> Iterator[tuple[stored.Content, Any]]:
+    def changes() -> Iterator[tuple[stored.Content, Any]]:
         for found in stored.returns(data, options.input_format):
             if options.chosen is not None and not options.chosen(found):
                 continue
@@ -86,17 +88,17 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
                 copies = stored.protecting(reduce, mentions, found.key) if mentions else reduce
                 yield from stored.change_copies(found, outcome.content, copies)
 
-    output = stored.splice(data, changed())
+    output = stored.splice(data, changes())
     if options.measured:
         tally.measures = measure(history, data, reduced, options.input_format)
-    return Look(tally, tuple(reports), output if options.writes else b"")
+    return Look(tally, LineSum(""), output if options.writes else b"", ((0, tuple(reports)),))
 
 
-def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS) -> LinesLook:
-    """Reduce the history on each line of `piece`, as `look` does.
+def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS) -> Look:
+    """Reduce the history on each line of `piece`, and report what each step did.
 
-    Blank lines, line ends, and lines that contain no history or take too much memory stay. Line numbers count from 1 in
-    the piece.
+    Line ends, blank lines, lines without a history and lines that need too much memory stay unchanged. Line numbers
+    count from 1 in the piece.
     """
     tally, lines = Tally(), LineSum("")
     details: list[tuple[int, tuple[ReturnReport, ...]]] = []
@@ -116,7 +118,7 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
         except HistoryError as error:
             lines.bad += 1
             if len(lines.first_bad) < MAX_BAD:
-                # The line was read alone, so the message names line 1.
+                # The line was read on its own, so the message names line 1.
                 lines.first_bad.append((lines.lines, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
             continue
         tally.merge(found.tally)
@@ -126,4 +128,4 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
             pieces += (piece[done:start], found.output)
             done = end
     output = b"".join((*pieces, piece[done:])) if options.writes else b""
-    return LinesLook(tally, lines, output, tuple(details))
+    return Look(tally, lines, output, tuple(details))

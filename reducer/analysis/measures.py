@@ -1,4 +1,4 @@
-"""What rules cost, measured on recorded histories: what the agent did afterwards is the evidence."""
+"""Measure what rules cost the agent, from what it did later in recorded histories."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from reducer import markers
 from reducer.analysis.prices import Cost, add_costs
 from reducer.analysis.steps import characters
 from reducer.analysis.texts import entities, opened
-from reducer.engine import Outcome, StepRun
+from reducer.engine import Outcome
 from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text
 from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
 from reducer.strict_json import loads
 
 CLEARED = "[cleared]"
-"""What is sent instead of a return that was cleared."""
+"""Replaces the content of a return that was cleared."""
 MAX_LISTED = 1000
-"""Lost references, lost entities and repeated calls that are listed; all are counted."""
+"""Lost references, lost entities and repeated calls that are listed; further ones are only counted."""
 
 
 class LostReference(NamedTuple):
-    """A value that the agent used and would not have seen.
+    """A value that the agent used although the rules would have removed it.
 
-    It was in the return `found` (a call id) of `tool`, at `path`. `used` is the message that used it, counted from 0,
-    and `kind` whether in a text or in the arguments of a call. `step` removed it: `file:line` and the name of the step.
+    - `found` is the call id of the return of `tool` that contained the value, at `path`.
+    - `used` is the message that used it, counted from 0.
+    - `kind` is `text` or `arguments` (of a tool call).
+    - `step` is the step that removed it, such as `lookup.yaml:4 limit rows`.
     """
 
     history: str
@@ -44,7 +46,7 @@ class LostReference(NamedTuple):
 
 
 class LostEntity(NamedTuple):
-    """An entity that a return no longer contains; `step` removed it: `file:line` and the name of the step."""
+    """An entity that a return no longer contains, with the same fields as `LostReference`."""
 
     history: str
     type: str
@@ -55,16 +57,17 @@ class LostEntity(NamedTuple):
 
 
 class Recall(NamedTuple):
-    """How many entities of a type were in returns, each counted once per return, and how many still are."""
+    """The number of entities of a type in the original returns and in the reduced ones, counted once per return."""
 
     total: int
     kept: int
 
 
 class Repeat(NamedTuple):
-    """A call with the tool and arguments of an earlier one; `first` and `again` are their messages, counted from 0.
+    """A tool call that repeats an earlier one whose answer is cut.
 
-    `recorded`: the first answer was already cut when it was recorded; otherwise the rules would cut it.
+    `first` and `again` are the messages of both calls, counted from 0. `recorded` is True if the first answer was
+    already cut when it was recorded, and False if the rules would cut it.
     """
 
     history: str
@@ -75,24 +78,26 @@ class Repeat(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """One tool return and what its rule made of it."""
+    """A tool return and the outcome of its rule."""
 
     found: Return
     outcome: Outcome
 
     @property
     def is_reduced(self) -> bool:
-        """Whether the rule changed it."""
+        """Whether the rule changed the return."""
         return self.outcome.content is not self.found.content
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What rules cost in one history or several.
+    """What rules cost in one or more histories. Each list has at most `MAX_LISTED` entries.
 
-    `references` counts the novel references, `kept` those that the agent would have seen if the rules had run while it
-    worked. `entities` compares reduced returns by type. `recorded` and `reduced` are the cost of the requests. The
-    lists have at most `MAX_LISTED` entries; `repeats` counts the calls that were made `again`.
+    - `references` counts the novel references, and `kept` those that the agent would still have seen if the rules had
+      run while it worked.
+    - `entities` compares the reduced returns with the original ones, by type.
+    - `recorded` and `reduced` are the cost of the requests before and after reduction.
+    - `repeats` counts the repeated calls that `again` lists.
     """
 
     references: int = 0
@@ -107,12 +112,12 @@ class Measures:
 
     @property
     def retention(self) -> float | None:
-        """The share of the references that were kept; None if there are none."""
+        """The share of the references that were kept, or None if there are no references."""
         return self.kept / self.references if self.references else None
 
 
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
-    """Measure what rules cost in a stored history whose tool returns are `reduced`, by their places."""
+    """Measure what rules cost in a stored history. `reduced` maps the places of tool returns to their outcomes."""
     placed = events(data, input_format)
     happened = [place.event for place in placed]
     returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
@@ -158,21 +163,21 @@ def add_measures(one: Measures, other: Measures) -> Measures:
 def _lost_references(
     history: str, placed: Sequence[Placed], novel: Sequence[Reference], returns: Sequence[Reduced | None]
 ) -> list[LostReference]:
-    """List the references of which no source would have shown the value to the agent."""
+    """Return the references whose values the rules remove from all of their sources."""
     search = searcher({reference.value for reference in novel})
-    left = {
+    kept = {
         source: search(searched(entry.outcome.content))
         for source in {source for reference in novel for source in reference.sources}
         if (entry := returns[source]) is not None and entry.is_reduced
     }
     by_source: dict[int, list[Reference]] = {}
     for reference in novel:
-        if all(source in left and reference.value not in left[source] for source in reference.sources):
+        if all(source in kept and reference.value not in kept[source] for source in reference.sources):
             by_source.setdefault(reference.sources[0], []).append(reference)
     lost = []
     for source, gone in by_source.items():
         entry = returns[source]
-        assert entry is not None  # it was reduced
+        assert entry is not None
         steps = _removed_by(entry.outcome, [reference.value for reference in gone])
         lost += [
             LostReference(
@@ -191,24 +196,21 @@ def _lost_references(
 
 
 def _removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
-    """Name for each value the step that removed its last occurrence: file, line and name; "" if no step did."""
+    """Map each value to the step that removed its last occurrence, or to an empty text if no single step did."""
     steps = dict.fromkeys(values, "")
-    waiting, search = set(steps), searcher(steps)
+    remaining, search = set(steps), searcher(steps)
+    file = PurePath(outcome.rule.file).name if outcome.rule else ""
     for run in outcome.steps:
-        if waiting and run.changed:
-            gone = waiting - search(searched(outcome.left_after(run.number)))
-            steps.update(dict.fromkeys(gone, _step_name(outcome, run)))
-            waiting -= gone
+        if remaining and run.changed:
+            gone = remaining - search(searched(outcome.left_after(run.number)))
+            name = f"{file}:{run.step.location.line} {run.step.name}" if run.step else f"{file} max_chars"
+            steps.update(dict.fromkeys(gone, name))
+            remaining -= gone
     return steps
 
 
-def _step_name(outcome: Outcome, run: StepRun) -> str:
-    file = PurePath(outcome.rule.file).name if outcome.rule else ""
-    return f"{file}:{run.step.location.line} {run.step.name}" if run.step else f"{file} max_chars"
-
-
 def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ...]:
-    """Return the keys and indices that lead to the first key or text in which a search finds something."""
+    """Return the path to the first key or text in which a search finds something."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         if isinstance(key, str) and search(key):
             return (key,)
@@ -218,7 +220,7 @@ def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ..
 
 
 def _lost_entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dict[str, Recall], list[LostEntity]]:
-    """Compare the entities of returns before and after they were reduced, by type and canonical value."""
+    """Compare the entities of returns before and after reduction, by type and canonical value."""
     total, kept = Counter[str](), Counter[str]()
     lost: list[LostEntity] = []
     for entry in returns:
@@ -235,8 +237,8 @@ def _lost_entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dic
 
 
 def _repeats(history: str, placed: Iterable[Placed], returns: Iterable[Reduced | None]) -> Iterator[Repeat]:
-    """Yield the calls that repeat an earlier one whose answer is cut, as recorded or by the rules."""
-    asked: dict[str, tuple[str, int]] = {}
+    """Yield the calls that repeat an earlier one whose answer is cut, when it was recorded or by the rules."""
+    pending: dict[str, tuple[str, int]] = {}
     answered: dict[str, tuple[int, Reduced]] = {}
     answers = iter(returns)
     for event, (message, *_) in placed:
@@ -247,10 +249,10 @@ def _repeats(history: str, placed: Iterable[Placed], returns: Iterable[Reduced |
                 recorded = entry is not None and markers.PREFIX in searched(entry.found.content)
                 if entry is not None and (recorded or entry.is_reduced):
                     yield Repeat(history, call.tool, first, message, recorded)
-                asked[call.id] = (key, message)
+                pending[call.id] = (key, message)
         elif isinstance(event, Returned):
             entry = next(answers)
-            key, first = asked.pop(event.call_id, ("", 0))
+            key, first = pending.pop(event.call_id, ("", 0))
             if key and entry is not None:
                 answered[key] = (first, entry)
 
@@ -262,14 +264,14 @@ def _arguments(arguments: Any) -> str:
         return str(arguments) if isinstance(arguments, str) else "?"
 
 
-# --- what is sent
+# --- what the requests send
 
 
 def cost(happened: Sequence[Event], contents: Iterable[Any], cleared: Iterable[float] = ()) -> Cost:
-    """Return the cost of the requests of one history, whose tool returns have the given contents.
+    """Return the cost of the requests of a history with the given contents of its tool returns.
 
-    Each request sends everything before its response. `cleared` has, for each return, the number of the event from
-    which on `CLEARED` is sent instead of it.
+    Each request sends everything before its response. `cleared` contains, for each return, the number of the event
+    from which `CLEARED` replaces it.
     """
     places = [number for number, event in enumerate(happened) if isinstance(event, Returned)]
     clears: dict[float, list[int]] = {}
@@ -296,12 +298,12 @@ def cost(happened: Sequence[Event], contents: Iterable[Any], cleared: Iterable[f
 
 
 def _event_size(event: Event, returned: Iterator[Any]) -> int:
-    """Count the characters of an event, with the next of the contents `returned` for a tool return."""
-    if isinstance(event, Response):  # what the agent wrote is sent back with the next request
+    """Count the characters of an event. The content of a tool return is the next one in `returned`."""
+    if isinstance(event, Response):  # the next request sends it back
         return sum(map(len, event.texts)) + sum(size(call.arguments) for call in event.calls)
     return len(event.text) if isinstance(event, Prompt) else size(next(returned))
 
 
 def size(value: Any) -> int:
-    """Count the characters that a content is sent as; 0 for none, and for one that cannot be counted."""
+    """Count the characters of a content, with 0 for None and for a content that cannot be counted."""
     return 0 if value is None else characters(value)

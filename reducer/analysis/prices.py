@@ -1,4 +1,4 @@
-"""The cost of the requests of a history: each sends all of its history, and providers bill cached input at less."""
+"""The cost of requests: each request sends the whole history again, and providers charge less for cached input."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 
 class Prices(NamedTuple):
-    """Prices of input, as multiples of its plain price: read from the cache, written to it, and without a cache.
+    """Prices of input that is read from the cache, written to the cache, and sent without a cache.
 
-    The default is what Anthropic bills with its prompt cache of five minutes.
+    A price of 1 is the plain input price. The defaults are those of Anthropic's prompt cache of five minutes.
     """
 
     read: float = 0.1
@@ -18,9 +18,10 @@ class Prices(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What requests send, in characters: `new`, and `again` the beginning that the request before had too.
+    """The input of requests, in characters.
 
-    `changes` counts the requests that do not begin with all of the one before, which loses the cache from there on.
+    `again` counts the beginning that a request shares with the previous one, `new` the rest. `changes` counts the
+    requests that do not begin with the whole previous request, so that the prompt cache does not cover all of it.
     """
 
     requests: int = 0
@@ -29,11 +30,11 @@ class Cost(NamedTuple):
     changes: int = 0
 
     def cached(self, prices: Prices) -> float:
-        """Return the price with a prompt cache, in characters of plain input."""
+        """Return the cost with a prompt cache, in characters of plain input."""
         return prices.write * self.new + prices.read * self.again
 
     def uncached(self, prices: Prices) -> float:
-        """Return the price without a prompt cache, in characters of plain input."""
+        """Return the cost without a prompt cache, in characters of plain input."""
         return prices.plain * (self.new + self.again)
 
 

@@ -1,4 +1,4 @@
-"""What expressions and steps find in a content, and why they find nothing."""
+"""Run expressions on a content, and explain why a path or a step finds nothing."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from reducer.engine.run import seen_by
 from reducer.errors import Location
 from reducer.operations.truncate import Truncate
 from reducer.paths import Chain, Expression, Path, PathError, Shape, ValuePlace, compile_expression, compile_path, walk
+from reducer.paths.parser import parse
+from reducer.paths.places import check_tokens
 from reducer.paths.written import path_text
 from reducer.rules import Step, When
 from reducer.rules.steps import text_paths
 from reducer.values import Unreducible
 
-_MAX_VALUES = 200  # values at one level that are searched for keys
+_MAX_VALUES = 200  # values per level in which keys are searched
 _MAX_KEYS = 50
 _MAX_CORRECTIONS = 6
 _TYPES: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}
@@ -26,16 +28,16 @@ _WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
 
 
 class Nothing(NamedTuple):
-    """Why a path finds nothing, and the path that was probably meant; both empty if it finds something."""
+    """Why a path finds nothing, and the path that was probably meant. Both are empty if it finds something."""
 
     message: str
     path: str
 
 
 class Found(NamedTuple):
-    """What was found: the `places` of a path, each with its own path and value, or the `value` of a condition.
+    """The result of a query: the `places` of a path, each with its path and value, or the `value` of a condition.
 
-    `holds` is True if there is a place, or if the condition holds; `nothing` says why there are no places.
+    `holds` is True if there are places or if the condition holds. `nothing` explains why there are no places.
     """
 
     holds: bool
@@ -45,19 +47,19 @@ class Found(NamedTuple):
 
 
 def compile_query(text: str) -> Path | Expression:
-    """Compile an expression that names places, or any other, which is evaluated. Raises `PathError`."""
+    """Compile a path, or an expression if the text makes a new value. Raises `PathError`."""
+    _, tokens = parse(text)
     try:
-        return compile_path(text)
+        check_tokens(tokens)
     except PathError:
-        with suppress(PathError):
-            return compile_expression(text)
-        raise
+        return compile_expression(text)
+    return compile_path(text)
 
 
 def query(expression: Path | Expression, content: Any) -> Found:
-    """Return what an expression finds in the content of a return. Raises `Unreducible` if it is too deep."""
+    """Run an expression on the content of a tool return. Raises `Unreducible` if the content is too deep."""
     if isinstance(expression, Path):
-        # `truncate` does not look into texts at its place, which are shown as they are.
+        # `truncate` does not open texts at its place, so they are shown unchanged.
         op, nowhere = Truncate.model_validate({"truncate": 1}), Location("", 1, 1)
         step = Step(1, expression, op, when=None, preserves=frozenset(), location=nowhere)
         opening = text_paths((step,), None)
@@ -73,14 +75,15 @@ def query(expression: Path | Expression, content: Any) -> Found:
     return Found(True, places) if places else Found(False, nothing=explain(expression, value))
 
 
-# --- what a step does not find
+# --- places and keys that a step does not find
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Something that a step names and the data lacks: its `place`, or a `key` that it keeps, drops or reads.
+    """A `place` or a `key` that a step names but the data does not contain.
 
-    `text` is as in the rule, `help` says what there is, `nearest` is the path or key that was probably meant, or empty.
+    `text` is quoted from the rule. `help` describes what the data contains instead. `nearest` is the path or key that
+    was probably meant, or empty.
     """
 
     what: Literal["place", "key"]
@@ -90,9 +93,10 @@ class Missing:
 
 
 def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[Missing, ...], frozenset[str]]:
-    """Return what `step` did not find in `before`, the return after the earlier steps, and which of its keys it found.
+    """Return what `step` did not find in a return, and the keys that it names and found.
 
-    `arrived` is the return before all steps, `places` the number of places that the step found.
+    `arrived` is the return before all steps, `before` the return before this step, and `places` the number of places
+    at which the step ran.
     """
     if places:
         return _missing_keys(step, before)
@@ -100,17 +104,25 @@ def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[M
     if found:
         accepted = " and ".join(sorted(f"{_TYPES[kind].split()[1]}s" for kind in step.op.accepts))
         nothing = Nothing(f"`{text}` is {_type(found[0])}, and `{step.op.verb()}` works on {accepted}", "")
-    elif before is not arrived and step.path.find(arrived):
+    elif before is not arrived and _finds(step.path, arrived):
         nothing = Nothing(f"an earlier step removed `{text}`", "")
     else:
         nothing = explain(step.path, before)
     return (Missing("place", text, *nothing),), frozenset()
 
 
-def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
-    """Look for the keys that a step names. What it reads, as in `sort_by`, is missing if it is absent.
+def _finds(path: Path, value: Any) -> bool:
+    try:
+        return bool(path.find(value))
+    except Unreducible:  # a filter was evaluated on an item that is too deep, so the list exists
+        return True
 
-    A key that it keeps or drops may be optional: it is missing only if a very similar one is there.
+
+def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:
+    """Return the keys of a step that are missing, and those that are present.
+
+    A key that the step reads, such as in `sort_by`, must be present. A key that it keeps or drops may be optional, so
+    it is missing only if a very similar key is present.
     """
     chains = [(chain, False) for chain in step.op.names()]
     chains += [((*lists, *chain), True) for lists, chain in step.op.reads() if chain and "*" not in (*lists, *chain)]
@@ -132,7 +144,7 @@ def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozens
 
 
 def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
-    """Follow keys through objects and items of lists; return the keys where this ends, and how many were found."""
+    """Follow keys through objects and lists. Return the keys at the level where one is absent, and the level."""
     for depth, name in enumerate(chain):
         objects = [value for value in (*values, *_items(values)) if type(value) is dict]
         values = [item[name] for item in objects if name in item][:_MAX_VALUES]
@@ -145,16 +157,16 @@ def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
 
 
 def near(name: str, keys: Iterable[str], similarity: float = 0.7) -> str:
-    """Return the key most similar to `name`, ignoring case; empty if none is similar enough."""
+    """Return the key that is most similar to `name`, ignoring case, or an empty text if none is similar enough."""
     folded = {key.casefold(): key for key in keys}
     found = get_close_matches(name.casefold(), folded, 1, similarity)
     return folded[found[0]] if found else ""
 
 
 def explain(path: Path | str, content: Any) -> Nothing:
-    """Return why a path finds nothing in a JSON value, and the path that was probably meant, which finds something.
+    """Explain why a path finds nothing in a JSON value, and suggest a similar path that finds something.
 
-    Raises `PathError` for a text that is no path.
+    Raises `PathError` if the text is not a path, and `Unreducible` if the path filters values that are too deep.
     """
     path = compile_path(path) if isinstance(path, str) else path
     number, values = _end(path, content)
@@ -174,7 +186,7 @@ def explain(path: Path | str, content: Any) -> Nothing:
 
 
 def _end(path: Path, content: Any) -> tuple[int, list[Any]]:
-    """Return how many steps of a path find something, and the values that the last of these finds."""
+    """Return how many steps of a path find something, and the values found by the last of these steps."""
     values = [] if content is None else [content]
     for number in range(len(path.shape) if values else 0):
         found = [place.value for place in walk(path.shape[: number + 1], ValuePlace(content))]
@@ -185,23 +197,21 @@ def _end(path: Path, content: Any) -> tuple[int, list[Any]]:
 
 
 def _meant(path: Path, content: Any) -> str:
-    """Return a path like this one, after a few corrections, that finds something; empty if there is none."""
-    for _ in range(_MAX_CORRECTIONS):
-        number, values = _end(path, content)
-        if number == len(path.shape):
-            return path.text
-        instead = _instead(path.shape[number], values)
-        if instead is None:
-            break
-        try:
+    """Correct a path until it finds something. Return an empty text if a few corrections are not enough."""
+    with suppress(PathError, Unreducible):
+        for _ in range(_MAX_CORRECTIONS):
+            number, values = _end(path, content)
+            if number == len(path.shape):
+                return path.text
+            instead = _instead(path.shape[number], values)
+            if instead is None:
+                break
             path = compile_path(_text((*path.shape[:number], *instead, *path.shape[number + 1 :])))
-        except PathError:
-            break
     return ""
 
 
 def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
-    """Return steps that a path may contain instead of one that finds nothing in `values`."""
+    """Return steps to try instead of a step that finds nothing in `values`, or None if there is nothing to try."""
     if step[0] != "field":
         return None if _is_for(step, values) else ()
     if type(values[0]) is list:
@@ -218,7 +228,7 @@ def _instead(step: tuple[Any, ...], values: list[Any]) -> Shape | None:
 
 
 def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
-    """Return whether a step of a path works on values of this type."""
+    """Return whether a step of a path applies to values of this type."""
     return step[0] == "only" or type(values[0]) is (dict if step[0] in ("field", "values") else list)
 
 
@@ -235,7 +245,7 @@ def _the_keys(keys: Sequence[str]) -> str:
 
 
 def _type(value: Any) -> str:
-    return _TYPES.get(type(value), "a truth value")
+    return _TYPES.get(type(value), "a boolean")
 
 
 def _text(shape: Shape) -> str:
@@ -243,7 +253,7 @@ def _text(shape: Shape) -> str:
 
 
 def _step_text(step: tuple[Any, ...]) -> str:
-    """Write a step of a path as JMESPath."""
+    """Return a step of a path as JMESPath."""
     kind, *arguments = step
     if kind == "field":
         return f".{path_text(arguments)}"

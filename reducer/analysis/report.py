@@ -1,11 +1,10 @@
-"""What rules did to tool returns, as data: a report of each return, their sums, and what needs attention."""
+"""What rules did to tool returns, as data: reports of single returns, their totals, and what needs attention."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Literal
 
 from reducer.analysis.measures import Measures, add_measures
@@ -27,11 +26,11 @@ TITLES = {
     "long line": "Lines that are too large, kept unchanged",
     "warning": "Warnings of the rules",
 }
-"""The heading of each kind, in the order in which they are listed."""
+"""The heading of each kind of `Attention`, in the order in which they are listed."""
 OTHER_TOOLS = "(other tools)"
-"""The name of all tools beyond `_MAX_TOOLS`."""
+"""Stands for all tools beyond the first `_MAX_TOOLS`."""
 MAX_BAD = 5
-"""Bad lines that are reported in full; the others are counted."""
+"""Bad lines that are reported with their errors; further ones are only counted."""
 _MAX_TOOLS = 5_000
 _MAX_NEEDS = 10_000
 _MAX_CHARACTERS = 1_000
@@ -39,12 +38,15 @@ _MAX_CHARACTERS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ReturnReport:
-    """What its rule did to one tool return. `message` and `part` count from 0.
+    """What a rule did to one tool return. Sizes are characters; `message` and `part` count from 0.
 
-    `nth` counts from 1 among the returns with this call id. `why` says why the return is unchanged. All sizes are
-    characters: `rewritten` are those that compact JSON saves, `restored` those that preserve and markers add after the
-    steps, `referenced` those that are also kept because later messages reference them, `over` those above the rule's
-    `max_chars`. `restorations` are the places of what is restored; `lost` counts entities beyond a bound of `preserve`.
+    - `nth` counts from 1 among the returns with the same call id.
+    - `why` explains why the return is unchanged.
+    - `rewritten` is what writing compact JSON saves.
+    - `restored` is what `preserve` and markers add after the steps, and `restorations` lists where.
+    - `referenced` is what is also kept because later messages reference it.
+    - `over` is the size above the rule's `max_chars`.
+    - `lost` counts the entities beyond a bound of `preserve`.
     """
 
     history: str
@@ -68,14 +70,14 @@ class ReturnReport:
 
     @property
     def name(self) -> str:
-        """The return as `--call` names it: its call id, with a number from the second one on."""
+        """The name for `--call`: the call id, with `#2` for the second return that has it."""
         return f"{self.call_id}#{self.nth}" if self.nth > 1 else self.call_id
 
 
 def report_return(history: str, found: Return, outcome: Outcome, *, alone: Outcome, detailed: bool) -> ReturnReport:
-    """Report what a rule did to a return; `alone` is the outcome without protection of later references.
+    """Report what a rule did to a return. `alone` is the outcome without the protection of referenced values.
 
-    If `detailed`, the report also says what each step removed.
+    If `detailed`, the report lists what each step removed.
     """
     rule, place = outcome.rule, found.places[0]
     before = characters(place.content, place.end - place.start)
@@ -110,7 +112,7 @@ def _status(found: Return, outcome: Outcome, alone: Outcome) -> tuple[Status, st
     if found.untouched:
         return "untouched", found.untouched
     if outcome.rule is None:
-        return "no rule", "no rule is for this tool"
+        return "no rule", "no rule applies to this tool"
     if outcome.fault:
         return "fault", outcome.fault
     if outcome.gated:
@@ -122,15 +124,15 @@ def _status(found: Return, outcome: Outcome, alone: Outcome) -> tuple[Status, st
     return "unchanged", "the rule removes nothing"
 
 
-# --- sums
+# --- totals
 
 
 @dataclass(slots=True)
 class LineSum:
-    """The lines of one file of JSON lines.
+    """Counts of the lines in a file of JSON lines.
 
-    `bad` lines contain no history, `long` ones are too large to be read; `first_bad` has the numbers of the first bad
-    ones, each with what is wrong.
+    `bad` lines contain no history, and `long` lines are too large to be read. `first_bad` contains the numbers and
+    errors of the first bad lines.
     """
 
     history: str
@@ -142,7 +144,7 @@ class LineSum:
 
 
 def add_lines(total: LineSum, more: LineSum) -> None:
-    """Add the sums of the lines that follow; their numbers continue."""
+    """Add the counts of the lines that follow, and continue their numbers."""
     room = MAX_BAD - len(total.first_bad)
     total.first_bad += [(total.lines + number, why) for number, why in more.first_bad[:room]]
     total.lines += more.lines
@@ -153,11 +155,15 @@ def add_lines(total: LineSum, more: LineSum) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One thing that needs attention: `where` is the tool, or `file:line` of a rule; `calls` counts returns or lines.
+    """Something that needs attention.
 
-    `about` is the reason of a fault, the name of a step, or all there is to say. `characters` are those of the returns
-    for `no rule` and `fault`, those restored for `undone`, those above `max_chars` for `too long`, else 0. `first` is
-    the name of the first return, `nearest` the path or key that was probably meant.
+    - `kind` is a key of `TITLES`.
+    - `where` is a tool, a file of histories, or a rule file, with the line if it is about a step.
+    - `about` is the reason of a fault, the name of a step, or the whole message.
+    - `calls` counts tool returns, or lines.
+    - `characters` is the size of the returns, the restored size (`undone`), or the size above `max_chars` (`too long`).
+    - `first` is the name of the first return.
+    - `nearest` is the path or key that was probably meant.
     """
 
     kind: str
@@ -171,11 +177,11 @@ class Attention:
 
     @property
     def message(self) -> str:
-        """What needs attention, as a sentence."""
+        """The message for users."""
         size = f"{self.characters:,} characters"
         returns = f"{self.first} and {self.calls - 1:,} more" if self.calls > 1 else self.first
         messages = {
-            "no rule": f"{self.calls:,} {plural(self.calls, 'call')}, {size}",
+            "no rule": f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}, {size}",
             "undone": f"preserve restored {size} that `{self.about}` removed; "
             "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200",
             "lost": f"{self.entities:,} entities are lost because `preserve` limits their number",
@@ -187,13 +193,14 @@ class Attention:
 
 @dataclass(slots=True)
 class Tally:
-    """All sums, in the order of the first return, and what the rules cost.
+    """The totals of tool returns, with tools in the order of their first returns.
 
-    `tools` has the counts `calls`, `reduced`, `untouched`, `before` and `after` (characters) of each tool, `rules` the
-    file of its rule, and `used` the files of all rules that applied. `needs` are what needs attention, by kind, place
-    and name; `found` are the places and names that a step found in some return, which therefore need none.
-    `always_kept` counts the items that only `always_keep` kept, by rule file and step. `referenced` are the characters
-    that were kept because later messages reference them, in `referencing` returns.
+    - `tools` maps each tool to its counts `calls`, `reduced`, `untouched`, `before` and `after` (characters).
+    - `rules` maps each tool to its rule file, and `used` contains all rule files that applied.
+    - `needs` maps kind, place and name to what needs attention.
+    - `found` contains the places and names that a step found in some return, so that they need no attention.
+    - `always_kept` maps rule file and step to the number of items that only `always_keep` kept.
+    - `referenced` counts the characters kept because later messages reference them, in `referencing` returns.
     """
 
     tools: dict[str, Counter[str]] = field(default_factory=dict)
@@ -207,7 +214,7 @@ class Tally:
     referencing: int = 0
 
     def merge(self, other: Tally) -> None:
-        """Add the sums of the returns that follow."""
+        """Add the totals of the returns that follow."""
         for name, counts in other.tools.items():
             tool = name if name in self.tools or len(self.tools) < _MAX_TOOLS else OTHER_TOOLS
             self.tools.setdefault(tool, Counter()).update(counts)
@@ -224,7 +231,7 @@ class Tally:
             self.measures = other.measures if self.measures is None else add_measures(self.measures, other.measures)
 
     def add_need(self, key: tuple[str, str, str], need: Attention) -> None:
-        """Add what needs attention in some returns, by kind, place and name."""
+        """Add something that needs attention, identified by kind, place and name."""
         known = self.needs.get(key)
         if known is not None:
             self.needs[key] = replace(
@@ -238,7 +245,7 @@ class Tally:
 
 
 def tally_of(entry: ReturnReport) -> Tally:
-    """Return the sums of one return."""
+    """Return the totals of a single return."""
     tool, rule = _short(entry.tool), entry.rule
     tally = Tally(referenced=entry.referenced, referencing=int(entry.referenced > 0))
     tally.tools[tool] = Counter(calls=1, before=entry.before, after=entry.after)
@@ -258,7 +265,7 @@ def tally_of(entry: ReturnReport) -> Tally:
 
 
 def _needs(entry: ReturnReport) -> Iterator[tuple[str, Attention]]:
-    """Yield what needs attention in one return, each with a name that is its own at its place."""
+    """Yield what needs attention in one return, each with a name that is unique for its kind and place."""
     tool, name, rule = _short(entry.tool), _short(entry.name), entry.rule
     if entry.status == "no rule":
         yield "", Attention("no rule", tool, characters=entry.before)
@@ -289,7 +296,7 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolReport:
-    """All returns of one tool: `reduced` got shorter, `untouched` are those that rules never apply to."""
+    """The totals of one tool. `untouched` counts the returns to which rules never apply."""
 
     tool: str
     rule: Rule | None
@@ -304,21 +311,21 @@ class ToolReport:
 class Report:
     """What a ruleset did to histories.
 
-    `tally` has the sums of all returns, `returns` those that were reported in detail, in order; JSON lines have
-    `lines`. `whole` is False if only some returns were selected.
+    `returns` contains the reports of returns if they are detailed. `lines` counts the lines of each file of JSON lines.
+    `whole` is False if only some returns were selected.
     """
 
     rules: str
     ruleset: Ruleset
-    histories: Sequence[str]
-    tally: Tally
-    returns: Sequence[ReturnReport] = ()
-    lines: Sequence[LineSum] = ()
+    histories: list[str] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    returns: list[ReturnReport] = field(default_factory=list)
+    lines: list[LineSum] = field(default_factory=list)
     whole: bool = True
 
     @property
     def tools(self) -> list[ToolReport]:
-        """The tools, the largest first."""
+        """The totals of each tool, largest first."""
         rules = {rule.file: rule for rule in self.ruleset.rules}
         files = self.tally.rules
         tools = (ToolReport(tool, rules.get(files.get(tool, "")), **sums) for tool, sums in self.tally.tools.items())
@@ -331,12 +338,12 @@ class Report:
 
     @property
     def after(self) -> int:
-        """The characters of all returns as the rules leave them."""
+        """The characters of all returns after reduction."""
         return sum(tool.after for tool in self.tools)
 
 
 def attention(report: Report) -> tuple[Attention, ...]:
-    """List what needs attention, the kinds in the order of `TITLES`, the largest first."""
+    """List what needs attention: kinds in the order of `TITLES`, and the largest first within a kind."""
     tally, kinds = report.tally, list(TITLES)
     unused = [rule for rule in report.ruleset.rules if rule.file not in tally.used] if report.whole else []
     entries = [
@@ -358,16 +365,6 @@ def _of_lines(total: LineSum) -> Iterator[Attention]:
         yield Attention("long line", total.history, f"{total.long:,} {of_all}", total.long)
 
 
-def plural(count: int, noun: str) -> str:
-    """Return the singular of a noun for one, otherwise the plural with an s."""
-    return noun if count == 1 else f"{noun}s"
-
-
-def by_kind(entries: Iterable[Attention]) -> dict[str, list[Attention]]:
-    """Group what `attention` returned by kind, in order."""
-    return {kind: list(group) for kind, group in groupby(entries, key=lambda entry: entry.kind)}
-
-
 def tokens(characters: int) -> int:
-    """Estimate the tokens of so many characters: a quarter, rounded up. Real tokenizers differ by a third and more."""
+    """Estimate a number of tokens as a quarter of the characters. Real tokenizers differ by a third or more."""
     return -(-characters // 4)

@@ -1,4 +1,4 @@
-"""Inline tests of rule files: what each expects, the laws of reducing on its content, and what tests do not cover."""
+"""Run the inline tests of rules, check the laws of reducing on their contents, and find what they do not cover."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from reducer.analysis.samples import SampleError, Snapshots, sample
 from reducer.analysis.steps import StepReport, characters, step_reports
 from reducer.engine import StepRun, attempt
 from reducer.rules import Rule, Ruleset, Test
-from reducer.values import Unreducible, dump
+from reducer.values import dump
 
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """One inline test that was run: `number` counts from 0 in its rule; it passed if there are no failures.
+    """The result of an inline test, which passes if there are no failures.
 
-    `before` and `after` are characters. `runs` and `steps` say what each step did; they are empty if the rule's gate
-    kept it from running (`gated`).
+    - `number` counts from 0 in the rule.
+    - `before` and `after` are characters.
+    - `gated` is True if the `when` of the rule does not hold, so that no step ran.
+    - `steps` and `runs` describe what each step did.
     """
 
     __test__ = False
@@ -37,13 +39,13 @@ class TestResult:
 
     @property
     def test(self) -> Test:
-        """The test as the rule has it."""
+        """The test in the rule file."""
         return self.rule.tests[self.number]
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A rule or a step that tests do not cover: its place from the root of the rule file, and why."""
+    """A rule or a step that tests do not cover, with its place in the rule file."""
 
     what: Literal["rule", "step"]
     rule: Rule
@@ -53,7 +55,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much tests exercise: a step counts if a test makes it change something; `max_chars` counts as a step."""
+    """How much the tests cover. A step is exercised if it changes something in a test; `max_chars` is a step."""
 
     rules: int
     tested: int
@@ -63,9 +65,9 @@ class Coverage:
 
 
 def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] = lambda line: True) -> Iterator[tuple[Rule, int]]:
-    """Yield each rule with the number of each of its inline tests.
+    """Yield the chosen inline tests as pairs of a rule and a number.
 
-    `chosen` gets one line with the file, the tools and the name of a test.
+    `chosen` takes a line with the file, the tools and the name of a test.
     """
     for rule in ruleset.rules:
         for number, test in enumerate(rule.tests):
@@ -74,46 +76,43 @@ def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] = lambda line: 
 
 
 def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None = None) -> TestResult:
-    """Run one inline test of `rule`, one of `ruleset`, and check the laws on it.
+    """Run an inline test of a rule in `ruleset`, and check the laws on its content.
 
-    `update` collects the snapshots to write. Never raises because of what rules, tests and samples contain.
+    `update` collects the snapshots to write. No rule, test or sample makes this function raise.
     """
     test, ruleset = rule.tests[number], alone(rule, ruleset)
-    here: Place = ("tests", number)
+    place: Place = ("tests", number)
     try:
         content = sample(rule, test)
         before = dump(content)
     except SampleError as error:
-        return TestResult(rule, number, (Failure(str(error), place=(*here, "given"), what="given"),))
+        return TestResult(rule, number, (Failure(str(error), place=(*place, "given"), what="given"),))
     try:
         outcome = attempt(ruleset, rule.name, content)
-        broken = [_of_law(one, here) for one in broken_laws(ruleset, content, before, outcome)]
+        broken = [_of_law(one, place) for one in broken_laws(ruleset, content, before, outcome)]
         found = unmet(test.expect, content, outcome, None if broken else update)
-        failures = (*broken, *(replace(one, place=(*here, "expect", *one.place)) for one in found))
-    except Exception as error:  # law 9: a rule never raises, so the test shows what did
-        return TestResult(rule, number, (_of_law(Broken(9, f"{type(error).__name__}: {error}"), here),))
+        failures = (*broken, *(replace(one, place=(*place, "expect", *one.place)) for one in found))
+    except Exception as error:  # law 9: rules never raise
+        return TestResult(rule, number, (_of_law(Broken(9, f"{type(error).__name__}: {error}"), place),))
     size = characters(content)
-    try:
-        steps = step_reports(outcome, size, False) if outcome.steps else ()
-    except Unreducible:
-        steps = ()
+    steps = step_reports(outcome, size, False) if outcome.steps else ()
     after = size if outcome.content is content else characters(outcome.content)
     return TestResult(rule, number, failures, size, after=after, gated=outcome.gated, steps=steps, runs=outcome.steps)
 
 
-def _of_law(broken: Broken, here: Place) -> Failure:
+def _of_law(broken: Broken, test: Place) -> Failure:
     law, message = f"law {broken.law}", LAWS[broken.law]
-    place = ("steps", broken.step - 1) if broken.step else (*here, "name")
+    place = ("steps", broken.step - 1) if broken.step else (*test, "name")
     return Failure(f"{law}, {message}: {broken.message}", message, broken.message, place=place, what=law)
 
 
 def untested(rules: Iterable[Rule]) -> list[Gap]:
-    """Return the rules that have no tests."""
+    """Return the rules without tests."""
     return [Gap("rule", rule, ("tool",), "this rule has no tests") for rule in rules if not rule.tests]
 
 
 def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
-    """Return what the tests of rules cover, from all of their `results`."""
+    """Return what the tests of rules cover. `results` must contain the results of all tests."""
     gaps: list[Gap] = []
     steps = exercised = 0
     for rule in rules:
@@ -131,7 +130,7 @@ def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
 
 def _gap(rule: Rule, number: int, reached: bool) -> Gap:
     if number > len(rule.steps):
-        return Gap("step", rule, ("max_chars",), "no test gives more than fits in `max_chars`")
+        return Gap("step", rule, ("max_chars",), "no test exceeds `max_chars`")
     step = rule.steps[number - 1]
     what = "removes" if reached else "finds"
     message = f"step {step.number}, `{step.name}`, {what} nothing in any test"

@@ -1,4 +1,4 @@
-"""The files of inline tests, beside the rule file: samples that they start from, and snapshots of whole results."""
+"""The files of inline tests next to the rule file: samples to start from, and snapshots of results."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _TOO_DEEP = "it is nested too deeply"
 
 
 class SampleError(ValueError):
-    """A sample that cannot be used: the message names its file."""
+    """A sample that cannot be used. The message names its file."""
 
 
 def file_of(rule: Rule, name: str) -> Path:
-    """Return the file that a test of a rule names."""
+    """Return the path of a file that a test of a rule names."""
     return Path(rule.file).parent / name
 
 
 def sample(rule: Rule, test: Test) -> Any:
-    """Return the content that a test of `rule` starts from: a text, or plain JSON. Raises `SampleError`."""
+    """Return the content that a test starts from: a text, or a plain JSON value. Raises `SampleError`."""
     given = test.given
     if given.text is not None:
         return given.text
@@ -44,14 +44,14 @@ def sample(rule: Rule, test: Test) -> Any:
     try:
         dump(content)
     except ValueError:
-        raise SampleError("NaN and infinity are no JSON, and no tool return is stored with them") from None
+        raise SampleError("NaN and infinity are not JSON, so no stored tool return contains them") from None
     except RecursionError:
         raise SampleError(_TOO_DEEP) from None
     return content
 
 
 def read_sample(file: Path) -> Any:
-    """Read a file: the value of its JSON, or its text if the name ends in `.txt`. Raises `SampleError`."""
+    """Read the JSON value in a file, or the text if the name ends in `.txt`. Raises `SampleError`."""
     try:
         data = read_file(file, MAX_SAMPLE)
         return data.decode() if file.suffix == ".txt" else loads(data.decode("utf-8-sig"), parse_constant=_refuse)
@@ -98,13 +98,13 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
 
 @dataclass(slots=True)
 class Snapshots:
-    """The snapshots to write: the bytes for each of `files`. `given` are files that tests start from, never written."""
+    """The snapshots to write. `given` contains the samples of tests, which are never overwritten."""
 
     given: frozenset[Path] = frozenset()
     files: dict[Path, bytes] = field(default_factory=dict)
 
 
 def snapshots_for(rules: tuple[Rule, ...]) -> Snapshots:
-    """Return an empty collection for the snapshots of these rules."""
+    """Return an empty collection for the snapshots of some rules."""
     names = ((rule, name) for rule in rules for test in rule.tests for name in (test.given.file, test.given.history))
     return Snapshots(frozenset(Path(realpath(file_of(rule, name))) for rule, name in names if name))

@@ -1,4 +1,4 @@
-"""What each step of a rule did to one return, and what it removed: one line for each kind of place."""
+"""What each step of a rule did to one tool return, with one entry for all similar places."""
 
 from __future__ import annotations
 
@@ -19,19 +19,22 @@ from reducer.values import Unreducible, chars
 Kind = Literal["removed", "emptied", "cut", "unwrapped", "restored"]
 Pattern = tuple[Token, ...]
 
-_MANY_KEYS = 8  # changed keys of one object above which it counts as a map, whose keys are written as `*`
-_MAX_NAMES = 6  # removed keys of alike objects that have a line each; more are named on one line
+_MANY_KEYS = 8  # an object with more changed keys counts as a map: paths contain `*` instead of its keys
+_MAX_NAMES = 6  # if more keys of similar objects are removed, they share one entry
 _SAMPLE = 64
 _KINDS: dict[str, Kind] = {"key": "removed", "items": "removed", "emptied": "emptied", "cut": "cut"}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that was removed or restored, at one place or at several alike.
+    """Something that was removed or restored, at one place or at several similar places.
 
-    `path` is JMESPath; removed items are `list[20..57]`, by their indices in the return as it arrived. `places` counts
-    lists, keys or texts, `items` the items out of `total`, 0 for anything else; `before` and `after` are characters.
-    `names` are keys that share a line, `sample` is the beginning of the first value.
+    - `path` is JMESPath, or `list[20..57]` for removed items; indices are those of the return as it arrived.
+    - `places` counts lists, keys or texts.
+    - `items` counts the removed or restored items, out of `total`; both are 0 for anything else.
+    - `before` and `after` are characters.
+    - `names` lists the keys if several share this entry.
+    - `sample` is the beginning of the first value.
     """
 
     kind: Kind
@@ -46,7 +49,7 @@ class Change:
 
 
 def changes(edits: Iterable[Edit], restored: bool = False) -> tuple[Change, ...]:
-    """Sum up edits of the same kind at places alike, in the order of the first of each; `restored` is what they are."""
+    """Group edits of the same kind at similar places, in document order. `restored` overrides the kind."""
     edits = tuple(edits)
     maps = _maps(edits)
     groups: dict[tuple[str, Pattern], dict[Pattern, list[Edit]]] = {}
@@ -67,7 +70,7 @@ def changes(edits: Iterable[Edit], restored: bool = False) -> tuple[Change, ...]
 
 
 def _maps(edits: Iterable[Edit]) -> Set[Pattern]:
-    """Return the paths of objects with many changed values."""
+    """Return the paths of objects that count as maps because many of their values change."""
     below: dict[Pattern, set[Token]] = {}
     for edit in edits:
         path = edit.path[:-1] if edit.kind == "key" else edit.path
@@ -105,7 +108,7 @@ def _change(kind: Kind, pattern: Pattern, edits: list[Edit], names: tuple[str, .
 
 
 def _ranges(indices: Sequence[int]) -> str:
-    """Write indices as `3, 20..57`; after four of those `…`."""
+    """Return indices such as `3, 20..57`, with `…` after four ranges."""
     groups = groupby(enumerate(indices), key=lambda pair: pair[1] - pair[0])
     runs = [[index for _, index in group] for _, group in groups]
     texts = [f"{run[0]}..{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs[:4]]
@@ -114,11 +117,14 @@ def _ranges(indices: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """What one step did to one return; `step` is None for `max_chars`. All sizes are characters.
+    """What one step did to one return. Sizes are characters.
 
-    `ran` is False if the gate of the step does not hold. `restored` is how much of what it removed is restored.
-    `missing` says which of its place and keys are not there, `seen` has the keys that it names and that are.
-    `always_kept` counts the items that only its `always_keep` kept.
+    - `step` is None for `max_chars`.
+    - `ran` is False if the `when` of the step does not hold.
+    - `restored` is the part of the removed characters that was restored.
+    - `missing` lists the place or the keys that the step names but the return does not contain.
+    - `seen` contains the keys that the step names and the return contains.
+    - `always_kept` counts the items that only `always_keep` kept.
     """
 
     step: Step | None
@@ -144,7 +150,7 @@ class StepReport:
 
 
 def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepReport, ...]:
-    """Return what each step did to a content of `before` characters; if `detailed`, with what it removed."""
+    """Return what each step did to a content of `before` characters. If `detailed`, list what it removed."""
     removed: dict[int, list[Edit]] = {}
     for edit in outcome.removals() if detailed else ():
         removed.setdefault(edit.step, []).append(edit)
@@ -152,35 +158,35 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
     for edit in () if outcome.fault else outcome.restorations():
         restored[edit.step] += edit.after - edit.before
     reports = []
-    arrived = found = outcome.left_after(0)
+    arrived = content = outcome.left_after(0)
     size = characters(outcome.left_after(0, seen=False), before)
     for run in outcome.steps:
-        left = characters(outcome.left_after(run.number, seen=False), before)
         step, always_kept = run.step, 0
-        lacking, names = missing(step, found, arrived, run.places) if run.ran and step else ((), frozenset())
+        new_size = characters(outcome.left_after(run.number, seen=False), before)
+        absent, seen = missing(step, content, arrived, run.places) if run.ran and step else ((), frozenset())
         if step and run.changed and isinstance(step.op, Limit):
-            always_kept = sum(map(step.op.always_kept, step.path.find(found)))
+            always_kept = sum(map(step.op.always_kept, step.path.find(content)))
         reports.append(
             StepReport(
                 step=step,
                 ran=run.ran,
                 places=run.places,
                 before=size,
-                after=left,
+                after=new_size,
                 changes=changes(removed.get(run.number, ())),
-                # What is restored inside an item may have been removed by an earlier step.
-                restored=min(restored[run.number], size - left),
-                missing=lacking,
-                seen=names,
+                # What is restored inside an item may include what an earlier step removed.
+                restored=max(0, min(restored[run.number], size - new_size)),
+                missing=absent,
+                seen=seen,
                 always_kept=always_kept,
             )
         )
-        size, found = left, outcome.left_after(run.number)
+        size, content = new_size, outcome.left_after(run.number)
     return tuple(reports)
 
 
 def characters(value: Any, otherwise: int = 0) -> int:
-    """Count the characters that the model is shown for a value; `otherwise` if they cannot be counted."""
+    """Count the characters that the model sees of a value, or return `otherwise` if they cannot be counted."""
     try:
         return chars(value)
     except (Unreducible, RecursionError):

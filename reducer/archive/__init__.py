@@ -1,7 +1,7 @@
-"""Keep the originals of reduced tool returns in one SQLite file, so that nothing is lost.
+"""Keeps the originals of reduced tool returns in one SQLite file, so that nothing is lost.
 
-`Archive(path)` writes them in the background. A model recalls them (`recall`), and a stored history is restored from
-them (`histories`).
+`Archive(path)` writes originals in the background. `recall` shows them to a model, and `histories` restores stored
+histories from them.
 """
 
 from reducer.archive.archive import Archive

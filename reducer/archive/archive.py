@@ -1,4 +1,4 @@
-"""The archive as agents use it: checked when it is opened, written in the background, read on recall."""
+"""The archive that agents use: it is checked when opened, written in the background and read on recall."""
 
 from __future__ import annotations
 
@@ -19,18 +19,28 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import ByteSize, Field, TypeAdapter, ValidationError
 
-from reducer.archive.database import Limits, delete_oldest, open_to_read, open_to_write
-from reducer.archive.entries import NO_TIME, Entry, Original, ReturnId, find_original, insert
+from reducer.archive.database import (
+    NO_TIME,
+    Entry,
+    Limits,
+    Original,
+    ReturnId,
+    delete_oldest,
+    find_original,
+    insert,
+    open_to_read,
+    open_to_write,
+)
 from reducer.errors import ArchiveError
 
 Pending: TypeAlias = Entry | Callable[[], Entry]
 """An entry, or a function that creates it in the background."""
 
 _DELAY = 0.01
-"""Seconds after which entries are written: the request leaves before the thread competes with it."""
+"""Seconds to wait before writing, so that the thread does not compete with sending the request."""
 
 _MAX_WAITING = 10_000
-"""Originals that may wait to be written."""
+"""The largest number of originals that can wait to be written."""
 
 _SIZE = TypeAdapter(Annotated[ByteSize, Field(gt=0, lt=2**63)])
 _AGE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([mhdw])?")
@@ -38,19 +48,20 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Archive:
-    """A SQLite file with the originals of reduced tool returns, for several threads and processes.
+    """A SQLite file with the originals of reduced tool returns, which threads and processes can share.
 
-    `max_bytes` (a number, or `500MB`) limits the file, `max_age` (a `timedelta`, days, or `30d`) the time since an
-    original was last stored; the oldest are deleted first. `timeout`: seconds to wait for a lock.
+    `max_bytes` (a number or `500MB`) limits the size of the file. `max_age` (a `timedelta`, a number of days or `30d`)
+    limits the time since an original was last stored. The oldest originals are deleted first. `timeout` is the number
+    of seconds to wait for a lock.
 
-    Raises `ArchiveError` if the file cannot be used and `ValueError` for a wrong option. Later errors never reach an
-    agent: they are logged once each (logger `reducer`) and counted in `failures`. Originals are referenced, not copied,
-    until they are written: tools must not change what they returned. A process that skips Python's exit (`os._exit`, a
-    worker of `multiprocessing`) calls `close` itself.
+    Raises `ArchiveError` if the file cannot be used and `ValueError` for an invalid option. Later errors never reach
+    an agent: each is logged once (logger `reducer`) and counted in `failures`. Originals are not copied before they
+    are written, so tools must not change what they returned. A process that skips Python's normal exit (`os._exit`, a
+    `multiprocessing` worker) must call `close`.
     """
 
     failures: int
-    """Originals that could not be written, or that were in a file that was deleted while open."""
+    """Number of originals that could not be written or whose file was deleted while it was open."""
 
     def __init__(
         self,
@@ -68,7 +79,7 @@ class Archive:
         self._start()
 
     def add(self, entries: Sequence[Pending]) -> None:
-        """Write entries in the background. Never waits for the file, never raises."""
+        """Write entries in the background. This never waits for the file and never raises."""
         self._restart_after_fork()
         if len(self._waiting) + len(entries) > _MAX_WAITING:
             self._fail(len(entries), f"more than {_MAX_WAITING:,} originals wait to be written")
@@ -80,15 +91,15 @@ class Archive:
             self._fail(len(entries), str(error))
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything so far is written or counted as lost; return False after `timeout` seconds."""
+        """Wait until all entries are written or counted as failures; return False after `timeout` seconds."""
         return self._finish(self._write, timeout)
 
     def close(self, timeout: float | None = None) -> bool:
-        """Write what waits and close the file; return False after `timeout` seconds. The next entry opens it again."""
+        """Write all waiting entries and close the file; return False after `timeout` seconds. `add` reopens it."""
         return self.flush(timeout) and self._finish(self._close, timeout)
 
     def find(self, id: ReturnId, content: Any, owner: str) -> Original:
-        """Find the original of a return by its reduced content, plain JSON, stored by `owner` within `max_age`.
+        """Find the original that `owner` stored within `max_age` for a return with this reduced content (plain JSON).
 
         Raises `ArchiveError`.
         """
@@ -109,7 +120,7 @@ class Archive:
         self.failures = 0
         self._process = os.getpid()
         self._waiting: deque[Pending] = deque()
-        # One thread, which ends with this object or with the interpreter after it has written everything.
+        # The thread ends after this object is deleted or the interpreter exits, once it has written everything.
         self._thread = ThreadPoolExecutor(1, "reducer archive")
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
@@ -118,7 +129,7 @@ class Archive:
 
     def _restart_after_fork(self) -> None:
         if self._process != os.getpid():
-            # The parent writes what waits. SQLite forbids a child to close the parent's connection.
+            # The parent writes the waiting entries. SQLite forbids a child to close the parent's connection.
             self._inherited += [self._thread, self._connection]
             self._start()
 
@@ -128,21 +139,26 @@ class Archive:
             self._thread.submit(task).result(timeout)
         except TimeoutError:
             return False
-        except RuntimeError:  # the interpreter exits, and its exit waits for the thread
+        except RuntimeError:  # the interpreter is exiting and waits for the thread
             pass
         return True
 
     def _write(self) -> None:
-        # Everything that waits is one unit: if the file is locked, all of it is lost after one timeout, not after many.
+        # All waiting entries share one transaction, so a locked file costs one timeout and not one per entry.
         if self._waiting:
             time.sleep(_DELAY)
         pending = [self._waiting.popleft() for _ in range(len(self._waiting))]
         entries = [entry for entry in map(self._created, pending) if entry is not None]
         try:
-            self._check_file()
+            # SQLite writes into a deleted file without an error.
+            if self._connection is not None and self._identity != _identity(self.path):
+                self._fail(self._written, f"{self.path}: was deleted or replaced while it was open")
+                self._close()
             if entries:
-                self._connection = connection = self._connection or self._opened()
-                with connection:
+                if self._connection is None:
+                    self._connection = open_to_write(self.path, self._timeout)
+                    self._identity, self._written = _identity(self.path), 0
+                with self._connection as connection:
                     connection.execute("BEGIN IMMEDIATE")
                     for entry in entries:
                         insert(connection, entry, _now())
@@ -152,8 +168,8 @@ class Archive:
                     delete_oldest(connection, self._limits, _now())
         except ArchiveError as error:
             self._fail(len(entries), str(error))
-        except Exception as error:  # whatever fails here, the next entries are written
-            # The text of an unknown error may contain what a tool returned.
+        except Exception as error:  # the next entries must still be written
+            # The message of any other error may contain what a tool returned.
             why = str(error) if isinstance(error, sqlite3.Error) else type(error).__name__
             self._fail(len(entries), f"{self.path}: {why}")
             self._close()  # the file may have been replaced
@@ -161,20 +177,9 @@ class Archive:
     def _created(self, pending: Pending) -> Entry | None:
         try:
             return pending() if callable(pending) else pending
-        except Exception as error:  # the objects of a content may raise anything when they are serialized
+        except Exception as error:  # the objects in a content can raise any error while they are serialized
             self._fail(1, f"a content cannot be stored: {type(error).__name__}")
             return None
-
-    def _check_file(self) -> None:
-        # SQLite writes into a deleted file without an error.
-        if self._connection is not None and self._identity != _identity(self.path):
-            self._fail(self._written, f"{self.path}: was deleted or replaced while it was open")
-            self._close()
-
-    def _opened(self) -> sqlite3.Connection:
-        connection = open_to_write(self.path, self._timeout)
-        self._identity, self._written = _identity(self.path), 0
-        return connection
 
     def _close(self) -> None:
         connection, self._connection = self._connection, None
@@ -187,7 +192,7 @@ class Archive:
 
 
 def parse_size(size: int | str | None) -> int | None:
-    """Return a size in bytes: 1000000, `500MB`, `1.5 GB`, `2GiB`. Raises `ValueError`."""
+    """Return the number of bytes of a size such as 1000000, `500MB`, `1.5 GB` or `2GiB`. Raises `ValueError`."""
     try:
         return None if size is None else _SIZE.validate_python(size if type(size) in (int, str) else "")
     except ValidationError:
@@ -195,7 +200,7 @@ def parse_size(size: int | str | None) -> int | None:
 
 
 def parse_age(age: timedelta | float | str | None) -> int | None:
-    """Return an age in microseconds: a `timedelta`, days, `30d`, `12h`, `90m`, `2w`. Raises `ValueError`."""
+    """Return the microseconds of a `timedelta`, a number of days, or `30d`, `12h`, `90m`, `2w`. Raises `ValueError`."""
     if age is None:
         return None
     with suppress(OverflowError, ValueError):
@@ -209,7 +214,7 @@ def parse_age(age: timedelta | float | str | None) -> int | None:
 
 
 def owner_of(conversation_id: str | None) -> str:
-    """Return the owner of what a conversation stores; without a conversation id, the owner is this process."""
+    """Return the owner of the originals that a conversation stores. Without a conversation id, it is this process."""
     return f"process {_process_token(os.getpid())}" if conversation_id is None else f"conversation {conversation_id}"
 
 

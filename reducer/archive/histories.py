@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from reducer.archive.entries import Entry, ReturnId, canonical, find_original, has_marker, microseconds
+from reducer.archive.database import Entry, ReturnId, canonical, find_original, microseconds
 from reducer.histories.stored import Content, InputFormat, Return, returns, splice
 
 
 class Restored(NamedTuple):
-    """A restored history, the number of returns that were restored, and those that may still be reduced, and why."""
+    """A restored history, the number of restored returns, and those that may still be reduced, each with a reason."""
 
     history: bytes
     restored: int
@@ -21,27 +21,28 @@ class Restored(NamedTuple):
 def restore(
     history: bytes, connection: sqlite3.Connection, *, newest: bool = False, input_format: InputFormat = "auto"
 ) -> Restored:
-    """Restore the original tool returns of a stored history, UTF-8 JSON; all other bytes stay.
+    """Restore the original tool returns of a stored history (UTF-8 JSON). All other bytes stay the same.
 
     `newest`: take the newest original if several fit. Raises `HistoryError` and `sqlite3.Error`.
     """
     changes: list[tuple[Content, bytes]] = []
     unrestored: list[tuple[Return, str]] = []
-    count = 0
+    restored = 0
     for found in returns(history, input_format):
         if found.untouched:
             continue
-        before = len(changes)
-        reasons = []
+        problems, before = [], len(changes)
         for number, copy in enumerate(found.places, 1 if len(found.places) > 1 else 0):
             original = find_original(connection, _id(found, number), copy.content, newest=newest)
             if original.data is not None:
                 changes.append((copy, original.data))
-            elif original.problem or has_marker(copy.content):
-                reasons.append(original.problem or "it contains markers, and the archive does not have its original")
-        unrestored += [(found, reason) for reason in reasons[:1]]
-        count += not reasons and len(changes) > before
-    return Restored(splice(history, changes) if changes else history, count, tuple(unrestored))
+            elif original.problem:
+                problems.append(original.problem)
+        if problems:
+            unrestored.append((found, problems[0]))
+        elif len(changes) > before:
+            restored += 1
+    return Restored(splice(history, changes) if changes else history, restored, tuple(unrestored))
 
 
 def entries_between(
@@ -49,28 +50,31 @@ def entries_between(
 ) -> Iterator[Entry]:
     """Yield an entry for each content that differs between a stored history and its reduced form.
 
-    `rule(tool)` names the rule of a tool. Raises `HistoryError`, and `ValueError` if the two do not belong together.
+    `rule(tool)` returns the name of the rule for a tool. Raises `HistoryError`, and `ValueError` if the two histories
+    do not contain the same returns.
     """
+    # Match contents by position: which copies belong to one return can depend on what they contain.
     originals = sorted((copy.start, copy.end) for found in returns(before, input_format) for copy in found.places)
-    reduced = list(returns(after, input_format))
-    starts = sorted(copy.start for found in reduced for copy in found.places)
+    changed = list(returns(after, input_format))
+    starts = sorted(copy.start for found in changed for copy in found.places)
     spans = dict(zip(starts, originals, strict=True))
-    for found in reduced:
-        texts = [(before[slice(*spans[copy.start])], after[copy.start : copy.end]) for copy in found.places]
-        # Changed copies first: their original is the one that all copies with the same reduced content share.
-        order = sorted(range(len(texts)), key=lambda index: texts[index][0] == texts[index][1])
+    for found in changed:
+        copies = [
+            (number, before[slice(*spans[copy.start])], after[copy.start : copy.end], canonical(copy.content))
+            for number, copy in enumerate(found.places, 1)
+        ]
+        # Changed copies come first: all copies with the same reduced content share their original.
+        copies.sort(key=lambda copy: copy[1] == copy[2])
         shared: dict[bytes, bytes] = {}
-        for index in order:
-            original, text = texts[index]
-            content = canonical(found.places[index].content)
+        for number, original, reduced, content in copies:
             if content is None:
                 continue
             if content not in shared:
-                if original != text:
+                if original != reduced:
                     shared[content] = original
                     yield Entry(_id(found), rule(found.tool), content, original)
             elif shared[content] != original:
-                yield Entry(_id(found, index + 1), rule(found.tool), content, original)
+                yield Entry(_id(found, number), rule(found.tool), content, original)
 
 
 def _id(found: Return, copy: int = 0) -> ReturnId:

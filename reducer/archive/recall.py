@@ -1,4 +1,4 @@
-"""Answer a model that recalls an original: in pages, one part of it, or the places where a text occurs."""
+"""Answer a model that recalls an original: with a page, with one part, or with the places where a text occurs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reducer.archive.archive import Archive
-from reducer.archive.entries import ReturnId, has_marker
+from reducer.archive.database import ReturnId
 from reducer.errors import ArchiveError
 from reducer.formats.json_text import read_json
 from reducer.paths import PathError, compile_path
@@ -17,7 +17,7 @@ from reducer.paths.parser import parse, walk_nodes
 from reducer.values import dump, escaped, stored_json
 
 MAX_PAGE = 20_000
-"""Characters of the longest page: recalled content stays in the history and is never reduced."""
+"""Maximum number of characters per page. Recalled content stays in the history and is never reduced."""
 
 DESCRIPTION = """\
 Read the original of an earlier tool return of this conversation, which rules may have shortened (`…[` marks a cut).
@@ -26,14 +26,14 @@ Use `path` or `find` to read only what you need. Without `tool_call_id` it lists
 _LISTED = 20
 _CONTEXT = 120
 _MAX_WORK = 50_000_000
-"""The steps of a path, a comparison counting eleven, times the characters of the content: two seconds at worst."""
+"""Limit for the nodes of a path (a comparison counts eleven) times the characters of the content: about 2 seconds."""
 
 HistoryReturn: TypeAlias = tuple[ReturnId, Any]
-"""A tool return in the history that the model has: its id and its content."""
+"""The id and the content of a tool return in the history of the model."""
 
 
 class Arguments(BaseModel):
-    """The arguments of the tool; its JSON Schema is what the model sees."""
+    """The arguments of the tool; its JSON Schema is what the model sees."""  # the model reads this, too
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,11 +52,11 @@ class Arguments(BaseModel):
 
 
 class _Refusal(Exception):
-    """Explains to the model why there is nothing to show."""
+    """Explains to the model why nothing can be shown."""
 
 
 def answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mapping[str, Any], owner: str) -> str:
-    """Answer a call with any arguments. Only originals of `returns` that `owner` stored can be read. Never raises."""
+    """Answer a call with any arguments; show only originals of `returns` that `owner` stored. Never raises."""
     try:
         text = _answer(returns, archive, arguments, owner)
     except _Refusal as refusal:
@@ -64,63 +64,64 @@ def answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mappin
     except ValidationError as error:
         faults = (f"`{'.'.join(map(str, fault['loc']))}`: {fault['msg']}" for fault in error.errors())
         text = f"Wrong arguments: {_short('; '.join(faults), 500)}."
-    except Exception as error:  # the run goes on, whatever the arguments or the content are
+    except Exception as error:  # no arguments and no content may end the run
         text = f"This tool return cannot be read ({type(error).__name__}). Go on without it."
     return escaped(text)
 
 
 def _answer(returns: Sequence[HistoryReturn], archive: Archive, arguments: Mapping[str, Any], owner: str) -> str:
-    asked = Arguments.model_validate({name: value for name, value in arguments.items() if value is not None})
-    chosen, title = _choose(returns, asked)
+    request = Arguments.model_validate({name: value for name, value in arguments.items() if value is not None})
+    chosen, title = _choose(returns, request)
     content, source = _original(chosen, archive, owner)
-    if asked.path:
-        content, source = _select(asked.path, content, source), f"`{_short(asked.path)}` in {source}"
+    if request.path:
+        content, source = _select(request.path, content, source), f"`{_short(request.path)}` in {source}"
     text, title = _text(content), f"{title}, {source}: "
-    limit = min(asked.limit, MAX_PAGE)
-    if asked.find:
-        return title + _find(text, asked.find, asked.offset, limit)
-    if asked.offset >= len(text) > 0:
+    limit = min(request.limit, MAX_PAGE)
+    if request.find:
+        return title + _find(text, request.find, request.offset, limit)
+    if request.offset >= len(text) > 0:
         raise _Refusal(f"{title}`offset` must be less than its {len(text)} characters.")
-    end = min(len(text), asked.offset + limit)
+    end = min(len(text), request.offset + limit)
     more = f"; offset={end} for more" if end < len(text) else ""
-    return f"{title}characters {asked.offset}-{end} of {len(text)}{more}\n{text[asked.offset : end]}"
+    return f"{title}characters {request.offset}-{end} of {len(text)}{more}\n{text[request.offset : end]}"
 
 
-def _choose(returns: Sequence[HistoryReturn], asked: Arguments) -> tuple[HistoryReturn, str]:
-    """Return the tool return that is asked for, and its title."""
+def _choose(returns: Sequence[HistoryReturn], request: Arguments) -> tuple[HistoryReturn, str]:
+    """Return the tool return that the arguments name, and its title."""
     if not returns:
         raise _Refusal("There is no tool return in this conversation yet.")
-    same = [one for one in returns if one[0].call_id == asked.tool_call_id]
-    if not same:
+    matching = [one for one in returns if one[0].call_id == request.tool_call_id]
+    if not matching:
         tools = {id.call_id: id.tool for id, _ in reversed(returns)}  # the newest first
         lines = [f"- `{_short(call_id)}`: {_short(tool)}" for call_id, tool in list(tools.items())[:_LISTED]]
         older = [f"- and {len(tools) - _LISTED} older ones"] if len(tools) > _LISTED else []
-        wrong = f"No tool return has the id `{_short(asked.tool_call_id)}`. " if asked.tool_call_id else ""
+        wrong = f"No tool return has the id `{_short(request.tool_call_id)}`. " if request.tool_call_id else ""
         raise _Refusal("\n".join([f"{wrong}The tool returns of this conversation:", *lines, *older]))
-    for id, content in reversed(same):
-        if asked.nth in (None, id.nth):
-            number = f" ({id.nth} of {len(same)})" if len(same) > 1 else ""
+    for id, content in reversed(matching):
+        if request.nth in (None, id.nth):
+            number = f" ({id.nth} of {len(matching)})" if len(matching) > 1 else ""
             return (id, content), f"{_short(id.tool)} `{_short(id.call_id)}`{number}"
-    raise _Refusal(f"The id `{_short(asked.tool_call_id)}` occurs {len(same)} times: `nth` is 1 to {len(same)}.")
+    times = len(matching)
+    raise _Refusal(f"The id `{_short(request.tool_call_id)}` occurs {times} times: `nth` is 1 to {times}.")
 
 
 def _original(chosen: HistoryReturn, archive: Archive, owner: str) -> tuple[Any, str]:
-    """Return the original and what to call it; without an original, the content in the history."""
+    """Return the original, or the content in the history if there is none, and a name for it."""
     id, content = chosen[0], json.loads(stored_json(chosen[1]))
     archive.flush(2.0)
     try:
-        found = archive.find(id, content, owner)
+        original = archive.find(id, content, owner)
     except ArchiveError:
         return content, "the return as in this conversation (the archive cannot be read)"
-    if found.data is not None:
-        return json.loads(found.data), "the original"
-    if found.problem or has_marker(content):
+    if original.data is not None:
+        return json.loads(original.data), "the original"
+    if original.problem:
         return content, "the return as in this conversation (the archive does not have its original)"
     return content, "the return, which was not reduced"
 
 
 def _select(path: str, content: Any, source: str) -> Any:
-    """Return the value at a path, or the list of the values if it leads to several. Selects and never computes."""
+    """Return the value at a path, or a list if the path can lead to several. A path only selects, never computes."""
     value = read_json(content) if isinstance(content, str) else content
     value = content if value is None else value
     try:
@@ -136,16 +137,16 @@ def _select(path: str, content: Any, source: str) -> Any:
     size = len(_text(value))
     if (len(nodes) + 10 * sum(node["type"] == "comparator" for node in nodes)) * size > _MAX_WORK:
         raise _Refusal(f"`path` is too long for a content of {size} characters: use a shorter one, or read pages.")
-    found = places.find(value)
-    if not found:
+    values = places.find(value)
+    if not values:
         keys = f"; its keys are {', '.join(map(_short, list(value)[:_LISTED]))}" if isinstance(value, dict) else ""
         raise _Refusal(f"`{_short(path)}` finds nothing in {source}{keys}.")
-    return found[0] if all(step[0] in ("field", "index") for step in places.shape) else found
+    return values[0] if all(step[0] in ("field", "index") for step in places.shape) else values
 
 
 def _find(text: str, wanted: str, offset: int, limit: int) -> str:
-    """Return the places of a text from `offset` on, with their context, up to about `limit` characters."""
-    # `İ` is the one letter whose lower case has two characters.
+    """Return the places from `offset` on where a text occurs, with context, in about `limit` characters."""
+    # `İ` is the only letter whose lower case has two characters.
     folded, needle = (one.replace("İ", "i").lower() for one in (text, wanted))
     lines: list[str] = []
     used = shown = 0

@@ -1,7 +1,7 @@
 """The command line: `main(argv)` runs one verb and returns its exit code (0 done, 1 found something, 2 cannot run).
 
-A verb is the module of its name in this package, with `main(arguments) -> int`; its docstring is the help. It is
-imported when it runs, so that `--version` takes no longer than Python itself.
+Each verb is a module of this package with `main(arguments) -> int`; its docstring is the help text. It is imported only
+when the verb runs, so that `--version` starts as fast as Python itself.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ VERBS: Mapping[str, str] = {
     "restore": "restore original tool returns from an archive",
     "archive": "show what an archive of originals contains, or shrink it",
 }
-"""What each verb does, in the order of the help."""
+"""The help of each verb, in the order in which the help lists them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb = arguments.pop(0) if arguments and arguments[0] in VERBS else "run"
     _prepare_streams()
     thresholds = gc.get_threshold()
-    # Imports create no garbage; looking for it takes a seventh of the start-up time.
+    # Imports create no garbage, and collecting it takes a seventh of the start-up time.
     gc.set_threshold(50_000, *thresholds[1:])
     code = 2
     try:
@@ -57,11 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = 130
     except OSError as error:
         if isinstance(error, BrokenPipeError):
-            code = 0  # the reader of the output has closed it
+            code = 0  # the reader closed the output
         else:
             say(f"error: {error.filename or 'cannot write'}: {reason(error)}")
         if error.filename is None:
-            with suppress(OSError, ValueError):  # what is left in the buffer must not raise again at exit
+            with suppress(OSError, ValueError):  # flushing the buffer at exit must not raise again
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:
         gc.set_threshold(*thresholds)
@@ -73,4 +73,4 @@ def _prepare_streams() -> None:
         stream: Any = getattr(sys, name) or open(os.devnull, "w")  # noqa: SIM115  # the parent process closed it
         setattr(sys, name, stream)
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal without arrows or accents is no reason to fail
+            stream.reconfigure(errors="backslashreplace")  # never fail because a terminal lacks a character

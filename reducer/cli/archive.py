@@ -1,7 +1,7 @@
-"""Show what an archive of original tool returns contains (stats), or delete old originals (prune).
+"""Show the contents of an archive of original tool returns (stats), or delete old originals (prune).
 
 examples:
-  python -m reducer archive stats returns.db         what it contains, by tool; --format json for another program
+  python -m reducer archive stats returns.db         contents by tool; use --format json for other programs
   python -m reducer archive prune returns.db --older-than 30d
                                                      delete originals older than 30 days (also 12h, 90m, 2w)
   python -m reducer archive prune returns.db --max-bytes 1GB
@@ -21,7 +21,7 @@ from typing import Any
 from reducer.archive.archive import parse_age, parse_size
 from reducer.archive.database import Limits, delete_oldest, open_to_read, open_to_write, statistics, used
 from reducer.cli.arguments import explained, parse, parser
-from reducer.cli.screen import CommandError, console, make_table, print_json, visible
+from reducer.cli.screen import CommandError, console, counted, make_table, print_json, visible
 
 _TIMEOUT = 10.0
 
@@ -33,22 +33,22 @@ def main(arguments: Sequence[str]) -> int:
     add("action", choices=("stats", "prune"), help="what to do")
     add("file", type=Path, metavar="FILE", help="the archive")
     add("--format", choices=("table", "json"), default="table", help="stats: output format (default: table)")
-    older = "prune: delete what was last stored longer ago"
+    older = "prune: delete originals that were last stored longer ago"
     add("--older-than", type=explained(parse_age), metavar="AGE", help=older)
-    largest = "prune: delete the oldest until the file has at most this size"
+    largest = "prune: delete the oldest originals until the file is at most this large"
     add("--max-bytes", type=explained(parse_size), metavar="SIZE", help=largest)
     options = parse(reader, arguments)
     limits = Limits(options.max_bytes, options.older_than)
     if (options.action == "prune") == (limits == Limits()):
         raise CommandError("--older-than 30d and --max-bytes 1GB are for `archive prune`, which needs at least one")
     with open_to_read(options.file) as connection:
-        found = statistics(connection)
+        contents = statistics(connection)
     if options.action == "prune":
         _prune(options.file, limits)
     elif options.format == "json":
-        print_json(found)
+        print_json(contents)
     else:
-        _print_statistics(options.file, found)
+        _print_statistics(options.file, contents)
     return 0
 
 
@@ -60,14 +60,16 @@ def _prune(path: Path, limits: Limits) -> None:
             after = used(connection)
     except sqlite3.Error as error:
         raise CommandError(f"{path}: {error}") from None
-    print(f"deleted {returns:,} returns and {originals:,} originals; {before:,} bytes before, {after:,} after")
+    deleted = f"{counted(returns, 'return')} and {counted(originals, 'original')}"
+    print(f"deleted {deleted}; {before:,} bytes before, {after:,} after")
 
 
-def _print_statistics(path: Path, found: dict[str, Any]) -> None:
-    counts = ((one["tool"], one["returns"], *one["bytes"].values()) for one in found["tools"])
-    rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in counts]
+def _print_statistics(path: Path, contents: dict[str, Any]) -> None:
+    tools = ((one["tool"], one["returns"], *one["bytes"].values()) for one in contents["tools"])
+    rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in tools]
     console().print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
-    print(visible(f"{path}: {found['returns']:,} returns, {found['originals']:,} originals"))
-    print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**found["bytes"]))
-    if found["newest"] is not None:
-        print(f"stored from {found['oldest']} to {found['newest']}")
+    counts = f"{counted(contents['returns'], 'return')}, {counted(contents['originals'], 'original')}"
+    print(visible(f"{path}: {counts}"))
+    print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**contents["bytes"]))
+    if contents["newest"] is not None:
+        print(f"stored from {contents['oldest']} to {contents['newest']}")

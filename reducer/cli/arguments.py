@@ -1,4 +1,4 @@
-"""How verbs read their arguments."""
+"""Argument parsing that the verbs share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def parser(verb: str, help: str | None) -> argparse.ArgumentParser:
-    """Return the parser of a verb; `help` is the docstring of its module, with the options before the examples."""
+    """Return the parser of a verb. `help` is the docstring of its module; options are printed before the examples."""
     description, title, examples = (help or "").partition("examples:\n")
     layout = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28)
     name, epilog = f"reducer {verb}".strip(), title + examples
@@ -25,12 +25,12 @@ def parser(verb: str, help: str | None) -> argparse.ArgumentParser:
 
 
 def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-    """Parse names and options in any order. Exits with code 2 if an argument is wrong."""
+    """Parse arguments and options in any order. Exits with code 2 if one of them is invalid."""
     options, unknown = reader.parse_known_intermixed_args(arguments)
     if unknown:
-        # argparse has no public list of its options; its help names them.
-        known = sorted(set(re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())))
-        nearest = get_close_matches(unknown[0].partition("=")[0], known, 1)
+        # argparse has no public list of its options, but the help contains them.
+        names = sorted(set(re.findall(r"(?<!\S)--[a-z-]+", reader.format_help())))
+        nearest = get_close_matches(unknown[0].partition("=")[0], names, 1)
         hint = f"; did you mean {nearest[0]}?" if nearest else ""
         reader.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     return options
@@ -70,7 +70,7 @@ def _prices(text: str) -> Prices:
 
 
 def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return an argument type that reports the message of the `ValueError` that `read` raises."""
+    """Return an argument type that reports the message of a `ValueError` raised by `read`."""
 
     def checked(text: str) -> Any:
         try:
@@ -82,7 +82,7 @@ def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def integer(what: str, least: int, most: int = 10**9) -> Callable[[str], int]:
-    """Return an argument type for an integer from `least` to `most`; `what` names it in messages."""
+    """Return an argument type for integers from `least` to `most`; messages call the value `what`."""
 
     def read(text: str) -> int:
         if not (text.isdecimal() and len(text) <= 10 and least <= int(text) <= most):
@@ -93,7 +93,7 @@ def integer(what: str, least: int, most: int = 10**9) -> Callable[[str], int]:
 
 
 def share(text: str) -> float:
-    """Read a share, `95%` or `0.95`, as a number from 0 to 1. Raises `ArgumentTypeError`."""
+    """Read a share such as `95%` or `0.95` as a number from 0 to 1. Raises `ArgumentTypeError`."""
     try:
         value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:

@@ -2,8 +2,8 @@
 
 examples:
   python -m reducer check                  ./rules, or the bundled rules if there is none
-  python -m reducer check --fix            correct misspelt keys, missing quotes and the like, then check
-  python -m reducer check --format github  workflow commands; json for other programs
+  python -m reducer check --fix            correct misspelt keys, missing quotes and similar mistakes, then check
+  python -m reducer check --format github  print workflow commands; use json for other programs
 
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
@@ -11,9 +11,7 @@ Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot ru
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Sequence
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -28,13 +26,12 @@ from reducer.cli.screen import (
     print_json,
     print_problem,
     problem_counts,
-    reason,
     say,
     visible,
 )
 from reducer.cli.watch import watch
-from reducer.errors import Diagnostic, Location
-from reducer.rules import Rule, Ruleset, check_rules
+from reducer.errors import Diagnostic
+from reducer.rules import check_rules
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.fix import fixed
 
@@ -45,15 +42,15 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("rules", nargs="*", metavar="RULES", help="rule files or folders")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
-    add("--fix", action="store_true", help="correct in the files what can be corrected safely, then check")
-    add("--diff", action="store_true", help="print what --fix would change; write nothing")
+    add("--fix", action="store_true", help="apply the corrections that are safe, then check")
+    add("--diff", action="store_true", help="print what --fix would change, but write nothing")
     add("--format", choices=("text", "json", "github"), default="text", help="output format (default: text)")
-    add("--watch", action="store_true", help="check again when a rule or sample changes; show differences")
+    add("--watch", action="store_true", help="check again when a rule or sample changes, and show the differences")
     options = parse(reader, arguments)
     if options.watch:
         if options.fix or options.diff or options.format != "text":
             raise CommandError("--watch prints text and writes nothing; leave out --fix, --diff and --format")
-        # Lines move, so problems are compared by their messages.
+        # Line numbers change with every edit, so problems are compared by their messages.
         watch(
             lambda: {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)},
             lambda: files_read(options.rules),
@@ -84,69 +81,24 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
 
 
 def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
-    """Return every problem of rule files, including those that their samples show."""
+    """Return every problem in rule files, including those found by running the rules on their samples."""
     ruleset, problems = check_rules(*files)
     if ruleset is None:
         return problems
-    found = (problem for rule in ruleset.rules for problem in (*_repeated(rule), *_on_samples(rule, ruleset)))
-    return (*problems, *found)
+    to_run = [rule for rule in ruleset.rules if rule.restores or not rule.statically_idempotent]
+    if to_run:
+        from reducer.analysis.counterexamples import problems_when_run  # the engine takes time to import
 
-
-def _repeated(rule: Rule) -> Iterator[Diagnostic]:
-    """Yield the error of a rule of which a second pass changes the result of the first."""
-    if rule.statically_idempotent:
-        return
-    from reducer.analysis.counterexamples import counterexample, diagnostic
-    from reducer.analysis.samples import SampleError, sample
-
-    samples = []
-    for test in rule.tests:
-        with suppress(SampleError):
-            samples.append(sample(rule, test))
-    found = counterexample(rule, samples)
-    if found is not None:
-        lines = Path(rule.file).read_text(encoding="utf-8").splitlines()
-        yield diagnostic(found, rule, lines[found.step.location.line - 1])
-
-
-def _on_samples(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
-    """Run a rule on its samples: yield samples that cannot be read, and steps that its `preserve` largely undoes."""
-    if not rule.preserved[-1] and not any(step.preserves and not step.op.cuts_blindly for step in rule.steps):
-        return
-    from reducer.analysis.samples import SampleError, sample
-    from reducer.analysis.steps import step_reports
-    from reducer.engine import attempt
-    from reducer.values import chars
-
-    reported: set[int] = set()
-    for test in rule.tests:
-        try:
-            content = sample(rule, test)
-        except SampleError as error:
-            message = f"cannot read the sample of the test `{test.name}`: {error}"
-            yield Diagnostic(Location(rule.file, 1, 1), "W050", message)
-            continue
-        outcome = attempt(replace(ruleset, rule_for=lambda _: rule), rule.name, content)
-        for step in step_reports(outcome, chars(content), False) if outcome.steps else ():
-            removed = step.before - step.after
-            if step.step is None or step.step.number in reported or not step.restored * 2 >= removed > 0:
-                continue
-            reported.add(step.step.number)
-            restored = f"preserve restores {step.restored:,} of the {removed:,} characters"
-            message = f"{restored} that `{step.step.name}` removes in the test `{test.name}`"
-            help = "`preserve: []` on the step restores nothing; `preserve: {ioc: 200}` restores at most 200"
-            yield Diagnostic(step.step.location, "W051", message, help)
+        problems += tuple(problem for rule in to_run for problem in problems_when_run(rule, ruleset))
+    return problems
 
 
 def _correct(chosen: Chosen, only_show: bool) -> None:
-    """Correct rule files in place, or print what would change. Raises `CommandError`."""
+    """Correct rule files in place, or print what would change. Raises `CommandError` and OSError."""
     bundled = bundled_rules().resolve()
     if not only_show and not Path("rules").is_dir() and chosen.files[0].resolve().is_relative_to(bundled):
         raise CommandError("the bundled rules are never changed; name your own")
-    try:
-        before = {str(file): file.read_bytes() for file in chosen.files}
-    except OSError as error:
-        raise CommandError(f"{error.filename or chosen.name}: {reason(error)}") from None
+    before = {str(file): file.read_bytes() for file in chosen.files}
     changed = {name: text for name, text in fixed(before).items() if text != before[name]}
     for name, text in changed.items():
         if only_show:

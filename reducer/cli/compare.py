@@ -1,9 +1,9 @@
-"""Compare rule sets and simple baselines on recorded histories: what each saves, which of the values that the agent
-used later it keeps, which entities it keeps, and what the requests cost with a prompt cache. Everything is measured as
-if it had run while the agent worked.
+"""Compare rule sets and simple baselines on recorded histories: the characters they save, the values used later by the
+agent and the entities that they keep, and the cost of the requests with a prompt cache. Everything is measured as if it
+had run while the agent worked.
 
 examples:
-  python -m reducer compare histories/                     ./rules (otherwise the bundled rules) and four baselines
+  python -m reducer compare histories/                     ./rules (or the bundled rules) and four baselines
   python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
 
 baselines: truncate:N (first N characters), head:N (first N items of every list), keep-last:N (returns of the last N
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--format", choices=("table", "json"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
-    chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], here=bool(options.histories))]
+    chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
     contenders = [AS_RECORDED, *(of_rules(one.name, load(one)) for one in chosen), *baselines]
     scored, skipped = read_histories(options.histories, lambda source, content: compare(content, contenders))
     scores = [reduce(add_scores, of_contender) for of_contender in zip(*scored, strict=True)]
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Prices) -> list[dict[str, Any]]:
-    """Return the scores as plain JSON values, the recorded histories first; shares are from 0 to 1, or null."""
+    """Return the scores as plain JSON values, the recorded histories first. Shares are between 0 and 1, or null."""
     first = scores[0]
     before, whole = first.characters, first.cost.cached(prices)
 

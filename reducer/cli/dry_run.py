@@ -1,4 +1,4 @@
-"""What `run` does: reduces histories, prints the report and compares it with the required values."""
+"""The implementation of `run`: reduce histories, print the report and compare it with the required values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PRINT = {"table": print_table, "diff": print_end, "json": print_report, "html":
 
 
 def dry_run(options: Namespace) -> tuple[int, Report]:
-    """Write the reduced histories if asked to, and print the report; return the exit code and the report.
+    """Reduce histories, write them to `--output`, and print the report. Return the exit code and the report.
 
     Raises `CommandError`, `ArchiveError` and OSError.
     """
@@ -35,34 +35,34 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     show = None
     if options.format == "diff":
         screen = console(stream)
-        print_head(replace(_report(run), histories=[source.name for source in run.sources]), screen)
+        print_head(replace(run.report, histories=[source.name for source in run.sources]), screen)
         show = partial(print_returns, whole=run.selection.is_everything, screen=screen)
     # A progress bar and a diff on the same terminal would overwrite each other.
     with progress(() if show and stream.isatty() else run.sources) as advance:
         reduce_sources(run, show, advance)
-    result = _report(run)
-    if not run.histories:
+    report = run.report
+    if not report.histories:
         if not run.errors:
             raise CommandError(f"no history in {', '.join(options.histories)}")
-        return 2, result
-    needs = attention(result)
-    _PRINT[options.format](result, needs, stream, options.cache_prices)
+        return 2, report
+    needs = attention(report)
+    _PRINT[options.format](report, needs, stream, options.cache_prices)
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {run.written:,} bytes")
-    too_low = list(_below(options.fail_under, result))
+    too_low = list(_below(options.fail_under, report))
     for message in too_low:
         say(message)
-    needs_work = too_low or any(lines.bad for lines in run.lines) or (options.strict and needs)
-    return 2 if run.errors else 1 if needs_work else 0, result
+    has_failed = too_low or any(lines.bad for lines in report.lines) or (options.strict and needs)
+    return 2 if run.errors else 1 if has_failed else 0, report
 
 
 def _prepare(options: Namespace) -> Run:
-    """Load the rules, and find what to read and where to write. Raises `CommandError`, `ArchiveError` and OSError."""
+    """Load the rules, and find the inputs and outputs. Raises `CommandError`, `ArchiveError` and OSError."""
     output, archive = options.output, options.archive
     if output is not None and output.endswith(".html"):
         page = f"write the page with `--format html > {output}`"
         raise CommandError(f"--output {output}: writes the reduced history; {page}")
-    chosen = choose_rules(options.rules, here=bool(options.histories))
+    chosen = choose_rules(options.rules, use_local=bool(options.histories))
     ruleset = load(chosen)
     sources = find_sources(options.histories)
     files = targets(output, sources, chosen.files) if output is not None else {}
@@ -75,32 +75,25 @@ def _prepare(options: Namespace) -> Run:
 
         Archive(archive).close()
     selection = Selection(options.tool, options.call)
-    return Run(options, chosen, ruleset, sources=sources, targets=files, selection=selection)
-
-
-def _report(run: Run) -> Report:
-    """Return the report of what was reduced so far."""
-    whole = run.selection.is_everything
-    return Report(
-        run.rules.name, run.ruleset, run.histories, run.tally, returns=run.returns, lines=run.lines, whole=whole
-    )
+    report = Report(chosen.name, ruleset, whole=selection.is_everything)
+    return Run(options, chosen, sources, files, selection=selection, report=report)
 
 
 def watch_run(options: Namespace) -> NoReturn:
-    """Run again and again for `--watch`. Raises `CommandError`."""
+    """Run after every change, for `--watch`. Raises `CommandError`."""
     if options.output is not None or options.format not in ("table", "diff") or "-" in options.histories:
         needless = "--output, --format json or html, and standard input"
         raise CommandError(f"--watch prints tables and diffs of files; leave out {needless}")
 
     def facts() -> dict[str, str]:
-        found = dry_run(options)[1]
-        kept = {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in found.tools}
-        if (measures := found.tally.measures) is not None:
+        report = dry_run(options)[1]
+        kept = {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in report.tools}
+        if (measures := report.tally.measures) is not None:
             kept["references"] = f"{measures.kept:,} of {measures.references:,} kept"
         return kept
 
     def read() -> Iterator[Path]:
-        yield from files_read(options.rules, here=bool(options.histories))
+        yield from files_read(options.rules, use_local=bool(options.histories))
         sources = find_sources(options.histories) if options.histories else ()
         yield from (source.path for source in sources if source.path is not None)
 

@@ -1,10 +1,10 @@
-"""Find indicators and threat names, also defanged ones.
+"""Find indicators and threat names in text and JSON, including defanged ones.
 
 examples:
   python -m reducer entities report.txt              each entity once, with its count and first position
   python -m reducer entities a.json --type ioc --type cve
                                                      only these types and groups, with JSON paths
-  python -m reducer entities *.txt --format jsonl    every occurrence as a line of JSON
+  python -m reducer entities *.txt --format jsonl    every occurrence, one JSON object per line
 
 Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware; groups: ip hash ioc.
 Exit codes: 0 done, 2 cannot run.
@@ -29,7 +29,7 @@ from reducer.formats import decode
 from reducer.paths.written import Token, path_text
 
 _Spot = tuple[Entity, str, str]
-"""An entity, its file and its position."""
+"""An entity with its file and its position."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
 def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
     """Yield the entities of a file with their positions: `line:column` in a text, a path in JSON, or `line:path`."""
     data = source.read()
-    # Bytes that are not UTF-8 contain no entities, but may be next to some.
+    # Bytes that are not UTF-8 contain no entities, but entities may be next to them.
     text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
     values = _values(text)
     for number, value in values:
@@ -75,7 +75,7 @@ def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
 
 
 def _values(text: str) -> list[tuple[str, Any]]:
-    """Return the value of JSON, or those of JSON lines with `line:`; nothing for any other text."""
+    """Return the value of JSON, or the values of JSON lines with `line:` prefixes, or nothing for other text."""
     value = decode(text)
     if type(value) is not str:
         return [("", value)]
@@ -84,7 +84,7 @@ def _values(text: str) -> list[tuple[str, Any]]:
 
 
 def _texts(value: Any) -> Iterator[tuple[Sequence[Token], str]]:
-    """Yield every text in a JSON value with its path, a key before its value; without recursion, for deep input."""
+    """Yield every text in a JSON value with its path, each key before its value. Deep values need no recursion."""
     waiting: list[tuple[tuple[Token, ...], Any]] = [((), value)]
     while waiting:
         place, item = waiting.pop()

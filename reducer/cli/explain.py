@@ -1,11 +1,11 @@
-"""Explain what rules do, why one return of a history was reduced as it was, or what a diagnostic code means.
+"""Explain what rules do, how and why they reduce one return of a history, or what a diagnostic code means.
 
 examples:
   python -m reducer explain rules/                 what each rule does
   python -m reducer explain session.json --call call_7#2 --rules rules/
                                                    which rule applies to the return and why, what it does, and what
                                                    each of its steps removed
-  python -m reducer explain E010                   a problem in a rule file: cause, wrong and right example
+  python -m reducer explain E010                   a problem in a rule file: its cause, a wrong and a right example
   python -m reducer explain V030                   a finding of `validate`
 
 Without --rules, the rules in ./rules are used, otherwise the bundled rules.
@@ -24,11 +24,11 @@ from reducer.analysis.report import ReturnReport
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Selection, find_sources
 from reducer.cli.rules import choose_rules, load
-from reducer.cli.screen import CommandError, console, suggestion, visible
+from reducer.cli.screen import CommandError, console, counted, suggestion, visible
 from reducer.cli.views.diff import print_returns
 from reducer.errors import HistoryError
+from reducer.histories.files import ENDINGS
 from reducer.histories.findings import CODES
-from reducer.histories.lines import ENDINGS
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import matches
 from reducer.rules.diagnostics import catalogue
@@ -40,8 +40,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("explain", __doc__)
     add = reader.add_argument
-    about = "rule files or folders, one stored history, or a code such as E010 or its name"
-    add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=about)
+    help = "rule files or folders, one stored history, or a code such as E010 or its name"
+    add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
     add("--call", metavar="ID", help="the return of the history with this call id; ID#2 is the second one with it")
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="the rules for the history")
     options = parse(reader, arguments)
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _explain_code(given: str) -> None:
-    """Print what a code, or the name of one, means. Raises `CommandError`, with the nearest code."""
+    """Print the meaning of a code, given as code or as name. Raises `CommandError`, which names the nearest code."""
     entries = catalogue()
     by_name = {entry.name: code for code, entry in entries.items()}
     wanted = by_name.get(given.lower(), given.upper())
@@ -70,9 +70,9 @@ def _explain_code(given: str) -> None:
             if example:
                 lines = visible(example.removeprefix("#!\n").rstrip("\n"), "\n\t")
                 print(f"\n{title}:\n{indent(lines, '  ')}")
-    elif (found := CODES.get(wanted)) is not None:
-        refused = f" Refused by {found.refused_by}." if found.refused_by else ""
-        print(f"{wanted} {found.severity}: {found.meaning}{refused}")
+    elif (finding := CODES.get(wanted)) is not None:
+        refused = f" Refused by {finding.refused_by}." if finding.refused_by else ""
+        print(f"{wanted} {finding.severity}: {finding.meaning}{refused}")
     else:
         raise CommandError(f"{given}: unknown code; {suggestion(given, [*entries, *CODES, *by_name])}")
 
@@ -97,13 +97,13 @@ def _explain_call(history: str, call: str, rules: Sequence[str]) -> None:
     selection = Selection(call=call)
     options = LookOptions(chosen=selection.matches, detailed=True)
     try:
-        found = look(ruleset, source.name, source.read(), options).returns
+        reports = look(ruleset, source.name, source.read(), options).returns
     except HistoryError as error:
         raise CommandError(f"{source.name}: {error}") from None
-    if not found:
+    if not reports:
         raise selection.nothing_found()
-    for entry in found:
-        print(visible(f"{entry.name}, a return of `{entry.tool}`, {entry.before:,} characters"))
+    for entry in reports:
+        print(visible(f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"))
         print("\nWhich rule\n" + "\n".join(f"  {visible(line)}" for line in _choice(entry, ruleset)))
         if entry.rule is not None:
             print("\nWhat the rule does")
@@ -119,14 +119,14 @@ def _print_descriptions(rule: Rule) -> None:
 
 
 def _choice(entry: ReturnReport, ruleset: Ruleset) -> Iterator[str]:
-    """Yield which rule applies to a return and why, and why no other one does."""
-    found = matches(ruleset.rules, entry.tool)
+    """Yield which rule applies to a return, and why the others do not."""
+    candidates = matches(ruleset.rules, entry.tool)
     if entry.rule is None and entry.status == "untouched":
         yield f"none: {entry.why}"
-    elif not found:
+    elif not candidates:
         yield f"none matches; {suggestion(entry.tool, [name for rule in ruleset.rules for name in rule.tools])}"
     else:
-        first, *others = found
+        first, *others = candidates
         yield f"{first.rule.file}: `{first.name}` {'is the name of the tool' if first.is_exact else 'matches it'}"
         for other in others:
             yield f"not {other.rule.file}: `{other.name}` matches too, but has lower precedence"

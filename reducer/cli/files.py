@@ -1,4 +1,4 @@
-"""Files that verbs read and write: inputs with a progress bar; outputs whole or not at all, and never over an input.
+"""Input and output files. Outputs are written completely or not at all, and never over an input.
 
 `--output` is a file, a folder, or `-` for standard output.
 """
@@ -20,9 +20,18 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from reducer.cli import VERBS
 from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
-from reducer.histories import compressed as compression
-from reducer.histories.compressed import CompressedError, decompressed
-from reducer.histories.lines import ENDINGS, Piece, Stream, are_lines, is_lines_name, lines_of, pieces
+from reducer.histories import files as compression
+from reducer.histories.files import (
+    ENDINGS,
+    CompressedError,
+    Piece,
+    Stream,
+    are_lines,
+    decompressed,
+    is_lines_name,
+    lines_of,
+    pieces,
+)
 
 if TYPE_CHECKING:
     from reducer.histories.stored import Return
@@ -30,18 +39,18 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _LARGE = 3_000_000
-"""Bytes of histories that take about a second."""
+"""Bytes of histories that take about a second to reduce."""
 
 STANDARD_INPUT = "standard input"
-"""The name of the source that `-` refers to."""
+"""The name of the source for `-`."""
 _MAX_NAMES = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read histories from.
+    """A file of histories; `path` is None for standard input.
 
-    `path` is None for standard input. `folder` is the folder argument in which the file was found, otherwise empty.
+    `folder` is the folder argument that contains the file, or empty if the file was named itself.
     """
 
     name: str
@@ -54,16 +63,16 @@ class Source:
 
 
 SAMPLE = Source("the sample bundled with reducer", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
-"""The stored history that comes with reducer: an invented investigation with the answers in `rules/samples`."""
+"""The bundled history: an invented investigation with the answers in `rules/samples`."""
 Advance = Callable[[Source, int], object]
-"""Takes a source and the number of its bytes that were read."""
+"""Takes a source and the number of bytes read from it so far."""
 
 
 class Chunk(NamedTuple):
     """A part of a source: a whole `history`, complete `lines` of JSON lines, or a part of a `long line`.
 
-    A long line is too large to be decoded; `ends` tells whether the chunk is its last part. `position` counts the bytes
-    of the file that were read so far, compressed if the file is.
+    A long line is too large to be decoded; `ends` tells whether the chunk is its last part. `position` is the number of
+    bytes read from the file so far, before decompression.
     """
 
     kind: Literal["history", "lines", "long line"]
@@ -73,9 +82,9 @@ class Chunk(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of JSON lines by its number, or a whole history with the number 0.
+    """A line of JSON lines, numbered from 1, or a whole history with the number 0.
 
-    `position` counts the bytes of the file that were read. A line that is too long to be decoded has no content.
+    `position` is the number of bytes read from the file so far. A line that is too long to be decoded has no content.
     """
 
     number: int
@@ -85,7 +94,7 @@ class Line(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether this is an empty line between others."""
+        """Tell whether this is an empty line of JSON lines."""
         return self.number > 0 and not self.is_long and not self.content.strip()
 
 
@@ -94,7 +103,7 @@ def read_chunks(source: Source) -> Iterator[Chunk]:
     try:
         opened: Any = source.path.open("rb") if source.path else nullcontext(sys.stdin.buffer)
         with opened as file:
-            stored = Stream(file.read1)  # what is available, without waiting for more
+            stored = Stream(file.read1)  # does not wait for more than is available
             stream = decompressed(stored)
             if not (is_lines_name(source.name) or are_lines(stream)):
                 yield Chunk("history", stream.read(), stored.at)
@@ -107,7 +116,7 @@ def read_chunks(source: Source) -> Iterator[Chunk]:
 
 
 def read_lines(source: Source) -> Iterator[Line]:
-    """Yield the lines of a source, or its whole history. Raises `CommandError`."""
+    """Yield the lines of JSON lines, or one whole history. Raises `CommandError`."""
     number = 0
     for chunk in read_chunks(source):
         if chunk.kind == "history":
@@ -122,17 +131,17 @@ def read_lines(source: Source) -> Iterator[Line]:
 
 
 def find_sources(names: Sequence[str]) -> list[Source]:
-    """Return the sources of files, folders and `-`, each once; without names, the sample.
+    """Return the sources that files, folders and `-` refer to, without duplicates, or the sample if there are no names.
 
-    Raises `CommandError` for a name that refers to none.
+    Raises `CommandError` for a name that refers to no source.
     """
     if not names:
         say("this is the sample; give a HISTORY to see your own (--help shows how)")
         return [SAMPLE]
-    found: dict[str, Source] = {}
+    sources: dict[str, Source] = {}
     for source in chain.from_iterable(map(_of_name, names)):
-        found.setdefault(os.path.realpath(source.path) if source.path else "-", source)
-    return list(found.values())
+        sources.setdefault(os.path.realpath(source.path) if source.path else "-", source)
+    return list(sources.values())
 
 
 def _of_name(name: str) -> list[Source]:
@@ -147,7 +156,7 @@ def _of_name(name: str) -> list[Source]:
         if not path.is_dir():
             path.stat()
             return [Source(name, path)]
-        # Tools keep caches as JSON in hidden folders.
+        # Hidden folders often contain the JSON caches of other tools.
         files = sorted(
             file
             for file in path.rglob("*")
@@ -166,9 +175,9 @@ def _of_name(name: str) -> list[Source]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The tool returns that `--tool` (a glob) and `--call` select; None selects all.
+    """The tool returns selected by `--tool` (a glob) and `--call`; None selects all.
 
-    `tools` collects the names of other tools, `calls` the call ids of selected tools, for messages.
+    For messages, `tools` collects the names of other tools, and `calls` the call ids of selected tools.
     """
 
     tool: str | None = None
@@ -181,13 +190,13 @@ class Selection:
         """Tell whether all tool returns are selected."""
         return self.tool is None and self.call is None
 
-    def matches(self, found: Return) -> bool:
-        """Tell whether a tool return is selected, and collect its name."""
-        of_tool = self.tool is None or fnmatchcase(found.tool, self.tool)
-        names, name = (self.calls, found.call_id) if of_tool else (self.tools, found.tool)
+    def matches(self, entry: Return) -> bool:
+        """Tell whether a tool return is selected, and collect its tool or call id."""
+        of_tool = self.tool is None or fnmatchcase(entry.tool, self.tool)
+        names, name = (self.calls, entry.call_id) if of_tool else (self.tools, entry.tool)
         if len(names) < _MAX_NAMES:
             names[name] = None
-        return of_tool and (self.call is None or self.call in (found.call_id, f"{found.call_id}#{found.nth}"))
+        return of_tool and (self.call is None or self.call in (entry.call_id, f"{entry.call_id}#{entry.nth}"))
 
     def add(self, other: Selection) -> None:
         """Add the names that another selection collected."""
@@ -195,7 +204,7 @@ class Selection:
             mine.update(islice(theirs.items(), max(0, _MAX_NAMES - len(mine))))
 
     def nothing_found(self) -> CommandError:
-        """Return the error for a selection that no tool return matches."""
+        """Return the error to report if no tool return matches."""
         if self.calls and self.call is not None:
             help = suggestion(self.call, self.calls)
             return CommandError(f"--call {self.call}: no tool return has this call id; {help}")
@@ -206,7 +215,7 @@ class Selection:
 
 @contextmanager
 def progress(sources: Sequence[Source]) -> Iterator[Advance]:
-    """Show a progress bar on standard error while large histories are read, if it is a terminal."""
+    """Show a progress bar while large histories are read, if standard error is a terminal."""
     sizes = [source.path.stat().st_size if source.path else 0 for source in sources]
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or sum(sizes) < _LARGE:
         yield lambda source, read: None
@@ -222,10 +231,10 @@ def progress(sources: Sequence[Source]) -> Iterator[Advance]:
 
 
 def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) -> tuple[list[_T], int]:
-    """Return `read(source, content)` of each history that the arguments `names` refer to, and how many inputs were
-    skipped because they contain none. Raises `CommandError`, also if there is no history.
+    """Return `read(source, content)` for each history in the sources that `names` refer to, and the number of skipped
+    inputs, which contain no history. Raises `CommandError`, also if there is no history at all.
     """
-    found: list[_T] = []
+    results: list[_T] = []
     skipped: list[str] = []
     sources = find_sources(names)
     with progress(sources) as advance:
@@ -235,7 +244,7 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
                     if line.is_blank:
                         continue
                     try:
-                        found.append(read(source, line.content))
+                        results.append(read(source, line.content))
                     except ValueError as error:
                         name = f"{source.name}:{line.number}" if line.number else source.name
                         skipped.append(f"{name}: {'longer than 16 MB' if line.is_long else error}")
@@ -243,19 +252,19 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
             except CommandError as error:
                 skipped.append(str(error))
     say_skipped(skipped)
-    if not found:
+    if not results:
         raise CommandError(f"no history in {', '.join(names)}")
-    return found, len(skipped)
+    return results, len(skipped)
 
 
 # --- outputs
 
 
 def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> dict[Source, Path | None]:
-    """Return the file for each source, None for standard output. Creates nothing.
+    """Return the output file of each source, or None for standard output. Creates nothing.
 
-    Raises `CommandError` for a file that is also a source or one of the `others` that are read, and if two histories
-    would share a file.
+    Raises `CommandError` if an output is also a source or one of the `others`, which are read as well, or if two
+    histories have the same output.
     """
     is_folder = output.endswith("/") or os.path.isdir(output)
     if not is_folder and (len(sources) > 1 or (sources[0].folder and output != "-")):
@@ -284,7 +293,7 @@ def _in_folder(folder: Path, source: Source) -> Path:
 
 
 def check_targets(files: Iterable[Path], inputs: Iterable[Path | None]) -> None:
-    """Raise `CommandError` if a file is, by any name or link, an input (None is standard input)."""
+    """Raise `CommandError` if a file is also an input, under any name or link. None is standard input."""
     read = {_identity(path) for path in inputs} - {None}
     for file in files:
         if _identity(file) in read:
@@ -292,7 +301,7 @@ def check_targets(files: Iterable[Path], inputs: Iterable[Path | None]) -> None:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """Return what identifies a regular file under all of its names; None if there is no such file."""
+    """Return an identity that all names of a regular file share, or None if there is no such file."""
     try:
         status = os.fstat(sys.stdin.fileno()) if path is None else path.stat()
     except (OSError, ValueError):
@@ -301,7 +310,7 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
 
 
 def compressed(content: bytes, file: Path | None) -> bytes:
-    """Compress content as the name of its file says; None is standard output. Raises `CommandError`."""
+    """Compress content if the name of its file asks for it; None is standard output. Raises `CommandError`."""
     try:
         return compression.compressed(content, compression.compression_of(file.name)) if file else content
     except CompressedError as error:
@@ -310,16 +319,17 @@ def compressed(content: bytes, file: Path | None) -> bytes:
 
 @contextmanager
 def open_target(file: Path | None) -> Iterator[IO[bytes]]:
-    """Open a file for writing, None for standard output; create its folder. Raises `CommandError`.
+    """Open a file for writing and create its folder; None is standard output. Raises `CommandError`.
 
-    The content goes to a new file next to it, which replaces it when the block ends, and is deleted if it raises.
+    The content is written to a temporary file, which replaces the file when the block ends. It is deleted if the block
+    raises.
     """
     if file is None:
         sys.stdout.flush()
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = Path(os.path.realpath(file))  # a link stays a link: the file that it points to is replaced
+    path = Path(os.path.realpath(file))  # replace the target of a link, not the link
     new = path.with_name(f".{path.name[:50]}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -342,6 +352,6 @@ def open_target(file: Path | None) -> Iterator[IO[bytes]]:
 
 
 def write(file: Path | None, content: bytes) -> None:
-    """Write a file, or standard output for None. Raises `CommandError`."""
+    """Write a file; None is standard output. Raises `CommandError`."""
     with open_target(file) as target:
         target.write(content)

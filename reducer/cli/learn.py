@@ -1,4 +1,14 @@
-"""`learn`: drafts rules from recorded histories."""
+"""Draft rules from recorded histories. What agents write after a tool return, and can only know from it, shows what a
+rule must keep: which keys agents never use, and how many items and characters suffice. Half of the histories (by task)
+are held out, and the drafts are measured on them as if they had run while the agent worked.
+
+examples:
+  python -m reducer learn histories/                       show what can be learned and its scores; write nothing
+  python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
+
+Each subfolder of a given folder is a source with its own scores. Read every draft: comments state the evidence.
+Exit codes: 0 done, 1 nothing to draft, 2 cannot run.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +21,16 @@ from reducer.cli.files import Source, read_histories
 from reducer.cli.init import write_drafts
 from reducer.cli.screen import console, counted, make_table, print_indented, say
 
-_ABOUT = """\
-Draft rules from recorded histories. What agents wrote after a tool return and can only know from it shows what a rule
-must keep: which keys were never used, and how many items and characters suffice. Half of the histories (by task) are
-held out; the drafts are measured on them as if they had run while the agent worked.
-"""
-_EXAMPLES = """
-examples:
-  python -m reducer learn histories/                       show what can be learned and how well it does; write nothing
-  python -m reducer learn histories/ -o drafts/ --keep 99% write the rules; keep 99% of the values used later
-
-Subfolders of a given folder are sources; results are measured for each. Read every draft: comments state the evidence.
-Exit codes: 0 done, 1 nothing to draft, 2 cannot run.
-"""
 _COLUMNS = ("Tool", "returns", "characters", "saved", "kept", "held out", "saved", "kept")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("learn", _ABOUT + _EXAMPLES)
+    reader = parser("learn", __doc__)
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    add("-o", "--output", metavar="DIR", help="write the drafts there: rule files, and samples/ for their tests")
-    keep = "share of the values used later that must stay (default: 95%%)"
+    add("-o", "--output", metavar="DIR", help="write the rule files there, and samples/ for their tests")
+    keep = "share of the values used later that rules must keep (default: 95%%)"
     add("--keep", type=share, default=0.95, metavar="SHARE", help=keep)
     add("--holdout", type=share, default=0.5, metavar="SHARE", help="share of the tasks to hold out (default: 50%%)")
     options = parse(reader, arguments)
@@ -56,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _group(source: Source) -> str:
-    """Return the source that a history counts for: the subfolder of the given folder, otherwise its own folder."""
+    """Return the source of a history: its subfolder in the given folder, otherwise the folder that contains it."""
     if source.path is None:
         return source.name
     below = source.path.relative_to(source.folder).parts if source.folder else ()
@@ -64,16 +61,16 @@ def _group(source: Source) -> str:
 
 
 def _print_learned(learned: Learned, skipped: int) -> None:
-    """Print what the rule of each tool does, what all rules do per source, and why other tools have no rule."""
+    """Print the scores of the rule of each tool, the scores of each source, and why other tools have no rule."""
     screen = console()
     histories = counted(len(learned.training) + len(learned.held), "history", "histories")
     screen.print(f"Read {histories}{f', skipped {skipped:,} other files or lines' if skipped else ''}.")
     split = f"Learned from {len(learned.training):,}, measured on the other {len(learned.held):,} (held-out tasks)."
-    screen.print(split if learned.held else "Learned from all of them; none are left to measure on.")
+    screen.print(split if learned.held else "Learned from all of them; no histories are held out to measure on.")
     *rows, last = _tool_rows(learned)
     screen.print(make_table(_COLUMNS, rows, last))
     if learned.price is None:
-        screen.print(f"Nothing that was tried keeps {100 * learned.keep:.4g}% of the values that were used later.")
+        screen.print(f"No candidate keeps {100 * learned.keep:.4g}% of the values that agents used later.")
     if learned.held:
         sources = [[name, *_numbers(score)] for name, score in learned.measured.sources.items()]
         screen.print(make_table(("Source", "held out", "saved", "kept"), sources))
@@ -89,7 +86,7 @@ def _print_learned(learned: Learned, skipped: int) -> None:
 
 
 def _tool_rows(learned: Learned) -> list[list[str]]:
-    """Return a row for each tool with a rule, one for all others, and one with the sums."""
+    """Return a row for each tool with a rule, a row for all other tools, and a row with the totals."""
     ruled = [one.tool for one in learned.tools if one.rule is not None]
     columns = []
     for scores in (learned.trained, learned.measured):

@@ -1,9 +1,9 @@
-"""Show what a path selects in a sample or in the tool returns of histories, as a rule would: each place with its value.
-An expression that names no places, such as `length(hosts)`, is evaluated. If nothing is found, the output says why.
+"""Show the places and values that a path selects in a sample or in the tool returns of histories, as in a rule.
+An expression that names no places, such as `length(hosts)`, is evaluated. If it finds nothing, the output explains why.
 
 examples:
   python -m reducer query 'hosts[*].name' answer.json
-                                                   places and values in a sample: JSON or text, one answer of a tool
+                                                   places and values in a sample: one answer of a tool, JSON or text
   python -m reducer query hosts session.json --tool 'search*'
                                                    in the returns of some tools of a history
   python -m reducer query 'length(hosts)' answer.json
@@ -37,7 +37,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer: its file, its tool, and its call as `--call` names it; a sample has neither tool nor call."""
+    """One answer of a tool, with the call as `--call` names it. A sample has no call, and its tool may be empty."""
 
     file: str
     tool: str
@@ -68,17 +68,17 @@ def main(arguments: Sequence[str]) -> int:
     holds = False
     for answer in each_answer(options.files, options.tool, options.call):
         try:
-            found = query(expression, answer.content)
+            result = query(expression, answer.content)
         except Unreducible as error:
             reasons[str(error)] += 1
             continue
-        holds = holds or found.holds
+        holds = holds or result.holds
         if options.format == "json":
-            answers.append(_as_json(answer, found, names_places))
-        elif found.places or not names_places:
-            _print(answer, found, names_places, options.max_places)
+            answers.append(_as_json(answer, result, names_places))
+        elif result.places or not names_places:
+            _print(answer, result, names_places, options.max_places)
         else:
-            reasons[found.nothing.message] += 1
+            reasons[result.nothing.message] += 1
     if options.format == "json":
         print_json({"expression": options.path, "names_places": names_places, "answers": answers})
     else:
@@ -88,9 +88,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def each_answer(names: Sequence[str], tool: str | None, call: str | None = None) -> Iterator[Answer]:
-    """Yield the answers in histories and samples that `--tool` and `--call` select.
+    """Yield the answers that `--tool` and `--call` select in histories and samples.
 
-    Raises `CommandError`, also if there are none.
+    Raises `CommandError`, also if there are no answers.
     """
     selection = Selection(tool, call)
     is_found = False
@@ -109,22 +109,22 @@ def each_answer(names: Sequence[str], tool: str | None, call: str | None = None)
 
 
 def _of_history(name: str, data: bytes) -> list[Return] | None:
-    """Return the reducible returns of a history or of JSON lines, None for a sample. Raises `CommandError`."""
+    """Return the reducible returns of a history or of JSON lines, or None for a sample. Raises `CommandError`."""
     lines = [line for line in data.split(b"\n") if line.strip()]
     in_lines = len(lines) > 1 and _looks_like_history(lines[0])
-    found: list[Return] = []
+    entries: list[Return] = []
     for number, text in enumerate(lines if in_lines else [data], 1):
         try:
-            found += (entry for entry in returns(text) if not entry.untouched)
+            entries += (entry for entry in returns(text) if not entry.untouched)
         except HistoryError as error:
             if in_lines or _looks_like_history(data):
                 raise CommandError(f"{name}:{number}: {error}" if in_lines else f"{name}: {error}") from None
             return None
-    return found
+    return entries
 
 
 def _looks_like_history(data: bytes) -> bool:
-    """Tell whether JSON is probably meant as a history: its first item is an object with parts."""
+    """Tell whether data is probably meant as a history: a JSON list that starts with an object with parts."""
     try:
         value = loads(data)
     except (ValueError, RecursionError):
@@ -141,36 +141,36 @@ def _of_sample(name: str, data: bytes) -> Any:
         raise CommandError(f"{name}: not UTF-8 text: {byte}; expected JSON, or the text of an answer") from None
     if not text.strip():
         raise CommandError(f"{name}: empty; expected a history, or one answer of a tool")
-    # Anything but JSON is an answer in words, including JSON that rules would not read.
+    # Anything else is a text, including JSON that rules do not read.
     value = read_json(text)
     if value is None and text.lstrip()[:1] == '"':
         value = read_string(text)
     return text if value is None else value
 
 
-def _print(answer: Answer, found: Found, names_places: bool, max_places: int) -> None:
+def _print(answer: Answer, result: Found, names_places: bool, max_places: int) -> None:
     print(visible(" ".join(filter(None, (answer.file, answer.call, answer.tool and f"({answer.tool})")))))
     if not names_places:
-        print(f"  {_shortened(found.value)}")
+        print(f"  {_shortened(result.value)}")
         return
-    shown = [(visible(place), _shortened(value)) for place, value in found.places[:max_places]]
+    shown = [(visible(place), _shortened(value)) for place, value in result.places[:max_places]]
     width = min(60, max(len(place) for place, _ in shown))
     for place, value in shown:
         print(f"  {place:<{width}}  {value}")
-    count = len(found.places)
+    count = len(result.places)
     more = f"; first {max_places:,} shown, `--max-places {count}` shows all" if count > len(shown) else ""
     print(f"  {counted(count, 'place')}{more}")
 
 
 def _shortened(value: Any) -> str:
-    # A text is quoted, so that "5" differs from 5.
+    # Quote texts, so that "5" differs from 5.
     return visible(excerpt(dump(value[: 2 * _WIDTH]) if type(value) is str else value, _WIDTH))
 
 
-def _as_json(answer: Answer, found: Found, names_places: bool) -> dict[str, Any]:
-    about = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
+def _as_json(answer: Answer, result: Found, names_places: bool) -> dict[str, Any]:
+    source = {"file": answer.file, "tool": answer.tool or None, "call": answer.call or None}
     if not names_places:
-        return {**about, "value": found.value}
-    places = [{"path": place, "value": value} for place, value in found.places]
-    why = {"nothing": found.nothing.message or None, "suggestion": found.nothing.path or None}
-    return {**about, "count": len(places), "places": places, **why}
+        return {**source, "value": result.value}
+    places = [{"path": place, "value": value} for place, value in result.places]
+    why = {"nothing": result.nothing.message or None, "suggestion": result.nothing.path or None}
+    return {**source, "count": len(places), "places": places, **why}

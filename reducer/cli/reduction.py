@@ -1,4 +1,4 @@
-"""Reduces the histories of a run in order, in one process or several, writes them, and adds up what the rules did."""
+"""Reduce the histories of a run in order, in one or several processes; write them, and add up the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
 from multiprocessing import get_context, parent_process
@@ -20,8 +20,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from reducer.analysis.look import LinesLook, LookOptions, look, look_at_lines
-from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, add_lines
+from reducer.analysis.look import Look, LookOptions, look, look_at_lines
+from reducer.analysis.report import MAX_BAD, LineSum, Report, ReturnReport, Tally, add_lines
 from reducer.cli.files import Advance, Chunk, Selection, Source, compressed, open_target, read_chunks
 from reducer.cli.rules import Chosen, load
 from reducer.cli.screen import CommandError, counted, say, say_skipped
@@ -30,44 +30,40 @@ from reducer.errors import HistoryError
 from reducer.rules import Ruleset
 
 _CHUNKS_AHEAD = 4
-"""Chunks per worker that are read ahead. A chunk of JSON lines has about 2 MB."""
+"""Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB."""
 Show = Callable[[str, Sequence[ReturnReport]], None]
-"""Takes the title of a history or a line, and what the rules did to its returns."""
-_Result = tuple[LinesLook, Selection]
-"""What the rules did to a chunk, with the compressed output, and the names that occur in it."""
+"""Takes the title of a history or a line, and the reports of its returns."""
+_Result = tuple[Look, Selection]
+"""The result of a chunk, with the compressed output, and the names that occur in the chunk."""
 _Call = tuple[Source, int, Callable[[], _Result]]
-"""A chunk to reduce: its source, how many bytes of the source were read, and the function that returns the result."""
+"""A chunk to reduce: its source, the position after it, and the function that returns its result."""
 
 
 @dataclass(slots=True)
 class Run:
-    """What a run reads and does, and what came of it.
+    """The inputs and options of a run, and its results so far.
 
-    `targets` has the output of each source (None for standard output), and is empty without outputs. `returns` has the
-    details of whole histories, `written` the number of bytes, `errors` the number of sources that cannot be read.
+    `targets` maps each source to its output (None is standard output), and is empty if there is no output. `written`
+    counts bytes, `errors` the sources that cannot be read.
     """
 
     options: Namespace
     rules: Chosen
-    ruleset: Ruleset
     sources: Sequence[Source]
     targets: Mapping[Source, Path | None]
     selection: Selection
-    histories: list[str] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
-    lines: list[LineSum] = field(default_factory=list)
-    returns: list[ReturnReport] = field(default_factory=list)
+    report: Report
     written: int = 0
     errors: int = 0
 
 
 def reduce_sources(run: Run, show: Show | None, advance: Advance) -> None:
-    """Reduce all sources in order; report what cannot be read and go on. Raises `CommandError` if writing fails.
+    """Reduce all sources in order, and report those that cannot be read. Raises `CommandError` if writing fails.
 
-    `show` gets the details of each history and line instead of `run.returns`.
+    If `show` is given, it receives the details of each history and line, which are then not added to the report.
     """
     skipped: list[str] = []
-    gc.freeze()  # collecting garbage after each chunk need not look at the rules
+    gc.freeze()  # the collection of garbage after each chunk skips the rules
     try:
         with closing(_calls_ahead(run)) as calls:
             for source, of_source in groupby(calls, key=itemgetter(0)):
@@ -81,7 +77,7 @@ def reduce_sources(run: Run, show: Show | None, advance: Advance) -> None:
                         run.errors += 1
                         say(f"error: {error}")
                 else:
-                    run.histories.append(source.name)
+                    run.report.histories.append(source.name)
     except BrokenProcessPool:
         raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
     gc.unfreeze()
@@ -97,31 +93,31 @@ def _results(calls: Iterable[_Call], advance: Advance) -> Iterator[_Result]:
 def _reduce_source(
     run: Run, source: Source, results: Iterable[_Result], *, show: Show | None, file: IO[bytes] | None
 ) -> None:
-    """Add up the results of one source, and write their outputs. Raises `HistoryError` if it cannot be read."""
+    """Add up the results of one source, and write its output. Raises `HistoryError` if the source cannot be read."""
     lines = LineSum(source.name)
-    for found, selection in results:
-        for line, returns in found.details:
+    for result, selection in results:
+        for line, returns in result.details:
             if show is None:
-                run.returns.extend(returns)
+                run.report.returns.extend(returns)
             else:
                 whole = source.name if len(run.sources) > 1 else ""
                 show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
-        for line, why in found.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
+        for line, why in result.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
             say(f"{source.name}:{lines.lines + line}: {why}")
-        add_lines(lines, found.lines)
-        run.tally.merge(found.tally)
+        add_lines(lines, result.lines)
+        run.report.tally.merge(result.tally)
         run.selection.add(selection)
-        run.written += file.write(found.output) if file is not None else 0
+        run.written += file.write(result.output) if file is not None else 0
     if lines.bad > MAX_BAD:
         say(f"{source.name}: {lines.bad:,} bad lines in total")
     if lines.lines:
-        run.lines.append(lines)
-    if source is run.sources[-1] and not run.tally.tools and not run.selection.is_everything:
-        raise run.selection.nothing_found()  # and leave no output
+        run.report.lines.append(lines)
+    if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
+        raise run.selection.nothing_found()  # leaves no output
 
 
 def _calls_ahead(run: Run) -> Generator[_Call]:
-    """Yield a call for every chunk in order; with several processes, some chunks are reduced ahead."""
+    """Yield a call for every chunk in order; several processes start on later chunks ahead of time."""
     if run.options.jobs == 1:
         yield from _calls(run)
         return
@@ -139,14 +135,14 @@ def _calls_ahead(run: Run) -> Generator[_Call]:
 
 def _calls(run: Run, pool: ProcessPoolExecutor | None = None) -> Iterator[_Call]:
     for source in run.sources:
-        about: dict[str, Any] = {"name": source.name, "target": run.targets.get(source), "options": run.options}
+        chunk_options: dict[str, Any] = {"name": source.name, "target": run.targets.get(source), "options": run.options}
         try:
             for chunk in read_chunks(source):
-                # Detailed results contain rules, which cannot leave their process.
+                # Detailed results contain rules, which cannot be sent to another process.
                 if pool is None or _is_detailed(run.options, chunk):
-                    yield source, chunk.position, partial(reduce_chunk, chunk, run.ruleset, **about)
+                    yield source, chunk.position, partial(reduce_chunk, chunk, run.report.ruleset, **chunk_options)
                 else:
-                    yield source, chunk.position, pool.submit(_reduce_in_worker, chunk, run.rules, about).result
+                    yield source, chunk.position, pool.submit(_reduce_in_worker, chunk, run.rules, chunk_options).result
         except CommandError as error:
             yield source, 0, partial(_refuse, str(error))
 
@@ -156,7 +152,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _start_worker() -> None:
-    """Prepare a worker process: leave Ctrl-C to the main process, and end with it."""
+    """Prepare a worker process: ignore Ctrl-C, which the main process handles, and exit with the main process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -168,8 +164,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _reduce_in_worker(chunk: Chunk, rules: Chosen, about: dict[str, Any]) -> _Result:
-    return reduce_chunk(chunk, _ruleset(rules), **about)
+def _reduce_in_worker(chunk: Chunk, rules: Chosen, chunk_options: dict[str, Any]) -> _Result:
+    return reduce_chunk(chunk, _ruleset(rules), **chunk_options)
 
 
 @cache
@@ -181,17 +177,17 @@ def _ruleset(rules: Chosen) -> Ruleset:
 
 
 def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
-    """Tell whether to report what each step removed: in a diff, and of whole histories in JSON."""
+    """Tell whether to report what each step removed: in a diff, and in JSON for whole histories."""
     return bool(options.format == "diff" or (options.format == "json" and chunk.kind == "history"))
 
 
 def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | None, options: Namespace) -> _Result:
-    """Reduce one chunk of the source `name` for the file `target`.
+    """Reduce one chunk of the source `name` for the output `target`.
 
-    Raises `HistoryError` if it cannot be read, and `CommandError` if its originals cannot be archived.
+    Raises `HistoryError` if the chunk cannot be read, and `CommandError` if its originals cannot be archived.
     """
     selection = Selection(options.tool, options.call)
-    asked = LookOptions(
+    look_options = LookOptions(
         None if selection.is_everything else selection.matches,
         _is_detailed(options, chunk),
         writes=options.output is not None,
@@ -200,31 +196,30 @@ def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | No
         input_format=options.input_format,
     )
     if chunk.kind == "lines":
-        found = look_at_lines(ruleset, chunk.content, asked)
-        # The few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
+        result = look_at_lines(ruleset, chunk.content, look_options)
+        # A few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
         gc.collect()
     elif chunk.kind == "history":
         try:
-            tally, returns, output = look(ruleset, name, chunk.content, asked)
+            result = look(ruleset, name, chunk.content, look_options)
         except HistoryError as error:
             raise HistoryError(f"{name}: {error}") from None
-        found = LinesLook(tally, LineSum(""), output, ((0, returns),))
     else:
-        count = int(chunk.ends)
-        found = LinesLook(Tally(), LineSum("", lines=count, long=count), chunk.content if asked.writes else b"", ())
+        count, unchanged = int(chunk.ends), chunk.content if look_options.writes else b""
+        result = Look(Tally(), LineSum("", lines=count, long=count), unchanged)
     if options.archive is not None and chunk.kind != "long line":
-        _archive(options, chunk, found.output, ruleset)
-    return found._replace(output=compressed(found.output, target)), selection
+        _archive(options, chunk, result.output, ruleset)
+    return result._replace(output=compressed(result.output, target)), selection
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:
-    """Store the originals of everything that differs between a chunk and its reduction. Raises `CommandError`."""
+    """Store the originals of all returns that differ between a chunk and its output. Raises `CommandError`."""
     from reducer.archive import Archive, ArchiveError  # SQLite takes time to import
     from reducer.archive.histories import entries_between
 
     def version(tool: str) -> str:
         rule = ruleset.rule_for(tool)
-        return f"{rule.file}@{rule.digest}" if rule is not None else ""
+        return rule.version if rule is not None else ""
 
     texts = [text.split(b"\n") if chunk.kind == "lines" else [text] for text in (chunk.content, output)]
     try:

@@ -2,12 +2,12 @@
 
 examples:
   python -m reducer restore session.json --archive returns.db -o original.json
-                                                   every reduced return as its tool gave it; all other bytes unchanged
+                                                   restore every reduced return; all other bytes stay unchanged
   python -m reducer restore reduced/ --archive returns.db -o originals/
-                                                   a folder of histories; .gz and .zst are compressed again
+                                                   a folder of histories; .gz and .zst files stay compressed
   cat session.json | python -m reducer restore - --archive returns.db > original.json
 
-The archive is only read. A return is identified by its tool, its call id, its reduced content and its position.
+The archive is not changed. A return is identified by its tool, call id, reduced content and position.
 Exit codes: 0 done, 1 some returns stay reduced (each is listed), 2 cannot run.
 """
 
@@ -32,45 +32,45 @@ def main(arguments: Sequence[str]) -> int:
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     help = "the archive that the agent or `run --archive` wrote"
     add("--archive", type=Path, required=True, metavar="FILE", help=help)
-    add("--newest", action="store_true", help="use the newest original if several match a return")
+    add("--newest", action="store_true", help="if several originals match a return, use the newest")
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
     add_input_format(reader)
     options = parse(reader, arguments)
     sources = find_sources(options.histories)
-    errors = left = 0
+    errors = unrestored = 0
     with open_to_read(options.archive) as connection:
         restored = partial(restore, connection=connection, newest=options.newest, input_format=options.input_format)
         for source, file in targets(options.output, sources, [options.archive]).items():
             try:
-                left += _restore_file(source, file, restored)
+                unrestored += _restore_file(source, file, restored)
             except CommandError as error:
                 say(f"error: {error}")
                 errors += 1
-    return 2 if errors else 1 if left else 0
+    return 2 if errors else 1 if unrestored else 0
 
 
 def _restore_file(source: Source, file: Path | None, restore_history: Callable[[bytes], Restored]) -> int:
-    """Restore one file, and return how many returns stay reduced. Raises `CommandError`."""
-    line = count = left = size = 0
+    """Restore one file, and return the number of returns that stay reduced. Raises `CommandError`."""
+    line = count = unrestored = size = 0
     with open_target(file) as target:
         for chunk in read_chunks(source):
             restored = list(_restored(source, chunk, restore_history))
             for number, one in enumerate(restored, line + 1):
                 count += one.restored
-                left += len(one.unrestored)
+                unrestored += len(one.unrestored)
                 where = f"{source.name}:{number}" if chunk.kind == "lines" else source.name
-                for found, why in one.unrestored:
-                    call = f"{found.tool} {found.call_id}#{found.nth}"
-                    say(f"{where}: message {found.key.message + 1}, {call}: not restored: {why}")
+                for entry, why in one.unrestored:
+                    call = f"{entry.tool} {entry.call_id}#{entry.nth}"
+                    say(f"{where}: message {entry.key.message + 1}, {call}: not restored: {why}")
             line += chunk.content.count(b"\n")
             size += target.write(compressed(b"\n".join(one.history for one in restored), file))
     written = "" if file is None else f"wrote {file}, {size:,} bytes: "
-    say(f"{written}restored {counted(count, 'return')}, {left:,} not restored")
-    return left
+    say(f"{written}restored {counted(count, 'return')}, {unrestored:,} not restored")
+    return unrestored
 
 
 def _restored(source: Source, chunk: Chunk, restore_history: Callable[[bytes], Restored]) -> Iterator[Restored]:
-    """Restore a history, or the history in each line; a line that contains no history stays unchanged."""
+    """Restore a history, or the history in each line. A line that contains no history stays unchanged."""
     for part in chunk.content.split(b"\n") if chunk.kind == "lines" else [chunk.content]:
         try:
             yield restore_history(part)

@@ -1,4 +1,4 @@
-"""Which rule files a verb uses."""
+"""Choose and load the rule files of a verb."""
 
 from __future__ import annotations
 
@@ -11,33 +11,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reducer.cli.screen import CommandError, counted, visible
-from reducer.errors import RuleError
-from reducer.files import MAX_RULE_BYTES, read_file
+from reducer.errors import Diagnostic, RuleError
+from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 
 if TYPE_CHECKING:
     from reducer.rules import Ruleset
 
-_SUFFIXES = (".yaml", ".yml")
 _WORD = re.compile(r"[\w./-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Rule files, and what reports call them."""
+    """Rule files, and their name in reports."""
 
     files: tuple[Path, ...]
     name: str
 
 
 def bundled_rules() -> Path:
-    """Return the folder of the rules that come with reducer: in the package, or next to it in a checkout."""
+    """Return the folder of the bundled rules: in the package, or next to it in a checkout."""
     package = Path(__file__).parents[1]
     inside = package / "bundled"
     return inside if inside.is_dir() else package.parent / "rules"
 
 
-def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
-    """Return the rule files in `given`; if it is empty, those in `./rules` (if `here`), otherwise the bundled ones.
+def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
+    """Return the rule files in `given`. If it is empty, use `./rules` (if `use_local`), otherwise the bundled rules.
 
     Raises `CommandError` if there are none, and OSError.
     """
@@ -45,32 +44,31 @@ def choose_rules(given: Sequence[str], *, here: bool = True) -> Chosen:
         files = dict.fromkeys(file for name in given for file in _files(name))
         return Chosen(tuple(files), ", ".join(given))
     own = Path("rules")
-    if here and own.is_dir() and (found := rule_files(own)):
-        return Chosen(tuple(found), "./rules")
+    if use_local and own.is_dir() and (local := rule_files(own)):
+        return Chosen(tuple(local), "./rules")
     return Chosen(tuple(map(short, rule_files(bundled_rules()))), "the rules bundled with reducer")
 
 
-def rule_files(folder: Path) -> list[Path]:
-    """Return the rule files of a folder. Raises OSError."""
-    return sorted(file for file in folder.iterdir() if file.suffix in _SUFFIXES and file.is_file())
-
-
 def load(chosen: Chosen, done: str = "run") -> Ruleset:
-    """Read rule files; print every error on standard error. Raises `CommandError` and OSError."""
+    """Load rule files, and print every error to standard error. Raises `CommandError` and OSError."""
     from reducer.rules import read_rules  # `entities` does not need it
 
     try:
         return read_rules(*chosen.files)
     except RuleError as error:
-        for problem in error.problems:
-            print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
-        errors = counted(len(error.problems), "error")
-        raise CommandError(f"{chosen.name}: {errors} in the rules; nothing was {done}") from None
+        raise rules_error(error.problems, chosen.name, done) from None
 
 
-def files_read(given: Sequence[str], *, here: bool = True) -> Iterator[Path]:
-    """Yield the rule files that `choose_rules` returns, and the files that words in them name: word lists, samples."""
-    files = choose_rules(given, here=here).files
+def rules_error(problems: Sequence[Diagnostic], name: str, done: str) -> CommandError:
+    """Print problems to standard error, and return an error that counts them."""
+    for problem in problems:
+        print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
+    return CommandError(f"{name}: {counted(len(problems), 'error')} in the rules; nothing was {done}")
+
+
+def files_read(given: Sequence[str], *, use_local: bool = True) -> Iterator[Path]:
+    """Yield the rule files that `choose_rules` returns, and the word lists and samples that they name."""
+    files = choose_rules(given, use_local=use_local).files
     yield from files
     for rule in files:
         words = set(_WORD.findall(read_file(rule, MAX_RULE_BYTES).decode(errors="replace")))
@@ -78,16 +76,16 @@ def files_read(given: Sequence[str], *, here: bool = True) -> Iterator[Path]:
 
 
 def short(path: Path) -> Path:
-    """Return a path below the current folder relative to it, any other unchanged."""
-    here = os.getcwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+    """Return a path relative to the current folder if it is inside, otherwise unchanged."""
+    folder = os.getcwd()
+    return path.relative_to(folder) if path.is_relative_to(folder) else path
 
 
 def _files(name: str) -> list[Path]:
     path = Path(name)
     if not path.is_dir():
-        read_file(path, MAX_RULE_BYTES)  # or the error of what is no file
+        read_file(path, MAX_RULE_BYTES)  # raises OSError if this is not a file
         return [path]
-    if found := rule_files(path):
-        return found
+    if files := rule_files(path):
+        return files
     raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")

@@ -11,12 +11,12 @@ examples:
                                                    write the reduced history, and archive the original returns
   python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
                                                    JSON lines of any size, compressed with gzip or Zstandard
-  curl … | python -m reducer - --format json       read standard input, print numbers for another program
+  curl … | python -m reducer - --format json       read standard input, and print numbers for other programs
   python -m reducer histories/ --fail-under references=98%,saved=60%
                                                    for continuous integration: exit with 1 below these values
 
 A history is JSON as PydanticAI stores it: a list of messages, or an object that contains one. Session histories of chat
-front ends are read as well. Without --rules, the rules in ./rules are used, otherwise the bundled rules.
+front ends are supported as well. Without --rules, the rules in ./rules are used, otherwise the bundled rules.
 Exit codes: 0 done; 1 invalid lines in JSON lines, below --fail-under, or (with --strict) something needs attention;
 2 cannot run.
 """
@@ -44,14 +44,14 @@ def main(arguments: Sequence[str]) -> int:
     add("--tool", metavar="GLOB", help="only returns of the tools that match")
     add("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return with it")
     add("--format", choices=("table", "diff", "json", "html"), default="table", help="report format (default: table)")
-    add("--measures", action="store_true", help="measure what the rules cost even if --output is given")
+    add("--measures", action="store_true", help="measure what the rules cost, even with --output")
     references = "also remove content that later messages reference (default: keep it)"
     add("--no-references", dest="references", action="store_false", help=references)
-    minimums = "exit with 1 below these, for example saved=60%%"
+    minimums = "exit with 1 below these values, for example saved=60%%"
     add("--fail-under", type=_minimums, default={}, metavar="MEASURE=SHARE", help=minimums)
     add_cache_prices(reader)
     add("--strict", action="store_true", help="exit with 1 if something needs attention")
-    add("-o", "--output", metavar="FILE|DIR/", help="write the reduced histories there; - for standard output")
+    add("-o", "--output", metavar="FILE|DIR/", help="write the reduced histories there; - is standard output")
     add("--archive", metavar="FILE", help="store the originals of what --output writes in this SQLite archive")
     add_input_format(reader)
     jobs = "use N processes; output and report stay the same"
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.version:
         print(f"reducer {_version()}")
         return 0
-    # Imported here so that --version and --help start as fast as Python.
+    # Import late, so that --version and --help start as fast as Python.
     from reducer.cli.dry_run import dry_run, watch_run
 
     options.measures |= options.output is None or bool(options.fail_under)

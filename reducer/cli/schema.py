@@ -1,12 +1,12 @@
 """Print the JSON Schema (draft 2020-12) of rule files, for editors.
 
 examples:
-  python -m reducer schema -o rules/.schema.json   for the rule files in rules/ that start with the line below
+  python -m reducer schema -o rules/.schema.json   for rule files in rules/ that start with the line below
   python -m reducer schema --rules my/ --history session.json -o my/.schema.json
-                                                   with the entity types and conditions that these rules define, and
-                                                   the tools of a stored history
+                                                   including the entity types and conditions that these rules define,
+                                                   and the tools in a stored history
 
-The first line of a rule file says where its schema is. Editors with yaml-language-server then complete and check:
+The first line of a rule file names its schema. Editors with yaml-language-server then complete and check the file:
   # yaml-language-server: $schema=.schema.json
 Without --rules, the rules in ./rules are used, otherwise the bundled rules.
 Exit codes: 0 done, 2 cannot run.
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("schema", __doc__)
     add = reader.add_argument
-    add("--history", action="append", default=[], metavar="FILE", help="suggest the tools of these histories; or -")
+    add("--history", action="append", default=[], metavar="FILE", help="suggest the tools in these histories")
     rules = "include the types and conditions defined there"
     add("--rules", action="append", default=[], metavar="DIR|FILE", help=rules)
     add("-o", "--output", default="-", metavar="FILE", help="write the schema there (default: standard output)")
@@ -49,26 +49,26 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def schema_text(tools: Iterable[str], rules: Sequence[str]) -> bytes:
-    """Return the schema that suggests `tools`, as JSON in UTF-8. Raises `CommandError` and OSError."""
+    """Return the schema as JSON in UTF-8; it suggests `tools`. Raises `CommandError` and OSError."""
     trees = [parse_rule(read_file(file, MAX_RULE_BYTES), str(file))[0] for file in choose_rules(rules).files]
     contents = [plain(tree) for tree in trees if tree is not None]
     schema = rule_schema(sorted(set(tools)), _names(contents, "entities"), _names(contents, "conditions"))
     text = json.dumps(schema, ensure_ascii=False, indent=1)
-    return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate as its JSON escape
+    return f"{text}\n".encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
 
 
 def _names(contents: Iterable[Any], key: str) -> list[str]:
-    """Return the keys of a mapping at the top of rule files, whatever else is wrong with them."""
-    found = (content.get(key) for content in contents if type(content) is dict)
-    return sorted({str(name) for names in found if type(names) is dict for name in names})
+    """Return the keys of a top-level mapping of rule files, which may contain any errors."""
+    mappings = (content.get(key) for content in contents if type(content) is dict)
+    return sorted({str(name) for names in mappings if type(names) is dict for name in names})
 
 
 def _tools(sources: Sequence[Source]) -> Iterator[str]:
-    """Yield the tools of the reducible returns in histories. Raises `CommandError` for a file that is no history."""
+    """Yield the tools of all reducible returns. Raises `CommandError` for a file that is not a history."""
     for source in sources:
         for line in read_lines(source):
             try:
-                yield from (found.tool for found in returns(line.content) if not found.untouched)
+                yield from (entry.tool for entry in returns(line.content) if not entry.untouched)
             except HistoryError as error:
-                if not line.number:  # invalid lines are skipped, as in `run`
+                if not line.number:  # skip invalid lines, as `run` does
                     raise CommandError(f"{source.name}: {error}") from None

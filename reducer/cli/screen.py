@@ -1,4 +1,4 @@
-"""What the command line prints: messages on standard error, tables and colours on a terminal, JSON for programs."""
+"""Output of the command line: messages on standard error, coloured text and tables, and JSON."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _STYLES = {
 
 
 class CommandError(Exception):
-    """The reason why a verb cannot run; it ends the process with exit code 2."""
+    """A verb cannot run; the process ends with exit code 2."""
 
 
 def say(message: str) -> None:
-    """Print a message on standard error."""
+    """Print a message to standard error."""
     print(f"reducer: {visible(message)}", file=sys.stderr)
 
 
 def say_skipped(skipped: Sequence[str]) -> None:
-    """List the first inputs that contain no history, each with the reason, and count the others."""
+    """List the first skipped inputs with the reasons, and count the others."""
     for name_and_reason in skipped[:_MAX_SKIPPED]:
         say(f"skipped {name_and_reason}")
     if len(skipped) > _MAX_SKIPPED:
@@ -43,7 +43,7 @@ def say_skipped(skipped: Sequence[str]) -> None:
 
 
 def visible(text: str, allowed: str = "") -> str:
-    """Return a text with escapes for control characters, direction marks and surrogates not in `allowed`."""
+    """Escape control characters, direction marks and surrogates, except those in `allowed`."""
     return _UNPRINTABLE.sub(lambda one: one[0] if one[0] in allowed else one[0].encode("unicode_escape").decode(), text)
 
 
@@ -53,13 +53,13 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def problem_counts(severities: Iterable[str], where: str) -> str:
-    """Return how many problems of each severity there are: `1 error, 2 warnings in 3 rule files`."""
-    found = ", ".join(counted(len(list(same)), severity) for severity, same in groupby(sorted(severities)))
-    return f"{found} in {where}" if found else f"{where}: no problems"
+    """Count the problems of each severity: `1 error, 2 warnings in 3 rule files`."""
+    counts = ", ".join(counted(len(list(same)), severity) for severity, same in groupby(sorted(severities)))
+    return f"{counts} in {where}" if counts else f"{where}: no problems"
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return what to use instead of an unknown name: the most similar known name, otherwise the first known names."""
+    """Suggest the known name that is most similar to an unknown one, or list the first known names."""
     from difflib import get_close_matches
 
     names = list(known)
@@ -71,14 +71,14 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return why reading or writing failed, without the file name and the error number."""
+    """Return the reason of a failed read or write, without file name and error number."""
     return getattr(error, "strerror", None) or str(error)
 
 
 def print_problem(text: str) -> None:
-    """Print the text of a problem, in colour on a terminal."""
+    """Print a problem, in colour on a terminal."""
     if not _has_colour(sys.stdout):
-        print(visible(text, "\n\t"))  # rich takes time to import
+        print(visible(text, "\n\t"))  # avoids the import of rich, which takes time
         return
     from rich.text import Text
 
@@ -89,7 +89,7 @@ def print_problem(text: str) -> None:
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """Return a console: in colour only on a terminal without `NO_COLOR`; elsewhere nothing is wrapped."""
+    """Return a console with colours on a terminal (unless `NO_COLOR` is set), and without wrapping elsewhere."""
     from rich.console import Console
 
     stream = stream or sys.stdout
@@ -107,7 +107,10 @@ def _has_colour(stream: TextIO) -> bool:
 def make_table(
     titles: Sequence[str], rows: Iterable[Sequence[str]], total: Sequence[str] = (), texts: Collection[int] = (0,)
 ) -> Table:
-    """Return a table; the columns `texts` contain text, the others numbers. `total` is its last row."""
+    """Return a table whose columns in `texts` contain text and whose other columns contain numbers.
+
+    `total` is the last row.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -124,7 +127,7 @@ def make_table(
 
 
 def print_indented(lines: Iterable[str], indent: int, screen: Console) -> None:
-    """Print texts, each wrapped and indented."""
+    """Print lines, indented and wrapped."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -133,14 +136,14 @@ def print_indented(lines: Iterable[str], indent: int, screen: Console) -> None:
 
 
 def print_json(value: Any, stream: TextIO | None = None) -> None:
-    """Print a value as JSON, ASCII only; dataclasses and named tuples are objects."""
+    """Print a value as ASCII JSON; dataclasses and named tuples become objects."""
     import json
 
     print(json.dumps(plain(value), indent=1), file=stream)
 
 
 def plain(value: Any) -> Any:
-    """Return a value as plain JSON values."""
+    """Convert a value to plain JSON values."""
     if is_dataclass(value):
         return fields_of(value)
     if hasattr(value, "_asdict"):
@@ -151,5 +154,5 @@ def plain(value: Any) -> Any:
 
 
 def fields_of(value: Any, *without: str) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, except those in `without`, as plain JSON values."""
+    """Convert a dataclass to a dict of plain JSON values, without the fields named in `without`."""
     return {each.name: plain(getattr(value, each.name)) for each in fields(value) if each.name not in without}

@@ -1,9 +1,9 @@
 """Run the tests in rule files. Every test also checks the laws of reducing: types and root keys are kept, the result is
-a subset and never larger, a second reduction changes nothing, and preserved entities survive.
+a subset and never larger, a second pass changes nothing, and preserved entities survive.
 
 examples:
   python -m reducer test                        ./rules, or the bundled rules if there is none
-  python -m reducer test --update               write the snapshots that have changed
+  python -m reducer test --update               write snapshots that have changed
   python -m reducer test --format junit         for continuous integration; json for other programs
 
 Exit codes: 0 all passed, 1 a test failed (with --require-tests also a rule without tests), 2 cannot run.
@@ -37,7 +37,7 @@ from reducer.rules.parser import parse as parse_rule
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A test that was run, or a rule or step that no test exercises: `text` is empty if there is nothing to say."""
+    """A test that ran, or a rule or step that no test exercises. `text` is printed unless it is empty."""
 
     what: Literal["test", "rule", "step"]
     name: str
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     add("--require-tests", action="store_true", help="fail for rules without tests")
     add("--update", action="store_true", help="write the snapshots that differ from the results")
     add("--format", choices=("text", "junit", "json"), default="text", help="output format (default: text)")
-    add("--watch", action="store_true", help="run again when a rule, sample or snapshot changes; show differences")
+    add("--watch", action="store_true", help="run again when a file changes, and show the differences")
     options = parse(reader, arguments)
     if options.watch:
         if options.format != "text":
@@ -108,11 +108,11 @@ def _run(options: Namespace) -> list[_Case]:
 
 
 def _test_case(result: TestResult) -> _Case:
-    """Return a test as a case; the text has each failure at its location, then what each step did."""
+    """Return a test as a case. Its text lists each failure with its location, then what each step did."""
     located = [(_locate(result.rule.file, one.place, one.message, one.help), one) for one in result.failures]
-    found = sorted(located, key=lambda pair: pair[0].location)
+    located.sort(key=lambda pair: pair[0].location)
     lines, failures = [], []
-    for problem, one in found:
+    for problem, one in located:
         lines.append(_text(problem, f"failed: test `{result.test.name}`"))
         if one.expected and not one.what.startswith("law"):
             lines.append(f"  expected: {one.expected}\n  found:    {one.seen}")
@@ -120,13 +120,13 @@ def _test_case(result: TestResult) -> _Case:
             lines.append(f"  help: {problem.help}")
         values = {"what": one.what, "expected": one.expected, "found": one.seen, "help": one.help}
         failures.append({**values, "message": one.message, **plain(problem.location)})
-    if found and result.gated:
+    if located and result.gated:
         lines.append("  no step ran: the `when` of the rule does not hold")
-    lines += [f"  {step_line(step)}" for step in result.steps if found]
+    lines += [f"  {step_line(step)}" for step in result.steps if located]
     return _Case(
         what="test",
         name=result.test.name,
-        status="failed" if found else "passed",
+        status="failed" if located else "passed",
         location=_locate(result.rule.file, ("tests", result.number, "name")).location,
         message="; ".join(one.message for one in result.failures),
         text="\n".join(lines),
@@ -137,17 +137,17 @@ def _test_case(result: TestResult) -> _Case:
 
 
 def _gap_case(gap: Gap, requires_tests: bool) -> _Case:
-    """Return a rule or step that no test exercises as a case; a rule fails if it must have tests."""
+    """Return a gap as a case. A rule without tests fails if tests are required."""
     problem = _locate(gap.rule.file, gap.place, gap.message, key=True)
     status: Literal["failed", "not tested"] = "failed" if requires_tests and gap.what == "rule" else "not tested"
     return _Case(gap.what, "is tested", status, problem.location, message=gap.message, text=_text(problem, status))
 
 
-def _print_summary(cases: Sequence[_Case], rules: str, found: Coverage | None) -> None:
-    """Print what the tests cover, how many there are, and how many failed."""
-    if found is not None:
-        steps = f"{found.exercised:,} of {counted(found.steps, 'step')}"
-        print(f"coverage: {found.tested:,} of {counted(found.rules, 'rule')} have tests, which exercise {steps}")
+def _print_summary(cases: Sequence[_Case], rules: str, covered: Coverage | None) -> None:
+    """Print the coverage, the number of tests, and how many failed."""
+    if covered is not None:
+        steps = f"{covered.exercised:,} of {counted(covered.steps, 'step')}"
+        print(f"coverage: {covered.tested:,} of {counted(covered.rules, 'rule')} have tests, which exercise {steps}")
     counts = Counter((case.what, case.status) for case in cases)
     failed, untested = counts["test", "failed"], counts["rule", "failed"]
     tests = failed + counts["test", "passed"]
@@ -156,18 +156,18 @@ def _print_summary(cases: Sequence[_Case], rules: str, found: Coverage | None) -
     print(f"{counted(tests, 'test')} of {rules}: {result}{without}" if tests else f"{rules}, no tests{without}")
 
 
-def _as_json(cases: Sequence[_Case], found: Coverage | None) -> dict[str, Any]:
+def _as_json(cases: Sequence[_Case], covered: Coverage | None) -> dict[str, Any]:
     counts = Counter(case.status for case in cases if case.what == "test")
     return {
         "passed": counts["passed"],
         "failed": counts["failed"],
         "cases": [{**fields_of(case, "location", "text"), **plain(case.location)} for case in cases],
-        "coverage": None if found is None else fields_of(found, "gaps"),
+        "coverage": None if covered is None else fields_of(covered, "gaps"),
     }
 
 
 def _as_junit(cases: Sequence[_Case]) -> str:
-    """Return JUnit XML; a rule that must have tests and has none is a failed case."""
+    """Return JUnit XML. With `--require-tests`, a rule without tests is a failed case."""
     counts = Counter(case.status for case in cases)
     numbers = {"tests": str(len(cases) - counts["not tested"]), "failures": str(counts["failed"]), "errors": "0"}
     root = Element("testsuites", numbers, name="reducer")
@@ -176,8 +176,8 @@ def _as_junit(cases: Sequence[_Case]) -> str:
         if case.status == "not tested":
             continue
         file = _xml(case.location.file)
-        about = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
-        element = SubElement(suite, "testcase", about, line=str(case.location.line))
+        attributes = {"classname": PurePath(file).stem, "name": _xml(case.name), "file": file}
+        element = SubElement(suite, "testcase", attributes, line=str(case.location.line))
         if case.status == "failed":
             SubElement(element, "failure", message=_xml(case.message)).text = _xml(case.text)
     indent(root)
@@ -185,7 +185,7 @@ def _as_junit(cases: Sequence[_Case]) -> str:
 
 
 def _xml(text: str) -> str:
-    # XML has no U+FFFE and U+FFFF, not even escaped.
+    # XML allows neither U+FFFE nor U+FFFF, not even escaped.
     return visible(text, "\n\t").replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
@@ -194,13 +194,13 @@ def _text(problem: Diagnostic, label: str) -> str:
 
 
 def _locate(file: str, at: Place, message: str = "", help: str = "", *, key: bool = False) -> Diagnostic:
-    """Return a message with its line. Rules do not store where their tests are, so the file is read again."""
+    """Return a diagnostic with its line. Rules do not store the locations of tests, so the file is read again."""
     tree, lines = _parsed(Path(file).read_bytes(), file)
-    if tree is None:  # it was changed after it was loaded
+    if tree is None:  # the file changed after it was loaded
         return Diagnostic(Location(file, 1, 1), "", message, help)
     report = Report(file, lines)
     report.add(locate(tree, at, key=key), "", message, help)
-    return report.found[0]
+    return report.problems[0]
 
 
 @lru_cache(maxsize=1)

@@ -1,12 +1,12 @@
-"""Check stored histories, before or after reducing: fields, calls and their returns, ids, order.
-An error is what PydanticAI refuses to load or a large provider refuses to answer. A warning is unusual but accepted.
-No file is changed.
+"""Check stored histories, reduced or not: fields, calls and their returns, ids, order. No file is changed.
+An error means that PydanticAI cannot load the history, or that a large provider refuses it. A warning is unusual, but
+accepted.
 
 examples:
   python -m reducer validate session.json          every finding with line, column, code and JSON path
   python -m reducer validate histories/ --strict   all histories in a folder; also fail for warnings
   python -m reducer validate reduced.json --against session.json
-                                                   also prove that one is a reduction of the other
+                                                   also prove that the first is a reduction of the second
   python -m reducer validate --codes               list all codes
 
 A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
@@ -34,13 +34,13 @@ from reducer.cli.screen import (
     visible,
 )
 from reducer.histories.against import compare
+from reducer.histories.files import MAX_LINE, is_heavy
 from reducer.histories.findings import CODES, Finding
-from reducer.histories.lines import MAX_LINE, is_heavy
 from reducer.histories.validate import check_document, read_document
 from reducer.paths.written import path_text
 
 _MAX_FINDINGS = 20
-"""Findings per code and file that are printed as text."""
+"""Findings to print for each code and file."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("validate", __doc__)
     add = reader.add_argument
     add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    help = "check that HISTORY is a reduction of this one; for several, of the same files in this folder"
+    help = "check that HISTORY is a reduction of this history, or of the same file in this folder"
     add("--against", metavar="ORIGINAL", help=help)
     add("--format", choices=("text", "json"), default="text", help="output format (default: text)")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
                 errors += 1
                 continue
             if source.folder and histories == sum(finding.code == "V003" for finding in findings):
-                # A folder may contain other JSON; a file that was named must be a history.
+                # A folder may contain other JSON, but a named file must be a history.
                 skipped.append(f"{source.name}: {findings[0].message}")
             else:
                 checked[source.name] = findings
@@ -97,7 +97,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _original(name: str, source: Source) -> Source:
-    """Return the original of a history: the file `name`, or the file at the same place in the folder `name`."""
+    """Return the original of a history: the file `name`, or the corresponding file in the folder `name`."""
     path = Path(name)
     if path.is_dir() and source.path is not None:
         path /= source.path.relative_to(source.folder) if source.folder else source.path.name
@@ -105,37 +105,37 @@ def _original(name: str, source: Source) -> Source:
 
 
 def _check(source: Source, original: Source | None, advance: Advance) -> tuple[int, list[Finding]]:
-    """Check a source, and with an `original` that it is a reduction of that.
+    """Check a source, and that it is a reduction of the `original` if there is one.
 
-    Returns the number of histories, and the findings. Raises `CommandError`.
+    Return the number of histories and the findings. Raises `CommandError`.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     histories = last = 0
     for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):
         if line is None:
-            found.append(Finding("V101", (), "the original has more lines", line=last, column=1))
+            findings.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
         document, last = None, max(line.number, 1)
         if not line.number or not (line.is_long or line.is_blank or is_heavy(line.content)):
             document = read_document(line.content, last)
-            found += check_document(document)
+            findings += check_document(document)
         elif not line.is_blank:
             what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
-            found.append(Finding("V007", (), what, line=last, column=1))
+            findings.append(Finding("V007", (), what, line=last, column=1))
         histories += not line.is_blank
         if original is None or (other is not None and other.content == line.content):
             pass
         elif other is not None and not other.is_long and document is not None:
-            found += compare(document, read_document(other.content, last))
+            findings += compare(document, read_document(other.content, last))
         else:
             why = "the original has no such line" if other is None else "differs from the original, and is not compared"
-            found.append(Finding("V101", (), why, line=last, column=1))
+            findings.append(Finding("V101", (), why, line=last, column=1))
         advance(source, line.position)
-    return histories, found
+    return histories, findings
 
 
 def _print_findings(name: str, findings: Sequence[Finding]) -> None:
-    """Print a line per finding, `file:line:column: error V032 at [2].parts[0]: …`, then how many more there are."""
+    """Print findings as `file:line:column: error V032 at [2].parts[0]: …`, and count those that are not printed."""
     counts: Counter[str] = Counter()
     for finding in findings:
         counts[finding.code] += 1

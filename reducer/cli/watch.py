@@ -1,4 +1,4 @@
-"""`--watch`: runs a verb again whenever a file that it reads changes, and shows what is different."""
+"""`--watch`: run a verb again whenever one of its files changes, and show what is different."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import NoReturn
 from reducer.cli.screen import CommandError, counted, say
 
 _INTERVAL = 0.3
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 
 Facts = Mapping[str, str]
-"""What a run found, by name; compared with the previous run."""
+"""Results of a run by name, which are compared with the previous run."""
 
 
 def watch(run: Callable[[], Facts], files: Callable[[], Iterable[Path]]) -> NoReturn:
-    """Run a verb, and again after every change of the files that it reads, until KeyboardInterrupt.
+    """Call `run` now and after every change of `files`, until KeyboardInterrupt.
 
-    `run` prints and returns what it finds. Both may raise `CommandError` and OSError.
+    `run` prints its results and returns them. Both functions may raise `CommandError` and OSError.
     """
     last: Facts | None = None
     while True:
@@ -45,17 +45,17 @@ def watch(run: Callable[[], Facts], files: Callable[[], Iterable[Path]]) -> NoRe
 
 
 def _changes(last: Facts, facts: Facts) -> list[str]:
-    """Return what is new, different and gone since the last run."""
+    """Describe the results that are new, different and gone since the last run."""
     new = [f"new: {name}{f': {fact}' if fact else ''}" for name, fact in facts.items() if name not in last]
     other = [f"{name}: {fact}, was {last[name]}" for name, fact in facts.items() if last.get(name, fact) != fact]
     return new + other + [f"gone: {name}" for name in last if name not in facts]
 
 
 def _stamps(files: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int] | None]:
-    """Return when each file was changed, and its inode; nothing for files that cannot be determined."""
-    found: dict[Path, tuple[int, int] | None] = {}
+    """Return the modification time and the inode of each file, or nothing if the files cannot be listed."""
+    stamps: dict[Path, tuple[int, int] | None] = {}
     with suppress(CommandError, OSError):
         for file in files():
             status = file.stat() if file.exists() else None
-            found[file] = (status.st_mtime_ns, status.st_ino) if status else None
-    return found
+            stamps[file] = (status.st_mtime_ns, status.st_ino) if status else None
+    return stamps

@@ -1,7 +1,7 @@
-"""The engine: one tool return in, one out, the same object if nothing changes.
+"""The engine reduces one tool return with the rule for its tool.
 
-`reduce_content` takes the content of a return and its tool, and returns what the rule for the tool leaves of it;
-`attempt` also returns how. A return passes through the steps in `run`, then `restore` and `budget`.
+`reduce_content` takes a tool name and the content of a return, and returns the reduced content, or the same object if
+nothing changes. `attempt` also reports what each step did. `run` applies the steps, then calls `restore` and `budget`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from reducer.engine.edits import Edit
 from reducer.engine.plan import Opened, open_return
-from reducer.engine.protected import Protected, Scans, references_in
+from reducer.engine.protected import Protected, References, Scans
 from reducer.engine.run import Outcome, StepRun, run_once
 from reducer.engine.stability import stabilize
 from reducer.rules import Rule, Ruleset
@@ -20,17 +20,17 @@ from reducer.values import MOST_CHARS, Unreducible
 __all__ = ["Edit", "OnFault", "Outcome", "Protected", "StepRun", "attempt", "prepare", "reduce_content"]
 
 OnFault = Callable[[str, str], None]
-"""Is called with the tool, and the reason why its return stays as it is although there is a rule for it."""
+"""Receives the name of a tool and the reason why its return could not be reduced."""
 
 
 def reduce_content(
     ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None, protected: Protected | None = None
 ) -> Any:
-    """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object, or what is stored as one.
+    """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object or a live object.
 
-    Each value in `protected`, as `reducer.references` writes them, that the content contains stays in the result; a
-    function that finds them is called only if the rule removes something. Return the same object if no rule is for
-    the tool or nothing changes. Never raises.
+    The result keeps every value in `protected` that the content contains, written as in `reducer.references`. If
+    `protected` is a function, it is called only if the rule removes something. Return the same object if the tool has
+    no rule or nothing changes. Never raises.
     """
     outcome = attempt(ruleset, tool, content, protected)
     if outcome.fault and on_fault is not None:
@@ -39,7 +39,7 @@ def reduce_content(
 
 
 def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | None = None) -> Outcome:
-    """Reduce one content as `reduce_content` does, and return what the rule did to it."""
+    """Reduce one content like `reduce_content`, and return the result with what each step did."""
     rule = ruleset.rule_for(tool)
     if rule is None:
         return Outcome(None, content)
@@ -52,7 +52,7 @@ def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | No
 
 
 def prepare(ruleset: Ruleset) -> None:
-    """Build what the rules scan with, so that the first return finds it ready."""
+    """Build the scanners of all rules in advance, so that the first return does not wait for them."""
     for rule in ruleset.rules:
         rule.vocabulary.scanner(rule.types)
         rule.vocabulary.scanner_of_many(rule.types)
@@ -69,10 +69,10 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
     top = open_return(content)
     if top is None:
         return Outcome(rule, content)
-    scans, references = Scans(rule), references_in(protected, content, top.value)
+    shared = Scans(rule), References(protected, content, type(top.value) is str)
 
     def one_pass(rule: Rule, value: Any) -> Outcome:
         opened = Opened(top.value, top.write, top.is_json, top.least) if value is content else open_return(value)
-        return Outcome(rule, value) if opened is None else run_once(rule, value, opened, (scans, references))
+        return Outcome(rule, value) if opened is None else run_once(rule, value, opened, shared)
 
     return stabilize(rule, content, one_pass)

@@ -1,4 +1,4 @@
-"""`max_chars`: a fixed series of limits, each stricter than the one before, on all texts and lists of a return."""
+"""`max_chars`: limit all texts and lists of a return, level by level, until it is short enough."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from reducer.rules import Step
 from reducer.values import chars
 
 LEVELS = ((4000, 100), (2000, 50), (1000, 25), (500, 12), (250, 6), (120, 3))
-"""Characters of a text and items of a list that stay at each level. Each about halves what the one before left; at the
-last a return can still be read.
+"""The most characters of a text and items of a list at each level. A level about halves the result of the previous one;
+a return is still readable at the last level.
 """
 
 
 def fit(work: Work, ran: Sequence[Step]) -> Restored:
-    """Restore what must not vanish, after as many levels of limits as it takes to have at most `max_chars` characters.
+    """Apply levels of limits until the return has at most `max_chars` characters, and restore what must not vanish.
 
-    `ran` has the steps that ran.
+    `ran` contains the steps that ran in this pass.
     """
     for level in (None, *LEVELS):
         edits = work.edits
         if level is not None:
             _limit_all(work, level, ran)
-        if (level is None or work.edits > edits) and _fits(work):  # restoring only adds
+        if (level is None or work.edits > edits) and _fits(work):  # restoring can only make it longer
             restored = restore(work)
             if _fits(work):
                 return restored
@@ -35,16 +35,16 @@ def fit(work: Work, ran: Sequence[Step]) -> Restored:
 
 def _fits(work: Work) -> bool:
     top, most = work.top, work.rule.max_chars or 0
-    left = build(top.value, top.inside.get(0))
-    return chars(left if top.is_json else top.write(left), most) <= most
+    value = build(top.value, top.inside.get(0))
+    return chars(value if top.is_json else top.write(value), most) <= most
 
 
 def _limit_all(work: Work, level: tuple[int, int], ran: Sequence[Step]) -> None:
-    """Cut every text and shorten every list of a return to a level.
+    """Limit every text and list of a return to one level.
 
-    A list that a step orders keeps its best items, others keep their first. (Restored items are thin and come last in
-    such an order, so a second pass chooses alike.) Steps that `ran` and look at what is left of the return run again:
-    edges of removed nodes go too.
+    A list that a step sorts keeps its best items, any other list its first items. (Restored items are thin and sort
+    last, so a second pass makes the same choice.) Steps that ran and read the rest of the return run again: for
+    example, the edges of nodes that this level removes are removed too.
     """
     longest, most = level
     for step in work.rule.steps:

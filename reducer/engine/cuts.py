@@ -1,4 +1,4 @@
-"""Cut texts: the ranges that stay, chosen so that no half of an address, domain, hash or name reads as another one."""
+"""Cut texts without leaving half of an address, domain, hash or name that reads as a different one."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from reducer import markers
 from reducer.entities import Entity
 
 Range = tuple[int, int]
-"""Start and end of a piece of a text, in characters."""
+"""The start and end of a piece of text, in characters."""
 Scan = Callable[[str], Sequence[Entity]]
 
 EXCERPT = 200
-"""Characters on each side of a value in which its sentence or line ends, or else white space is looked for."""
+"""Characters on each side of a value in which the end of its sentence, of its line or white space is searched."""
 _NEAR = 80
-"""Characters in which white space is looked for before a word is cut."""
+"""Characters in which white space is searched before a word is cut."""
 _FAR = 4096
-"""Characters around a cut that are scanned: more than the longest entity but a URL, of which no half stays either."""
+"""Characters around a cut that are scanned: longer than any entity except a URL, which is never halved either."""
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 _BLANK = re.compile(r"\s+")
 _WORD_EDGE = re.compile(r"(?<=\w)(?=\W)|(?<=\W)(?=\w)")
@@ -26,46 +26,47 @@ _WORD_EDGE = re.compile(r"(?<=\w)(?=\W)|(?<=\W)(?=\w)")
 
 @dataclass(slots=True)
 class Cut:
-    """What stays of a text: the ranges `kept` of `text`, in order, with a marker in each gap.
-
-    `earlier` are the markers of an earlier cut in `text`, which are never kept. The last range is the tail if it has at
-    most `tail` characters and ends where the text does. Entities of the types `always` in a gap are mentioned in any
-    case, others if step `step` preserves them. `written` is the text with its markers; the overlay `restored` is the
-    same with what restoring adds. `before` is the cut of an earlier step.
-    """
+    """A text of which some ranges are kept, with a marker in each gap."""
 
     text: str
     kept: tuple[Range, ...]
+    """The kept ranges, in order."""
     earlier: tuple[markers.Marker, ...] = ()
+    """The markers of an earlier pass in `text`, which are never kept."""
     tail: int = 0
+    """The last range is the tail if it has at most this many characters and ends with the text."""
     step: int = 0
     always: frozenset[str] = frozenset()
+    """Markers mention entities of these types, and of the types that the step preserves."""
     written: str = ""
+    """The kept text with its markers."""
     restored: str | None = None
+    """The overlay: `written` with what restoring adds."""
     before: Cut | None = None
+    """The cut of an earlier step."""
 
-    def left(self, step: int | None) -> str:
-        """Return the text as step `step` left it, or with None the result."""
+    def text_after(self, step: int | None) -> str:
+        """Return the text as it is after step `step`, or the final text for None."""
         if step is None:
             return self.written if self.restored is None else self.restored
         if step >= self.step:
             return self.written
-        return self.text if self.before is None else self.before.left(step)
+        return self.text if self.before is None else self.before.text_after(step)
 
     def gaps(self) -> list[Range]:
         """Return the ranges of the text that are not kept."""
         return between(self.kept, len(self.text))
 
     def split(self, entities: Sequence[Entity]) -> tuple[list[Entity], list[Entity]]:
-        """Return the entities of the text that are whole in what is kept, and the others."""
-        gaps, whole, away = self.gaps(), list[Entity](), list[Entity]()
+        """Return the entities of the text that are kept as a whole, and all others."""
+        gaps, kept, removed = self.gaps(), list[Entity](), list[Entity]()
         for entity in entities:
             is_cut = any(entity.end > start and entity.start < end for start, end in gaps)
-            (away if is_cut else whole).append(entity)
-        return whole, away
+            (removed if is_cut else kept).append(entity)
+        return kept, removed
 
     def marker(self, gap: Range, mentions: tuple[str, ...] = ()) -> str:
-        """Write the marker of a gap, with a blank before it if there is text, and a sign if kept text follows."""
+        """Write the marker of a gap: after a space unless it starts the text, and before a `…` if kept text follows."""
         start, end = gap
         count = end - start
         count += sum(mark.count + mark.start - mark.stop for mark in self.earlier if start <= mark.start < end)
@@ -74,9 +75,9 @@ class Cut:
         return f"{' ' if start else ''}{marker}{markers.CONTINUES if follows else ''}"
 
     def write(self, mentions: Sequence[tuple[str, ...]] = ()) -> str:
-        """Write what is kept, and for each gap its marker or its text if that is no longer.
+        """Write the kept text with a marker in each gap, or with the gap's own text if that is not longer.
 
-        `mentions` has those of one gap after the other.
+        `mentions` contains the mentions of each gap.
         """
         pieces, at = [], 0
         for number, (start, end) in enumerate(self.gaps()):
@@ -86,24 +87,24 @@ class Cut:
         return "".join([*pieces, self.text[at:]])
 
     def write_with_mentions(self, entities: Sequence[Entity], wanted: Iterable[str]) -> str:
-        """Write the text with markers that mention each `wanted` entity that is not kept; all of it if that is no
-        longer. `entities` are those of the whole text.
+        """Write the text with markers that mention the `wanted` entities that are not kept, or the whole text if that
+        is not longer. `entities` are all entities of the text.
         """
-        whole, away = self.split(entities)
-        left = frozenset(wanted).difference(entity.value for entity in whole)
+        kept, removed = self.split(entities)
+        unmentioned = frozenset(wanted).difference(entity.value for entity in kept)
         mentions = []
         for start, end in self.gaps():
-            inside = (e.value for e in away if e.end > start and e.start < end and e.value in left)
+            inside = (e.value for e in removed if e.end > start and e.start < end and e.value in unmentioned)
             mentions.append(tuple(dict.fromkeys(inside)))
-            left = left.difference(mentions[-1])
+            unmentioned = unmentioned.difference(mentions[-1])
         text = self.write(mentions)
         return text if len(text) < len(self.text) else self.text
 
 
 def shortened(cut: Cut, head: int, tail: int, scan_all: Callable[[], Scan]) -> Cut | None:
-    """Return the cut that keeps at most `head` characters of the start and `tail` of the end of what `cut` keeps.
+    """Return a cut that keeps at most `head` characters at the start and `tail` at the end of the kept text.
 
-    None if that is all of it. `scan_all` returns the scanner of all types, whatever the rule preserves.
+    Return None if it would cut nothing. `scan_all` returns the scanner for all entity types.
     """
     text, kept = cut.text, cut.kept
     size = len(text)
@@ -120,10 +121,10 @@ def shortened(cut: Cut, head: int, tail: int, scan_all: Callable[[], Scan]) -> C
 
 
 def with_excerpts(cut: Cut, places: Iterable[Range | None], scan_all: Callable[[], Scan]) -> Cut:
-    """Return the cut that also keeps the sentences around some places; all of the text where that is not shorter."""
+    """Return a cut that also keeps the sentences around some places, or the whole text if that is not longer."""
     text = cut.text
     whole = replace(cut, kept=((0, len(text)),))
-    pieces, ranges = own(text, cut.earlier), [*cut.kept]
+    pieces, ranges = outside_markers(text, cut.earlier), [*cut.kept]
     for place in places:
         around = place and _excerpt(text, place, pieces, scan_all)
         if not around:
@@ -134,7 +135,7 @@ def with_excerpts(cut: Cut, places: Iterable[Range | None], scan_all: Callable[[
 
 
 def _excerpt(text: str, place: Range, pieces: Sequence[Range], scan_all: Callable[[], Scan]) -> Range | None:
-    """Return the sentence or line around a place, within one of the pieces; None without an end."""
+    """Return the sentence or line around a place within one of the pieces, or None if it has no usable end."""
     low, high = next(piece for piece in pieces if piece[0] <= place[0] < piece[1])
     first, last = max(low, place[0] - EXCERPT), min(high, place[1] + EXCERPT)
     start = max((match.end() for match in _SENTENCE_END.finditer(text, first, place[0])), default=-1)
@@ -157,22 +158,22 @@ def _excerpt(text: str, place: Range, pieces: Sequence[Range], scan_all: Callabl
 
 
 def between(ranges: Iterable[Range], size: int) -> list[Range]:
-    """Return what of a text of `size` characters lies between ranges, which are in order."""
-    left, at = [], 0
+    """Return the gaps between ordered ranges in a text of `size` characters."""
+    gaps, at = [], 0
     for start, end in ranges:
         if start > at:
-            left.append((at, start))
+            gaps.append((at, start))
         at = end
-    return [*left, (at, size)] if at < size else left
+    return [*gaps, (at, size)] if at < size else gaps
 
 
-def own(text: str, earlier: Iterable[markers.Marker]) -> list[Range]:
+def outside_markers(text: str, earlier: Iterable[markers.Marker]) -> list[Range]:
     """Return the ranges of a text outside its markers."""
     return between([(mark.start, mark.stop) for mark in earlier], len(text))
 
 
 def _merged(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Return ranges in order, those that touch or overlap as one."""
+    """Sort ranges, and join those that touch or overlap."""
     new: list[Range] = []
     for start, end in sorted(ranges):
         if new and start <= new[-1][1]:
@@ -183,10 +184,10 @@ def _merged(ranges: Iterable[Range]) -> tuple[Range, ...]:
 
 
 def boundary(text: str, at: int, direction: int, scan: Scan) -> int:
-    """Return the position nearest to `at`, before it (`direction` -1) or after it (1), where no entity is cut.
+    """Return the position nearest to `at`, before it (`direction` -1) or after it (1), that cuts no entity.
 
-    What is kept ends there (-1) or starts there (1): at white space if there is any near, otherwise so that its
-    entities there are those of the whole text. Without such a position nothing is kept.
+    The kept text ends (-1) or starts (1) at this position. White space nearby is preferred; otherwise the kept text
+    must contain the same entities there as the whole text. If there is no such position, nothing is kept.
     """
     size, after = len(text), direction > 0
     for place in range(at, min(max(at + direction * _NEAR, 0), size), direction):

@@ -1,4 +1,4 @@
-"""What each step removed from a return and what was restored, read from the finished plan."""
+"""Read from a finished plan what each step removed and what was restored."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ Token = str | int
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What one step removed at one place, or with `is_restored` what is restored there of it.
+    """One removal by a step at one place, or the part of it that was restored.
 
-    `path` has the keys and indices that lead to the place in the return as it arrived. `value` is what the step
-    removed, as it found it, or what is restored, as it is in the result: for "items" a list, whose `indices` say where
-    they are among the `total` items that the step found. `before` and `after` are characters. A "marker" is an item
-    that restoring appends to the list at `path`; its `step` is the last that removed items there.
+    A "marker" is an item that restoring appends to the list at `path`; its step is the last one that removed items.
     """
 
     step: int
     kind: Literal["key", "items", "emptied", "cut", "unwrapped", "marker"]
     path: tuple[Token, ...]
+    """The keys and indices that lead to the place in the original return."""
     value: Any
+    """The removed value as the step found it, or the restored value as it is in the result; for "items" a list."""
     before: int
+    """Characters before the step."""
     after: int
+    """Characters after the step."""
     indices: tuple[int, ...] = ()
+    """The original indices of "items"."""
     total: int = 0
+    """The number of items in the list before the step."""
     is_restored: bool = False
 
 
 def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: int = LAST) -> Iterator[Edit]:
-    """Yield what each step before step `until` removed from a value and what is restored, in document order."""
+    """Yield the removals by all steps before step `until`, and what was restored of them, in document order."""
     if type(node) is Omission:
         yield from _edits_of_children(value, node, path, until)
     elif type(node) is Opened:
@@ -51,7 +54,9 @@ def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: in
         yield from edits(value, node.before, path, min(until, step))
     elif type(node) is Cut:
         yield from edits(value, node.before, path, until)
-        edit = Edit(node.step, "cut", path, node.written, before=len(node.left(node.step - 1)), after=len(node.written))
+        edit = Edit(
+            node.step, "cut", path, node.written, before=len(node.text_after(node.step - 1)), after=len(node.written)
+        )
         if node.step < until:
             start, end = node.gaps()[0]
             yield replace(edit, value=node.text[start:end])
@@ -88,7 +93,7 @@ def _edits_of_children(value: Any, node: Omission, path: tuple[Token, ...], unti
 
 
 def _removals(step: int, path: tuple[Token, ...], items: dict[Any, Any], total: int) -> Iterator[Edit]:
-    """Yield the removal of some keys, one by one, or of some items, together."""
+    """Yield one edit for each removed key, or a single edit for all removed items."""
     if all(type(key) is int for key in items):
         sizes = sum(map(_size, items.values())) + len(items)
         values = [*items.values()]
@@ -99,7 +104,7 @@ def _removals(step: int, path: tuple[Token, ...], items: dict[Any, Any], total: 
 
 
 def _size(value: Any) -> int:
-    """Count the characters of a value inside another one, where a text is quoted; 0 if it is too deep to count."""
+    """Count the characters of a value within another value, where texts are quoted. Count 0 if it is too deep."""
     try:
         return chars([value]) - 2
     except Unreducible:

@@ -1,4 +1,4 @@
-"""Places: what an operation receives, and the only functions that add omissions to a plan."""
+"""Operations receive places, which contain the only functions that add omissions to a plan."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from reducer import markers
-from reducer.engine.cuts import Cut, own, shortened
+from reducer.engine.cuts import Cut, outside_markers, shortened
 from reducer.engine.plan import (
     LAST,
     Emptied,
@@ -35,18 +35,18 @@ _SIMPLE = _NUMBERS | {str, list}
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """One pass of a rule over one return: the number of the current step and what all of its places share.
-
-    `edits` counts the omissions so far; `marked` says whether some list of texts lost items.
-    """
+    """The state of one pass of a rule over one return, shared by all places."""
 
     top: Opened
     rule: Rule
     scans: Scans
     references: References
     step: int = 0
+    """The number of the current step."""
     edits: int = 0
+    """The number of omissions so far."""
     marked: bool = False
+    """Whether a list of texts lost items in this pass or an earlier one, and may need a marker."""
 
     def root(self) -> Place:
         """Return the place of the whole return."""
@@ -55,11 +55,11 @@ class Work:
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """A value that a path leads to, with its plan so far; all that an operation works with."""
+    """A value that a path leads to, with its plan so far. Operations work only with places."""
 
     value: Any
     node: Node | None
-    above: Place | Opened
+    parent: Place | Opened
     key: Key
     _: KW_ONLY
     work: Any
@@ -68,40 +68,40 @@ class Place:
     @property
     def is_root(self) -> bool:
         """Whether this is the whole return."""
-        return self.above is self.work.top
+        return self.parent is self.work.top
 
     @property
     def json(self) -> Any:
-        """The value as the plan leaves it, which is what conditions see."""
+        """The value without the omissions of its plan, as conditions see it."""
         return build(self.value, self.node, LAST, seen=True)
 
     def find(self, path: Path) -> list[Place]:
-        """Return the places that a path leads to from here, in order; null is no place, and media are not entered."""
+        """Return the places that a path leads to from here, in order. Nulls are skipped, and media are not entered."""
         return walk(path.shape, self)
 
     def accepted_by(self, types: Collection[type]) -> bool:
-        """Return whether an operation for values of these types works here; it never does on media."""
+        """Return whether the value has one of these types and is not a media item."""
         return type(self.value) in types and not is_media(self.value)
 
     # --- children
 
     def indices(self) -> Sequence[int]:
-        """Return the indices of the items of this list that are still kept, without the marker of an earlier pass."""
+        """Return the indices of the kept items of this list, without the marker of an earlier pass."""
         value, node = self.value, self.node
         if type(node) is not Omission or node.kept is None:
             if len(value) < 2 or type(value[-1]) is not str or value[-1][:2] != markers.PREFIX:
                 return range(len(value))
-            marker = markers.read_item(value[-1], self.work.scans.reads)
+            marker = markers.read_item(value[-1], self.work.scans.is_entity)
             if marker is None or not holds_texts(value, node):
                 return range(len(value))
-            node = self.make()
+            node = self.omission()
             node.earlier = marker
             node.keep(range(len(value) - 1), 0)
             self.work.marked = True
         return node.kept  # type: ignore[return-value]
 
     def contents(self) -> list[Any]:
-        """Return the items of this list as the plan leaves them: the list itself if it leaves all of it."""
+        """Return the kept items of this list as conditions see them, or the list itself if nothing is omitted."""
         value, indices = self.value, self.indices()
         inside = self.node.inside if type(self.node) is Omission else None
         if inside:
@@ -109,42 +109,42 @@ class Place:
         return value if len(indices) == len(value) else [value[i] for i in indices]
 
     def keys(self) -> Sequence[Any]:
-        """Return the indices or keys that this list or object still has; none for media."""
+        """Return the kept indices or keys of this list or object; media have none."""
         if type(self.value) is list:
             return self.indices()
         return [key for key in self.value if self.has(key)] if self.accepted_by((dict,)) else ()
 
     def has(self, key: str) -> bool:
-        """Return whether this is an object that still has the key."""
+        """Return whether this is an object that contains the key and keeps it."""
         if type(self.value) is not dict or key not in self.value:
             return False
         node = self.node
         return node.kept is None or key in node.kept if type(node) is Omission else node is None
 
     def field(self, name: str) -> Place | None:
-        """Return the place at a key of this object; None without one, or for null."""
+        """Return the place at a key of this object, or None if the key is missing or its value is null."""
         present = self.has(name) and not is_media(self.value) and self.value[name] is not None
         return self.child(name) if present else None
 
     def items(self) -> list[Place | None] | None:
-        """Return the places of the items of this list, None for null; None if it is no list."""
-        return self._below() if type(self.value) is list else None
+        """Return the places of the items of this list with None for each null, or None if this is not a list."""
+        return self._children_or_null() if type(self.value) is list else None
 
     def values(self) -> list[Place | None]:
-        """Return the places at all keys of this object, None for null."""
-        return self._below() if type(self.value) is dict else []
+        """Return the places at all keys of this object, with None for each null."""
+        return self._children_or_null() if type(self.value) is dict else []
 
-    def _below(self) -> list[Place | None]:
+    def _children_or_null(self) -> list[Place | None]:
         return [None if self.value[key] is None else self.child(key) for key in self.keys()]
 
     def child(self, key: Key) -> Place:
-        """Return the place of an item or value, opened. Raises `Unreducible` past `MAX_DEPTH` levels."""
+        """Open the item or value at a key, and return its place. Raises `Unreducible` beyond `MAX_DEPTH` levels."""
         value, depth = self.value[key], self.depth + 1
         node = self.node.inside.get(key) if type(self.node) is Omission else None
         if depth > MAX_DEPTH:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         if node is None and has_structure(value):
-            node = self.make().inside[key] = open_live(value)
+            node = self.omission().inside[key] = open_live(value)
         if type(node) is Emptied:
             value = node.empty
         elif type(node) is Opened:
@@ -152,7 +152,7 @@ class Place:
         return Place(value, node, self, key, work=self.work, depth=depth)
 
     def children(self) -> Iterator[Place]:
-        """Yield the place of every value of this object or list that is no number, boolean or null."""
+        """Yield the place of every child that is not a number, a boolean or null."""
         return (self.child(key) for key in self.keys() if type(self.value[key]) not in _NUMBERS)
 
     def objects(self) -> Iterator[Place]:
@@ -161,7 +161,7 @@ class Place:
         return (place for place in places if place.accepted_by((dict,)))
 
     def texts(self, longer_than: int = 0) -> Iterator[Place]:
-        """Yield every text at or below this place that has more characters than that."""
+        """Yield the place of every text at or below this place with more than `longer_than` characters."""
         if type(self.value) is str:
             if len(self.value) > longer_than:
                 yield self
@@ -171,38 +171,38 @@ class Place:
 
     # --- omissions
 
-    def make(self) -> Omission:
-        """Return the plan of this list or object, made on first use."""
+    def omission(self) -> Omission:
+        """Return the plan of this list or object. Create it on first use."""
         if type(self.node) is not Omission:
             self._attach(Omission())
         return self.node  # type: ignore[return-value]
 
     def _attach(self, node: Node) -> None:
-        inside = self.above.inside if type(self.above) is Opened else self.above.make().inside  # type: ignore[union-attr]
-        known = inside.get(self.key)
-        if type(known) is Omission and type(node) is Omission:
-            node = known
+        parent = self.parent
+        inside = parent.inside if type(parent) is Opened else parent.omission().inside  # type: ignore[union-attr]
+        existing = inside.get(self.key)
+        if type(existing) is Omission and type(node) is Omission:
+            node = existing
         inside[self.key] = self.node = node
 
     def keep_items(self, positions: Collection[int]) -> None:
-        """Keep these of the items that `contents` returns, in order; media always, and of a root list at least one."""
+        """Keep only the items at these positions in `contents`, plus all media. A root list keeps at least one item."""
         indices, value = self.indices(), self.value
-        special = [item for item in value if type(item) not in _SIMPLE and (type(item) is not dict or "kind" in item)]
-        if special:  # media may be among them
+        if any(type(item) not in _SIMPLE and (type(item) is not dict or "kind" in item) for item in value):
             media = {position for position, index in enumerate(indices) if is_media(value[index])}
             positions = sorted(media.union(positions))
-        least = max(self.above.least if type(self.above) is Opened else 0, self.is_root)
+        least = max(self.parent.least if type(self.parent) is Opened else 0, self.is_root)
         if len(positions) < least:
             positions = at_least(least, positions, len(indices))
         if len(positions) < len(indices):
-            self.make().keep([indices[position] for position in positions], self.work.step)
+            self.omission().keep([indices[position] for position in positions], self.work.step)
             self.work.edits += 1
             self.work.marked = self.work.marked or holds_texts(value[:1], None)
 
     def keep_keys(self, names: frozenset[str]) -> None:
-        """Keep these keys of this object, or of each object in this list; media always.
+        """Keep only these keys of this object, or of each object in this list, plus all media.
 
-        At the root, and with `keys: all`, the others are emptied.
+        At the root, and everywhere with `keys: all`, empty the values of other keys instead.
         """
         value, work = self.value, self.work
         if type(value) is list:
@@ -217,17 +217,17 @@ class Place:
             before = value if type(self.node) is not Omission or self.node.kept is None else self.node.kept
             if not names.issuperset(before):
                 media = (key for key, item in value.items() if is_media(item))
-                self.make().keep(names.intersection(before).union(media), work.step)
+                self.omission().keep(names.intersection(before).union(media), work.step)
                 work.edits += 1
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:
-        version, inside, work = ((self.work.step, names),), self.make().inside, self.work
+        version, inside, work = ((self.work.step, names),), self.omission().inside, self.work
         for index in self.indices():
             item = self.value[index]
             is_record = type(item) is dict and index not in inside and "kind" not in item and not work.rule.all_keys
             removed = item.keys() - names if is_record else ()
             if is_record and _SIMPLE.issuperset(map(type, map(item.__getitem__, removed))):
-                # Records without media share what they keep: a place for each would take as long as all the rest.
+                # Records without media share their kept keys: a place for each would double the time.
                 if removed:
                     inside[index] = Omission(names, version)
                     work.edits += 1
@@ -236,36 +236,31 @@ class Place:
                 if type(child.value) is dict:
                     child.keep_keys(names)
 
-    def drop_keys(self, names: Collection[str]) -> None:
-        """Remove these keys of the object."""
-        if any(map(self.has, names)):
-            self.keep_keys(frozenset(self.value.keys() - names))
-
     def empty(self, key: str) -> None:
-        """Replace the value at a key with the empty value of its type; numbers, booleans, null and media stay."""
+        """Replace a text, list or object at a key with an empty one. Any other value and media stay."""
         empty = empty_of(self.value[key])
         if empty is not None:
-            inside = self.make().inside
+            inside = self.omission().inside
             inside[key] = Emptied(self.work.step, empty, inside.get(key))
             self.work.edits += 1
 
     def cut(self, head: int, tail: int) -> None:
-        """Keep at most `head` characters at the start of this text and `tail` at its end, if that is shorter."""
-        if type(self.node) is Cut or markers.read(self.value, head, tail, self.work.scans.reads) is None:
+        """Keep at most `head` characters at the start and `tail` at the end of this text, if the result is shorter."""
+        if type(self.node) is Cut or markers.read(self.value, head, tail, self.work.scans.is_entity) is None:
             cut = shortened(self._cut_so_far(head, tail), head, tail, self.work.rule.vocabulary.everything)
             if cut is not None:
                 self._cut(cut)
 
     def cut_out(self, mentions: tuple[str, ...], types: frozenset[str]) -> None:
-        """Replace this text with a marker that mentions entities of `types`, if that is shorter."""
+        """Replace this text with a marker that mentions entities of `types`, if the marker is shorter."""
         before = self._cut_so_far(0, 0)
         cut = Cut(before.text, (), before.earlier, always=types)
         cut.written = cut.write((mentions,))
         self._cut(cut)
 
     def extract(self, types: frozenset[str]) -> bool:
-        """Replace this text with a marker that mentions its entities of `types`; return whether there are any."""
-        if markers.read_alone(self.value, self.work.scans.reads) is not None:
+        """Replace this text with a marker that mentions its entities of `types`, and return whether it has any."""
+        if markers.read_alone(self.value, self.work.scans.is_entity) is not None:
             return True
         mentions = tuple(
             dict.fromkeys(entity.value for entity in self.work.scans.entities(self.value) if entity.type in types)
@@ -275,28 +270,29 @@ class Place:
         return bool(mentions)
 
     def unwrap(self) -> None:
-        """Let every JSON text in this place be replaced with its value, if that is no longer."""
-        above = self.above
-        is_text = type(above) is Opened and above is not self.work.top and above.is_json and not above.unwrapped
-        if is_text and fits(self.value):  # media would become real
-            above.unwrapped = self.work.step  # type: ignore[union-attr]
+        """Replace every JSON text at or below this place with its value, unless the value is longer."""
+        parent = self.parent
+        is_text = type(parent) is Opened and parent is not self.work.top and parent.is_json and not parent.unwrapped
+        if is_text and fits(self.value):  # data in a text must not become media items
+            parent.unwrapped = self.work.step  # type: ignore[union-attr]
             self.work.edits += 1
         for child in self.children():
             child.unwrap()
 
     def _cut_so_far(self, head: int, tail: int) -> Cut:
-        """Return the cut so far: all of the text but the markers that an earlier pass can have written."""
+        """Return the cut so far: the whole text, without markers that an earlier pass can have written."""
         if type(self.node) is Cut:
             return self.node
         text, work = self.value, self.work
-        earlier = markers.read_all(text, tail, work.scans.reads)
+        earlier = markers.read_all(text, tail, work.scans.is_entity)
         if not earlier or earlier[0].start > head + work.references.reach(text):
-            return Cut(text, ((0, len(text)),))  # such a marker is text
-        return Cut(text, tuple(own(text, earlier)), earlier)
+            return Cut(text, ((0, len(text)),))  # no earlier pass can have written these markers
+        return Cut(text, tuple(outside_markers(text, earlier)), earlier)
 
     def _cut(self, cut: Cut) -> None:
         before = self.node if type(self.node) is Cut else None
-        if len(cut.written) < len(self.value if before is None else before.written):
+        # An earlier cut may be the shorter one now, but not with the mentions that restoring adds.
+        if len(cut.written) < len(self.value) and (before is None or cut.written != before.written):
             cut.step = self.work.step
             cut.before = before.before if before is not None and before.step == cut.step else before
             self._attach(cut)

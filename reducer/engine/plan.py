@@ -1,8 +1,7 @@
-"""A reduction as a plan of what to leave out: a sparse tree next to the return, and one function that builds the
-result.
+"""A plan is a sparse tree next to a return that records what to leave out; `build` applies it.
 
-Every action removes something and none adds anything, so the result is a subset of the return, in order, with its types
-kept. `Place` adds to the plan, `restore` lays over it what must not vanish.
+Every action removes something and none adds anything, so the result is an ordered subset of the return and keeps its
+types. `Place` adds omissions to the plan, and `restore` adds an overlay with everything that must not vanish.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from reducer.markers import Marker
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media, shown
 
 LAST = sys.maxsize
-"""The number of a step after all others."""
+"""A step number after those of all steps."""
 _EMPTY = frozenset({str, list, dict})
 _TEXT = frozenset({str})
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -28,53 +27,52 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 @dataclass(slots=True, eq=False)
 class Omission:
-    """What a list or an object leaves out.
-
-    `kept`: the indices of a list in order, or the names of the keys; None keeps all of them. `versions`: what was kept
-    after each step that removed something, with the number of the step. `inside`: the plans of children that are cut
-    further. `earlier`: the marker that an earlier pass left as the last item, which step 0 removes.
-
-    The overlay: `restored` has removed and emptied children that stay all the same, each with its plan; `marker` is
-    appended.
-    """
+    """The items or keys that a list or an object leaves out."""
 
     kept: Collection[Any] | None = None
+    """The kept indices of a list, in order, or the kept keys; None keeps all of them."""
     versions: tuple[tuple[int, Collection[Any]], ...] = ()
+    """The number of each step that removed something, with the indices or keys kept after it."""
     inside: dict[Any, Node] = field(default_factory=dict)
+    """The plans of children."""
     earlier: Marker | None = None
+    """The marker of an earlier pass, which is the last item of the list; step 0 removes it."""
     restored: dict[Any, Node | None] | None = None
+    """The overlay: removed or emptied children that are restored, each with its plan."""
     marker: str = ""
+    """The overlay: the marker that is appended to the list."""
 
     def keep(self, kept: Collection[Any], step: int) -> None:
-        """Keep no more than these indices or keys from step `step` on."""
+        """Keep only these indices or keys from step `step` on."""
         self.kept = kept
         self.versions += ((step, kept),)
 
     def kept_after(self, step: int) -> Collection[Any] | None:
-        """Return what is kept after a step."""
+        """Return the indices or keys that are kept after a step."""
         return next((kept for number, kept in reversed(self.versions) if number <= step), None)
 
 
 @dataclass(slots=True, eq=False)
 class Opened:
-    """A text, tuple or live object that contains structure: its `value`, and how to write it back.
-
-    The plan of `value` is `inside[0]`. If nothing of it is omitted, the result is the original. `is_json`: the original
-    is JSON text, which `unwrap` replaces with its value. `least`: items that a list must keep to be read back as one.
-    `unwrapped`: the step that replaces it with its value, or 0.
-    """
+    """A text, tuple or live object that contains structure. If nothing in it is omitted, the result is the original."""
 
     value: Any
+    """The structure."""
     write: Callable[[Any], Any]
+    """Returns the text, tuple or object for the reduced structure."""
     is_json: bool = False
+    """The original is JSON text, which `unwrap` can replace with its value."""
     least: int = 0
+    """The number of items that a list must keep so that its text is read as a list again."""
     unwrapped: int = 0
+    """The step that replaces the text with its value, or 0."""
     inside: dict[Any, Node] = field(default_factory=dict)
+    """The plan of `value`, under the key 0."""
 
 
 @dataclass(slots=True, eq=False)
 class Emptied:
-    """A text, list or object under a key that stays; `before` is its plan when step `step` emptied it."""
+    """A text, list or object that step `step` replaced with an empty value; `before` is its plan before this step."""
 
     step: int
     empty: Any
@@ -85,16 +83,16 @@ Node = Omission | Opened | Emptied | Cut
 
 
 def build(value: Any, node: Node | None, step: int | None = None, seen: bool = False) -> Any:
-    """Return the value without what the plan leaves out; the same object if that is nothing.
+    """Return the value without the omissions of its plan. Return the same object if nothing is omitted.
 
-    With `step`, return it as that step left it (0: as it arrived), without the overlay. With `seen`, texts that contain
-    structure are what they contain.
+    With `step`, return the value as it is after that step (0: as it arrived), without the overlay. With `seen`, return
+    it as steps see it, with the structure that texts contain in place of the texts.
     """
     if type(node) is Omission:
         built = _build_object if type(value) is dict else _build_list
         return built(value, node, step, seen)
     if type(node) is Cut:
-        return node.left(step)
+        return node.text_after(step)
     if type(node) is Opened:
         return _build_opened(value, node, step, seen)
     if type(node) is Emptied:
@@ -132,17 +130,17 @@ def _build_list(value: list[Any], node: Omission, step: int | None, seen: bool) 
 
 
 def _build_opened(value: Any, node: Opened, step: int | None, seen: bool) -> Any:
-    left = build(node.value, node.inside.get(0), step, seen)
+    inner = build(node.value, node.inside.get(0), step, seen)
     if seen:
-        return left
-    if node.unwrapped and (step is None or node.unwrapped <= step) and chars(left, most := chars(value)) <= most:
-        return left
-    if left is node.value:
+        return inner
+    if node.unwrapped and (step is None or node.unwrapped <= step) and chars(inner, most := chars(value)) <= most:
+        return inner
+    if inner is node.value:
         return value
-    new = node.write(left)
+    new = node.write(inner)
     if type(value) is not str or type(new) is not str:
         return new
-    # Every text around it escapes quotes and backslashes once more.
+    # Every enclosing JSON text escapes quotes and backslashes once more.
     fewer = new.count('"') + new.count("\\") <= value.count('"') + value.count("\\")
     return new if len(new) < len(value) and fewer else value
 
@@ -151,7 +149,7 @@ def _build_opened(value: Any, node: Opened, step: int | None, seen: bool) -> Any
 
 
 def open_return(content: Any) -> Opened | None:
-    """Open a content as a whole; None for one that rules never change. Raises `Unreducible`."""
+    """Open a whole content, or return None if rules never change it. Raises `Unreducible`."""
     if type(content) is str:
         parsed = parse(content)
         return Opened(content, as_it_is) if parsed is None else open_parsed(*parsed)
@@ -162,7 +160,7 @@ def open_return(content: Any) -> Opened | None:
 
 
 def open_parsed(value: Any, format: Format) -> Opened:
-    """Open a text that was read as a value in a format."""
+    """Open a text that was parsed as a value in a format."""
     if type(value) is list or type(value) is dict:
         return Opened(value, format.write, format.is_json, format.least)
     inner = open_live(value)
@@ -170,7 +168,7 @@ def open_parsed(value: Any, format: Format) -> Opened:
 
 
 def open_live(value: Any) -> Opened:
-    """Open a tuple, a node of a Python literal or a live object. Raises `Unreducible` for one without a JSON form."""
+    """Open a tuple, a Python literal or a live object. Raises `Unreducible` if it has no JSON form."""
     if type(value) is tuple:
         return Opened([*value], tuple)
     if type(value) is Bracketed:
@@ -179,14 +177,14 @@ def open_live(value: Any) -> Opened:
 
 
 def as_it_is(value: Any) -> Any:
-    """Write a live object back: as the plain value that stands for it."""
+    """Write a reduced value without a conversion: a live object becomes the JSON types that it is stored as."""
     return value
 
 
 def has_structure(value: Any) -> bool:
-    """Return whether a value is neither plain nor atomic, so that it must be opened before a step can look into it.
+    """Return whether a value must be opened before steps see its content.
 
-    An object is plain if all its keys are texts.
+    Plain JSON values, atoms and media need no opening; an object with keys that are not texts does.
     """
     if type(value) is dict:
         return not _TEXT.issuperset(map(type, value)) and not is_media(value)
@@ -194,18 +192,18 @@ def has_structure(value: Any) -> bool:
 
 
 def text_of(item: Any) -> Any:
-    """Return an item as it is stored if it is a live object such as an enum; any other item as it is."""
+    """Return the stored form of a live object such as an enum, or any other item unchanged."""
     return open_live(item).value if type(item) is not str and has_structure(item) else item
 
 
 def empty_of(value: Any) -> Any:
-    """Return the empty value of the type of a text, list or object; None for anything else and for what is empty."""
+    """Return the empty value of the same type for a text, list or object that is not empty, otherwise None."""
     value = text_of(value)
     return type(value)() if type(value) in _EMPTY and value and not is_media(value) else None
 
 
 def holds_texts(value: Any, node: Node | None) -> bool:
-    """Return whether this is a list of texts, none of which contains structure that was opened."""
+    """Return whether a value is a list of texts without opened structure."""
     inside = node.inside.values() if type(node) is Omission else ()
     return (
         type(value) is list
@@ -216,7 +214,7 @@ def holds_texts(value: Any, node: Node | None) -> bool:
 
 
 def fits(value: Any, depth: int = MAX_DEPTH, media: bool = False) -> bool:
-    """Return whether a value has at most `depth` levels, and no media items unless they may be there."""
+    """Return whether a value has at most `depth` levels and, unless `media` is true, no media items."""
     if type(value) is not dict and type(value) is not list:
         return True
     if depth < 0 or (not media and is_media(value)):
@@ -226,6 +224,6 @@ def fits(value: Any, depth: int = MAX_DEPTH, media: bool = False) -> bool:
 
 
 def at_least(least: int, kept: Collection[int], size: int) -> list[int]:
-    """Return the kept positions in a list of `size` items, with the first others added until there are `least`."""
+    """Return the kept positions of a list of `size` items, plus the first other positions until there are `least`."""
     others = (position for position in range(size) if position not in kept)
     return sorted([*kept, *islice(others, max(0, least - len(kept)))])

@@ -1,4 +1,4 @@
-"""What must not vanish: the entities in the texts of one return, and the values in it that later messages reference."""
+"""Find what must not vanish from one return: entities in its texts, and values that later messages reference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from reducer.engine.cuts import EXCERPT, Cut, Range, Scan, own, with_excerpts
+from reducer.engine.cuts import EXCERPT, Cut, Range, Scan, outside_markers, with_excerpts
 from reducer.entities import Entity
 from reducer.formats import Atom
 from reducer.references import occurrences, searched, searcher
@@ -16,68 +16,72 @@ from reducer.rules import Rule
 from reducer.values import MOST_CHARS, Unreducible, plain
 
 Protected = Collection[str] | Callable[[], frozenset[str]]
-"""Values that are protected, or what finds those of them that are in the content: it is called only if rules remove
-something.
-"""
+"""Protected values, or a function that returns those in the content. It is called only if a rule removes something."""
 
 _EARLIER = 1000
-"""Characters that excerpts of an earlier pass, whose references are not known, add to the head of a text."""
+"""Characters by which excerpts of an earlier pass, whose references are unknown, can extend the head of a text."""
 _BREAKS = re.compile(r"\\[nrt]")
-"""Escapes whose letter is no part of the next word."""
+"""Escapes whose letter is not part of the next word."""
 _HASHABLE = frozenset({int, float, str})
 
 
 class Scans:
-    """The entities of the types that a rule preserves, by text; `found` has the texts that contain any.
+    """The entities of the types that a rule preserves. `found` maps each scanned text that contains any to them.
 
-    Made for one return and kept for its second pass, which reads the same texts.
+    One object serves both passes over a return, because they scan the same texts.
     """
 
-    __slots__ = ("_read", "_scan", "_scan_many", "found")
+    __slots__ = ("_scan", "_scan_many", "_scanned", "found")
 
     def __init__(self, rule: Rule) -> None:
         self.found: dict[str, Sequence[Entity]] = {}
-        self._read: set[str] = set()
+        self._scanned: set[str] = set()
         self._scan = rule.vocabulary.scanner(rule.types)
         self._scan_many = rule.vocabulary.scanner_of_many(rule.types)
 
     def entities(self, text: str) -> Sequence[Entity]:
         """Return the entities in a text."""
-        self.read((text,))
+        self.scan((text,))
         return self.found.get(text, ())
 
-    def read(self, texts: Iterable[str]) -> None:
+    def scan(self, texts: Iterable[str]) -> None:
         """Add the entities in some texts to `found`. Raises `Unreducible` for a huge text."""
-        fresh = [text for text in dict.fromkeys(texts) if text not in self._read]
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._scanned]
         if fresh:
             if max(map(len, fresh)) > MOST_CHARS:
                 raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
-            self._read.update(fresh)
+            self._scanned.update(fresh)
             self.found.update(self._scan_many(fresh))
 
-    def reads(self, value: str) -> bool:
-        """Return whether a whole text reads as one entity."""
-        return any(entity.value == value for entity in self._scan(value))
+    def is_entity(self, text: str) -> bool:
+        """Return whether a whole text is one entity."""
+        return any(entity.value == text for entity in self._scan(text))
 
 
 class References:
-    """The referenced values that one return contains."""
+    """The protected values in one return; `is_text` if its content is a text without structure."""
 
-    def __init__(self, find: Callable[[], frozenset[str]], is_text: bool) -> None:
-        self._find = find
+    def __init__(self, protected: Protected | None, content: Any, is_text: bool) -> None:
+        self._protected = protected
+        self._content = content
         self._is_text = is_text
-        self._held: dict[tuple[type, Any], frozenset[str]] = {}
+        self._cached: dict[tuple[type, Any], frozenset[str]] = {}
 
     @cached_property
     def values(self) -> frozenset[str]:
-        """The values, looked for when they are first needed. Raises `Unreducible` for a content that is too deep."""
-        return self._find()
+        """The values, searched when they are first needed. Raises `Unreducible` if the content is nested too deeply."""
+        if callable(self._protected):
+            return self._protected()
+        if not self._protected:
+            return frozenset()
+        content = self._content if type(self._content) is str else plain(self._content)
+        return frozenset(searcher(self._protected)(searched(content)))
 
     @cached_property
     def _search(self) -> Callable[[str], set[str]]:
         return searcher(self.values)
 
-    def held(self, leaf: Any) -> frozenset[str]:
+    def values_in(self, leaf: Any) -> frozenset[str]:
         """Return the values in one key, text, number or media item."""
         if not self.values or leaf is None or type(leaf) is bool:
             return frozenset()
@@ -85,48 +89,35 @@ class References:
             leaf = leaf.source
         if type(leaf) not in _HASHABLE:
             return frozenset(self._search(searched(leaf)))
-        place = (type(leaf), leaf)
-        found = self._held.get(place)
-        if found is None:
-            # A return that is one text is read without its escapes, a text within structure as it is.
-            found = self._held[place] = frozenset(self._search(searched(leaf if self._is_text else [leaf])))
-        return found
+        key = (type(leaf), leaf)  # 1 is equal to True and 1.0
+        values = self._cached.get(key)
+        if values is None:
+            # Escapes are decoded in a return that is one text, but not in a text within structure.
+            values = self._cached[key] = frozenset(self._search(searched(leaf if self._is_text else [leaf])))
+        return values
 
-    def missing(self, left: Iterable[Any], cuts: Iterable[Cut]) -> frozenset[str]:
-        """Return the values that are neither in what remains nor in what cut texts keep."""
+    def missing(self, remaining: Iterable[Any], cuts: Iterable[Cut]) -> frozenset[str]:
+        """Return the values that are neither in the remaining leaves nor in the kept ranges of cut texts."""
         if not self.values:
             return self.values
         kept = [cut.text[start:end] for cut in cuts for start, end in cut.kept]
-        return self.values.difference(*map(self.held, [*left, *kept]))
+        return self.values.difference(*map(self.values_in, [*remaining, *kept]))
 
     def widened(self, cut: Cut, values: Collection[str], scan_all: Callable[[], Scan]) -> Cut:
-        """Return the cut that also keeps an excerpt around the first place of each value, or else all of the text."""
-        pieces = own(cut.text, cut.earlier)
+        """Return a cut that also keeps an excerpt around the first place of each value, or the whole text instead."""
+        pieces = outside_markers(cut.text, cut.earlier)
         wider = with_excerpts(cut, [self._place(value, cut.text, pieces) for value in sorted(values)], scan_all)
         return replace(cut, kept=((0, len(cut.text)),)) if self.missing((), [wider]).intersection(values) else wider
 
     def reach(self, text: str) -> int:
-        """Return how many characters excerpts can have added to the head of a text, in this pass or an earlier one."""
-        return max(_EARLIER, sum(len(value) + 2 * EXCERPT for value in self.held(text)))
+        """Return the most characters that excerpts of this pass or an earlier one can add to the head of a text."""
+        return max(_EARLIER, sum(len(value) + 2 * EXCERPT for value in self.values_in(text)))
 
     def _place(self, value: str, text: str, ranges: Sequence[Range]) -> Range | None:
-        """Return the first place of a value in a text that lies in one of some ranges; None without one."""
+        """Return the first place of a value within one of the ranges of a text, or None."""
         if self._is_text and "\\" in text:
             text = _BREAKS.sub("  ", text)
         places = (
             place for place in occurrences(value, text) if any(a <= place[0] and place[1] <= b for a, b in ranges)
         )
         return min(places, default=None)
-
-
-def references_in(protected: Protected | None, content: Any, value: Any) -> References:
-    """Return the protected values that a content has, which is `value` when opened."""
-
-    def find() -> frozenset[str]:
-        if not protected:
-            return frozenset()
-        if callable(protected):
-            return protected()
-        return frozenset(searcher(protected)(searched(content if type(content) is str else plain(content))))
-
-    return References(find, type(value) is str)

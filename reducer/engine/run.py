@@ -1,4 +1,4 @@
-"""One pass of a rule over one return: open it, apply the steps, restore, fit it into `max_chars`, and build it."""
+"""Run one pass of a rule over one return: open texts, apply steps, restore, fit into `max_chars`, build the result."""
 
 from __future__ import annotations
 
@@ -19,60 +19,59 @@ from reducer.values import MAX_DEPTH, chars, dump, is_media, plain
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _FLAT = _SCALARS - {str} | {dict}
-_EVERYTHING = TextPaths({}, None, None, here=False, all=True)
+_EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
 
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """What a step did in a pass: whether it ran, at how many places, and whether it changed anything.
-
-    `step` is None for `max_chars`, whose `number` follows that of the last step.
-    """
+    """The effect of one step in a pass."""
 
     step: Step | None
+    """None for `max_chars`, whose number follows that of the last step."""
     number: int
     ran: bool
     places: int
+    """The number of places at which it ran."""
     changed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a rule did to one return: `content` is the result, `steps` what each step did.
-
-    `gated`: the rule's own gate kept it from running. `fault` says why the return stays as it is although it should
-    have been reduced; `unstable` is the step that would change the result again. `restored` says what was restored,
-    `top` is the return with its plan.
-    """
+    """The result of a rule for one return."""
 
     rule: Rule | None
     content: Any
+    """The reduced content, or the original object if nothing changed."""
     gated: bool = False
+    """The gate of the rule (`when`) did not hold, so no step ran."""
     fault: str = ""
+    """The reason why the rule could not be applied, or not completely."""
     unstable: StepRun | None = None
+    """The step that would change the result again."""
     steps: tuple[StepRun, ...] = ()
     restored: Restored = field(default_factory=Restored, repr=False, compare=False)
     top: Opened | None = field(default=None, repr=False, compare=False)
+    """The opened return with its plan."""
 
     def left_after(self, step: int, seen: bool = True) -> Any:
-        """Return the content after step `step`, with 0 as it arrived: as steps see it, or as it is written."""
+        """Return the content after step `step` (0: the original), as steps see it, or with `seen=False` as written."""
         if self.top is None:
             return self.content
-        left = build(self.top.value, self.top.inside.get(0), step, seen)
-        return left if seen else self.top.write(left)
+        value = build(self.top.value, self.top.inside.get(0), step, seen)
+        return value if seen else self.top.write(value)
 
     def removals(self) -> Iterator[Edit]:
         """Yield what each step removed, in document order."""
         return (edit for edit in edits(None, self.top) if not edit.is_restored)
 
     def restorations(self) -> Iterator[Edit]:
-        """Yield what is restored of what steps removed, in document order."""
+        """Yield what was restored of the removals, in document order."""
         return (edit for edit in edits(None, self.top) if edit.is_restored)
 
 
-def run_once(rule: Rule, content: Any, top: Opened, protecting: tuple[Scans, References]) -> Outcome:
-    """Apply a rule once to a content that was opened. Raises `Unreducible`."""
-    work = Work(top, rule, *protecting)
+def run_once(rule: Rule, content: Any, top: Opened, shared: tuple[Scans, References]) -> Outcome:
+    """Apply a rule once to an opened content; `shared` serves both passes. Raises `Unreducible`."""
+    work = Work(top, rule, *shared)
     if rule.text_paths is not None and type(top.value) is not str:
         _open_texts(work.root(), rule.text_paths)
     arrived = build(top.value, top.inside.get(0), 0, seen=True)
@@ -90,31 +89,28 @@ def run_once(rule: Rule, content: Any, top: Opened, protecting: tuple[Scans, Ref
 
 
 def _written(rule: Rule, content: Any, top: Opened) -> Any:
-    """Return the content that a finished plan leaves; the same object if nothing changes, or only gets longer."""
+    """Write the content with a finished plan. Return the same object if nothing changes or the text would be longer."""
     value = build(top.value, top.inside.get(0))
     compact = type(content) is str and any(step.op.writes_compactly for step in rule.steps)
     if value is top.value and not (compact and top.is_json):
         return content
     new = top.write(value)
     if type(content) is str and compact and not top.is_json and (found := parse(new)) and found[1].is_json:
-        new = dump(value)  # `[1, 2]` is Python and JSON: the next pass reads it as JSON
+        new = dump(value)  # what is left of a Python literal is also JSON, such as `[1, 2]`: the next pass reads JSON
     return content if new == content or (type(content) is str and len(new) > len(content)) else new
 
 
 def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
-    if step.when is not None and not _holds(step.when, arrived, work.top):
-        return StepRun(step, step.number, False, places=0, changed=False)
-    work.step = step.number
-    edits, count = work.edits, 0
-    for place in work.root().find(step.path):
-        if place.accepted_by(step.op.accepts):
-            count += 1
-            step.op.apply(place, work.root())
-    return StepRun(step, step.number, True, places=count, changed=work.edits > edits)
+    ran = step.when is None or _holds(step.when, arrived, work.top)
+    places = [place for place in work.root().find(step.path) if place.accepted_by(step.op.accepts)] if ran else []
+    work.step, edits = step.number, work.edits
+    for place in places:
+        step.op.apply(place, work.root())
+    return StepRun(step, step.number, ran, places=len(places), changed=work.edits > edits)
 
 
 def _holds(when: When, arrived: Any, top: Opened) -> bool:
-    """Return whether a gate holds for the return as it arrived. Counting characters stops at the bound."""
+    """Return whether a gate holds for the original return. Counting characters stops at the bound."""
     if when.min_chars is not None:
         written = top.value if top.is_json else top.write(top.value)
         if chars(written, when.min_chars) < when.min_chars:
@@ -122,46 +118,43 @@ def _holds(when: When, arrived: Any, top: Opened) -> bool:
     return when.where is None or when.where.holds(arrived)
 
 
-def seen_by(way: TextPaths | None, content: Any) -> Any:
-    """Return a content as the steps of a rule with this way see it, in plain JSON types. Raises `Unreducible`."""
+def seen_by(paths: TextPaths | None, content: Any) -> Any:
+    """Return a content in plain JSON types as the steps of a rule with these paths see it. Raises `Unreducible`."""
     top = open_return(content)
     if top is None:
         return plain(content)
-    if way is not None and type(top.value) is not str:
-        _open_texts(Place(top.value, None, top, 0, work=None), way)
+    if paths is not None and type(top.value) is not str:
+        _open_texts(Place(top.value, None, top, 0, work=None), paths)
     return plain(build(top.value, top.inside.get(0), LAST, seen=True))
 
 
-def _open_texts(place: Place, way: TextPaths, everything: bool = False) -> None:
-    """Open the texts on a way below a place; with `everything` all that are JSON."""
-    value, everything = place.value, everything or way.all
+def _open_texts(place: Place, paths: TextPaths, every_text: bool = False) -> None:
+    """Open the texts on the paths below a place, or with `every_text` all JSON texts below it."""
+    value, every_text = place.value, every_text or paths.all
     if type(value) is list:
-        below = way.of_items()
-        if everything or (below is not None and not _is_flat(value, below)):
+        below = paths.of_items()
+        if every_text or (below is not None and not _is_flat(value, below)):
             for index in range(len(value)):
-                _open_child(place, index, below or _EVERYTHING, everything)
+                _open_child(place, index, below or _EVERY_TEXT, every_text)
     elif type(value) is dict and not is_media(value):
-        for key in value if way.every is not None or everything else way.names.keys() & value.keys():
-            _open_child(place, key, way.names.get(key) or way.every or _EVERYTHING, everything)
+        for key in value if paths.every is not None or every_text else paths.names.keys() & value.keys():
+            _open_child(place, key, paths.names.get(key) or paths.every or _EVERY_TEXT, every_text)
 
 
-def _open_child(place: Place, key: Any, way: TextPaths, everything: bool) -> None:
+def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> None:
     value = place.value[key]
-    if type(value) is str and (everything or way.here or way.all):
+    if type(value) is str and (every_text or paths.here or paths.all):
         parsed = parse_nested(value)
-        # Media that `unwrap` takes out of its text would become real, and it takes JSON alone.
-        if (
-            parsed is None
-            or not fits(parsed[0], MAX_DEPTH - place.depth - 1, way.here)
-            or not (way.here or parsed[1].is_json)
-        ):
+        if parsed is None or not (paths.here or parsed[1].is_json):  # `unwrap` replaces JSON texts only
             return
-        place.make().inside[key] = open_parsed(*parsed)
+        if not fits(parsed[0], MAX_DEPTH - place.depth - 1, paths.here):  # it must not turn data into media items
+            return
+        place.omission().inside[key] = open_parsed(*parsed)
     elif type(value) in _SCALARS:
         return
-    _open_texts(place.child(key), way, everything)
+    _open_texts(place.child(key), paths, every_text)
 
 
-def _is_flat(items: list[Any], way: TextPaths) -> bool:
-    """Return whether these are objects without a text to open, which is asked at C speed: most lists are."""
-    return not way.names and way.every is None and not way.all and _FLAT.issuperset(map(type, items))
+def _is_flat(items: list[Any], paths: TextPaths) -> bool:
+    """Return whether a list contains only objects and numbers without a text to open. This check runs at C speed."""
+    return not paths.names and paths.every is None and not paths.all and _FLAT.issuperset(map(type, items))

@@ -1,4 +1,4 @@
-"""Law 5: a second pass over a result changes nothing, or one fallback is used that it does not change."""
+"""Law 5 (idempotence): return a result only if a second pass does not change it, otherwise a fallback."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from reducer.engine.run import Outcome, StepRun
 from reducer.rules import Rule
 
 OnePass = Callable[[Rule, Any], Outcome]
-"""Applies a rule once to a content."""
+"""A function that applies a rule once to a content."""
 
 
 def stabilize(rule: Rule, content: Any, one_pass: OnePass) -> Outcome:
-    """Return what a rule leaves of a content, or what `max_chars` alone leaves, or the content: the first that a second
-    pass does not change.
+    """Return the first result that a second pass does not change: of the rule, of its `max_chars` alone, or no change.
 
-    The fallback is accepted only if this procedure returns it unchanged.
+    A fallback is accepted only if this procedure returns it unchanged.
     """
     first = one_pass(rule, content)
     if first.content is content or (rule.statically_idempotent and not first.restored.referenced):
@@ -36,7 +35,7 @@ def stabilize(rule: Rule, content: Any, one_pass: OnePass) -> Outcome:
 
 
 def _changed_again(rule: Rule, result: Any, one_pass: OnePass) -> StepRun | None:
-    """Return the step of a second pass that changes a result; None if nothing changes."""
+    """Return the step of a second pass that changes a result, or None if nothing changes."""
     again = one_pass(rule, result)
     if again.content == result:
         return None

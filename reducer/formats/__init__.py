@@ -1,7 +1,7 @@
-"""Structured text: JSON, JSON lines, Python literals, lines of text; one file per format.
+"""Structured text: JSON, JSON lines, Python literals and lines of text.
 
 `parse` takes a text and returns the value that it expresses and its `Format`, or None for plain text.
-`Format.write` takes the value, or what is left of it, and returns its text in the same format.
+`Format.write` takes this value, or a subset of it, and returns its text in the same format.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _JSON = Format("JSON", dump, is_json=True)
 
 
 def parse(text: str, nested: bool = False) -> tuple[Any, Format] | None:
-    """Return the value that a text as a whole expresses and its format, None for plain text.
+    """Return the value that the whole text expresses and its format, or None for plain text. Never raise.
 
-    In a text within a value (`nested`), a head, and fields without brackets are plain text. Never raise. The value is a
-    list, an object, a tuple or a `Bracketed`, and consists of plain JSON types, tuples, `Bracketed` and `Atom`.
+    The value is a list, an object, a tuple or a `Bracketed`, and consists of plain JSON types, tuples, `Bracketed` and
+    `Atom`. If the text is `nested` in a value, structure under a head line and fields without brackets are plain text.
     """
     stripped = text.strip(" \t\r\n")
     start = stripped[:1]
@@ -48,17 +48,17 @@ def parse_nested(text: str) -> tuple[Any, Format] | None:
 
 
 def decode(text: str) -> Any:
-    """Return the structure that a text expresses, in plain JSON types; any other text as it is."""
+    """Return the structure that a text expresses in plain JSON types, or the text itself if it is plain."""
     found = parse(text)
     return text if found is None else plain(found[0])
 
 
 def parse_lines(text: str) -> tuple[list[str], Format]:
-    """Return the lines of a text without their line ends, and the format that writes them with theirs."""
-    between = "\r\n" if text.count("\r\n") == text.count("\n") > 0 else "\n"
-    body = text.removesuffix(between)
+    """Return the lines of a text without line ends, and the format that writes them back with line ends."""
+    line_end = "\r\n" if text.count("\r\n") == text.count("\n") > 0 else "\n"
+    body = text.removesuffix(line_end)
     after = text[len(body) :]
-    return body.split(between), Format("lines of text", lambda lines: between.join(lines) + after)
+    return body.split(line_end), Format("lines of text", lambda lines: line_end.join(lines) + after)
 
 
 def _parse_literal(text: str, nested: bool) -> tuple[Any, Format] | None:

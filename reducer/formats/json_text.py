@@ -14,10 +14,10 @@ _BLANK = " \t\r\n"
 
 
 def read_json(text: str, levels: int = MAX_DEPTH) -> Any:
-    """Return the object or list that a text as a whole encodes, None for any other text.
+    """Return the object or list that the whole text encodes, or None for any other text.
 
-    Other texts include those that could not be written back without loss: duplicate keys, `NaN`, numbers out of range,
-    more than so many `levels`.
+    Also return None if the value cannot be written back without loss: it contains a duplicate key, `NaN` or a number
+    that is out of range, or is nested deeper than `levels`.
     """
     stripped = text.strip(_BLANK)
     if stripped[:1] not in ("{", "[") or stripped[-1:] not in ("}", "]"):
@@ -27,7 +27,7 @@ def read_json(text: str, levels: int = MAX_DEPTH) -> Any:
 
 
 def read_string(text: str) -> str | None:
-    """Return the text that a JSON string encodes, None for any other text."""
+    """Return the text that a JSON string encodes, or None if the text is not a JSON string."""
     value = _decoded(text)
     return value if type(value) is str else None
 
@@ -40,10 +40,7 @@ def _decoded(text: str) -> Any:
 
 
 def read_json_lines(text: str) -> tuple[list[Bracketed], Format] | None:
-    """Return the lines of JSON lines and their format, None for any other text.
-
-    There are at least two lines, and each is an object or list.
-    """
+    """Return the items and the format of JSON lines: two or more lines, each an object or list. None for other text."""
     body = text.rstrip("\r\n")
     between = "\r\n" if "\r\n" in body else "\n"
     lines = body.split(between)
@@ -60,14 +57,12 @@ def read_json_lines(text: str) -> tuple[list[Bracketed], Format] | None:
 
 
 def _line(item: Any) -> str:
-    """Return the line of an item: as it came if its value did not change. A marker among the items is a JSON string."""
-    if type(item) is Bracketed:
-        return item.source or dump(item.value)
-    return dump(item)
+    # A marker among the items is a JSON string.
+    return item.source or dump(item.value) if type(item) is Bracketed else dump(item)
 
 
 def in_range(text: str) -> float:
-    """Return the number that a text expresses. Raise `ValueError` for one that a float cannot hold."""
+    """Return the number that a text expresses. Raise `ValueError` if a float cannot represent it."""
     number = float(text)
     if math.isinf(number):
         raise ValueError(f"{text} is out of range")
@@ -75,11 +70,11 @@ def in_range(text: str) -> float:
 
 
 class DuplicateKey(ValueError):
-    """An object that has the same key twice."""
+    """An object contains a duplicate key."""
 
 
 def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of these members. Raise `DuplicateKey`."""
+    """Return the object with these members. Raise `DuplicateKey`."""
     value = dict(pairs)
     if len(value) != len(pairs):
         raise DuplicateKey

@@ -1,8 +1,8 @@
-"""Python literals: what `repr` returns for lists, tuples, dicts, sets, models and dataclasses.
+"""Python literals: the `repr` of lists, tuples, dicts, sets, models and dataclasses.
 
 The text is translated into JSON for the scanner of the standard library, which is several times as fast as
-`ast.literal_eval`. Then `repr` of the result must be the text again, so the translation need not refuse a malformed
-text: whatever it makes of one is not written back as that text. Nothing is ever evaluated.
+`ast.literal_eval`. Nothing is ever evaluated. The translation accepts malformed texts: they are refused afterwards,
+because the `repr` of the result must be equal to the text.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from reducer.formats.json_text import in_range
 from reducer.formats.nodes import Atom, Bracketed
 from reducer.values import MAX_DEPTH
 
-# A string without an end matches too: no text is scanned twice.
+# An unterminated string also matches, so no text is scanned twice.
 _STRING = re.compile(r"""('[^'\\]*+(?:\\.[^'\\]*+)*+'?|"[^"\\]*+(?:\\.[^"\\]*+)*+"?)""")
 _WIDE = re.compile(r"\\U([0-9a-fA-F]{8})")
 _FIELD = re.compile(r"[A-Za-z_]\w*=")
 _MODULE = re.compile(r"[a-z_]\w*\.")
 
-# Stand for a string, an escaped backslash, and the place between two texts. `isprintable` excludes them from the input.
+# Placeholders for a string, an escaped backslash, and the gap between two texts. `isprintable` excludes all three.
 _HOLE, _BACKSLASH, _BETWEEN = "\x01", "\x02", "\x03"
-# Names, alone, before `(` (a call or a model), before `=` (a field) or before a string; brackets; `<Risk.HIGH: 3>`.
+# Names with a following `(` (a call or a model), `=` (a field) or string; brackets; `<Risk.HIGH: 3>`.
 _TOKEN = re.compile(
     rf"([A-Za-z_](?<![0-9].)[\w.]*+[(={_HOLE}]?|[\[({{\])}}]|<[A-Za-z_][^<>]*+>|-inf\b)",
 )
@@ -32,7 +32,7 @@ _CLOSING = {"[": "]", "{": "}", "(": ")"}
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 _ATOMS = frozenset({"nan", "inf", "-inf", f"b{_HOLE}"})
 
-# What the brackets are in JSON. A literal has no `Infinity`: an object that starts with it is a node.
+# Brackets and their JSON. No literal contains `Infinity`, so an object that starts with it is a node.
 _LIST, _DICT = ("[", "]"), ("{", "}")
 _TUPLE, _SET = ('{"":Infinity,"(":[', "]}"), ('{"":Infinity,"{":[', "]}")
 _FIELDS, _MODEL = ('{"":Infinity,"":{', "}}"), ('{"":Infinity,"%s":{', "}}")
@@ -42,9 +42,9 @@ _NODE = object()
 
 
 def read_literal(text: str) -> Any:
-    """Return the list, tuple, dict or `Bracketed` that a text as a whole expresses, None for any other text.
+    """Return the list, tuple, dict or `Bracketed` that the whole text expresses, or None for any other text.
 
-    Other texts include those that `repr` would write differently, and those deeper than `MAX_DEPTH` levels.
+    Also return None if `repr` writes the value differently, or if it is nested deeper than `MAX_DEPTH` levels.
     """
     fields = _FIELD.match(text) is not None
     if not text.isprintable() or not (fields or text[-1:] in ("]", ")", "}")):
@@ -58,7 +58,7 @@ def read_literal(text: str) -> Any:
 
 
 def _decode(frame: str, strings: list[str]) -> Any:
-    """Return the value of a literal whose strings are holes in its `frame`. Raise `ValueError` for a malformed one."""
+    """Return the value of a literal; its `frame` contains a placeholder for each of its strings. Raise `ValueError`."""
     tokens = _TOKEN.split(frame)
     translated, spans = _translate(tokens)
     kept, token, string = [], 0, 0
@@ -78,7 +78,7 @@ def _decode(frame: str, strings: list[str]) -> Any:
 
 
 def _translate(tokens: list[str]) -> tuple[list[str], list[tuple[int, int]]]:
-    """Return the tokens in JSON, and the spans of the atoms, which are left to the caller."""
+    """Translate tokens into JSON; return them and the spans of the atoms, which are not translated."""
     translated = tokens.copy()
     opened: list[tuple[tuple[str, str], int, int]] = []
     atoms: list[tuple[int, int]] = []
@@ -94,7 +94,7 @@ def _translate(tokens: list[str]) -> tuple[list[str], list[tuple[int, int]]]:
             continue
         if token in "]})":
             if not opened or _CLOSING[tokens[opened[-1][1]][-1]] != token:
-                raise ValueError("a bracket without the other")
+                raise ValueError("unbalanced brackets")
             kind, start, outer = opened.pop()
             translated[at] = kind[1]
             if kind is _TUPLE:
@@ -117,7 +117,7 @@ def _translate(tokens: list[str]) -> tuple[list[str], list[tuple[int, int]]]:
 
 
 def _kind(tokens: list[str], at: int) -> tuple[str, str]:
-    """Return what the bracket that `tokens[at]` opens is in JSON."""
+    """Return the JSON brackets for the bracket that `tokens[at]` opens."""
     token = tokens[at]
     if token == "[":
         return _LIST
@@ -138,7 +138,7 @@ def _kind(tokens: list[str], at: int) -> tuple[str, str]:
 
 
 def _bodies(strings: list[str]) -> list[str]:
-    """Return what JSON has between the quotes of `strings`."""
+    """Translate Python strings into the bodies of JSON strings."""
     if not strings:
         return []
     text = _BETWEEN.join([string[1:-1] for string in strings])

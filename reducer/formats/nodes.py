@@ -1,4 +1,4 @@
-"""Formats, and values of structured text that plain JSON types cannot express: `repr` of each is its text."""
+"""Formats, and nodes for values that plain JSON types cannot express. The `repr` of a node is its text."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format that a text was read in.
+    """The format of a parsed text.
 
-    `write` returns the text of a value that was made from the parsed one by leaving things out. The unchanged value
-    gives the same text, except for blanks, escapes and the digits of numbers in JSON. `is_json`: the text as a whole is
-    JSON. `least` is the number of items that a root list must keep for its text to be read in the same format again.
+    `write` returns the text of the parsed value or of a subset of it. For the unchanged value, this is the original
+    text, except for blanks, escapes and the digits of numbers in JSON. `is_json` tells that the whole text is JSON. A
+    root list must keep at least `least` items, otherwise its text is no longer parsed in this format.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Atom:
-    """A part of a literal that is kept or removed as a whole: `Decimal('1.5')`, `<Risk.HIGH: 3>`, `b'x'`, `nan`."""
+    """A part of a literal that is kept or removed as a whole, such as `Decimal('1.5')`, `<Risk.HIGH: 3>` or `nan`."""
 
     source: str
 
@@ -32,17 +32,17 @@ class Atom:
         return self.source
 
     def __plain__(self) -> str:
-        """Return what conditions see."""
+        """Return the value that conditions read."""
         return self.source
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Bracketed:
-    """A list or an object that is not written as a Python list or dict.
+    """A list or an object in another notation than a Python list or dict.
 
-    The set `{1, 2}` has a list. A model `Host(name='a', port=1)`, its `str`, `name='a' port=1`, and a line of JSON
-    lines have an object (a line may also have a list). `least` is the number of items that must stay for the text to
-    be read as the same kind again. `source` is the text of a line, until its value changes.
+    The value of the set `{1, 2}` is a list. The value of the model `Host(name='a', port=1)`, and of its `str`
+    `name='a' port=1`, is an object. The value of a line of JSON lines is either. At least `least` items must stay,
+    otherwise the text is no longer parsed as the same kind. `source` is the original text of an unchanged line.
     """
 
     value: Any
@@ -53,7 +53,7 @@ class Bracketed:
     source: str | None = None
 
     def __plain__(self) -> Any:
-        """Return what conditions see."""
+        """Return the value that conditions read."""
         return self.value
 
     def with_value(self, value: Any) -> Bracketed:

@@ -1,7 +1,7 @@
-"""Where the tool returns of a history are: finds them, and writes back only the contents that change.
+"""Find the tool returns of a history, and write back only the contents that change.
 
 `stored.reduce_json(data, reduce)` takes and returns JSON bytes; `live.reduce_messages(messages, reduce)` takes and
-returns PydanticAI objects. A stored format is one file that defines a `Format`; `search.FORMATS` lists them.
+returns PydanticAI objects. A stored format is one file that defines a `Format`; `stored.FORMATS` lists them.
 """
 
 from __future__ import annotations
@@ -10,25 +10,24 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 RECALL = "recall_tool_return"
-"""The tool with which a model reads the original of a return again, page by page."""
+"""The tool with which a model reads the original of a tool return, page by page."""
 
 FindMentions = Callable[[Any, Any], Callable[[], frozenset[str]]]
-"""Takes the place and the content of a tool return; returns what finds the values in it that later messages mention.
-
-The place is the number of a message, in a stored history a `Key`.
+"""Takes the place and the content of a tool return; returns a function that finds the values in the content that later
+messages mention. The place is the number of a message, or a `Key` in a stored history.
 """
 
 _SYNTHESIZED = "pydantic_ai_synthesized_tool_return"
 
 
 def why_untouched(tool: object, outcome: object = None, tool_kind: object = None, metadata: object = None) -> str:
-    """Return the reason why rules never apply to a tool return with these fields; empty if they do."""
+    """Return the reason why rules never apply to a tool return with these fields, or an empty text if they do."""
     if type(tool) is not str:
-        return "it names no tool"
+        return "it has no tool name"
     if tool.startswith("final_result"):
         return "it answers an output tool"
     if tool == RECALL:
-        return "it is what the model asked to see again"
+        return "it answers the recall tool"
     if outcome is not None and outcome != "success":
         return f"its outcome is {outcome}"
     if tool_kind is not None:
@@ -39,7 +38,7 @@ def why_untouched(tool: object, outcome: object = None, tool_kind: object = None
 
 
 def protecting(reduce: Callable[..., Any], mentions: FindMentions | None, place: Any) -> Callable[..., Any]:
-    """Return `reduce(tool, content)` that protects what `mentions` finds, for the return at `place`."""
+    """Return `reduce(tool, content)`, which protects the values that `mentions` finds for the return at `place`."""
     if mentions is None:
         return reduce
     return lambda tool, content: reduce(tool, content, protected=mentions(place, content))

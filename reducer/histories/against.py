@@ -1,4 +1,4 @@
-"""Compare a reduced history with its original, without an engine: laws 1 to 4 and 7."""
+"""Check laws 1 to 4 and 7 on a reduced history and its original, independently of the engine."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from reducer.values import Unreducible, chars, dump
 _MARKER = re.compile(r" ?…\[([1-9]\d{0,15}) more characters(?=\]|; mentions )", re.ASCII)
 _LIST_MARKER = re.compile(r"…\[([1-9]\d{0,15}) more items(|;.*)\]", re.DOTALL | re.ASCII)
 _CLOSING = re.compile(r"(?<!\[\.)\](…?)")
-"""Where a marker may end: not in a defanged value such as `evil[.]com`."""
+"""The end of a marker, but not the bracket in a defanged value such as `evil[.]com`."""
 _MAX_FINDINGS = 50
 _MAX_COMPARED = 1_000_000
-"""Comparisons of items in one content, after which two lists count as different."""
+"""Comparisons of values per content. When they are used up, list items count as different."""
+# Tool returns can contain forged markers. These limits bound the work.
 _MAX_MARKERS = 16
-"""Markers of an earlier pass, and brackets at which a marker may end: tool returns may contain forged markers."""
+"""Markers of an earlier pass, and brackets that can end a marker."""
 _MAX_COUNTS = 128
 _MAX_STATES = 1_000
-"""Places at which a text may continue after a marker: tool returns may contain forged markers."""
-
+"""Places at which a text can continue after a marker."""
 
 _Contents = Sequence[tuple[Content, str]]
-"""The contents of a history in order, each with the reason why rules never reduce it."""
+"""The contents of a history in order, each with the reason why rules never apply to it."""
 
 
 def compare(new: Document, old: Document) -> list[Finding]:
-    """Return where a stored history is not a reduction of the original one, with lines and columns. Raises nothing."""
+    """Return the places where a stored history is not a reduction of the original. Never raise."""
     if new.data == old.data:
         return []
     after, before = _contents(new.data), _contents(old.data)
@@ -60,7 +60,7 @@ def _contents(data: bytes) -> _Contents:
 
 
 def _check_outside(new: bytes, after: _Contents, old: bytes, before: _Contents) -> Iterator[Finding]:
-    """Yield a finding at the first value outside the contents that differs."""
+    """Yield a finding for the first difference outside the contents."""
     for mine, theirs in zip_longest(_outside(new, after), _outside(old, before), fillvalue=(len(new), b"")):
         if mine[1] != theirs[1]:
             same = _common_length(mine[1], theirs[1])
@@ -81,7 +81,7 @@ def _outside(data: bytes, contents: _Contents) -> Iterator[tuple[int, bytes]]:
 
 
 def check_content(old: Any, new: Any, path: Path = ()) -> list[Finding]:
-    """Return where a content, at `path`, is not a reduction of the original one; both are decoded JSON."""
+    """Return the places where a decoded content is not a reduction of the original."""
     try:
         findings = list(islice(_check_root(path, old, new), _MAX_FINDINGS))
         after, before = chars(new), chars(old)
@@ -109,7 +109,7 @@ def _check_root(path: Path, old: Any, new: Any) -> Iterator[Finding]:
 
 def _check_value(path: Path, old: Any, new: Any, budget: Iterator[int]) -> Iterator[Finding]:
     if type(old) is str and type(new) in (dict, list):
-        old = decode(old)  # `unwrap` replaces a text with the value that it encodes
+        old = decode(old)  # `unwrap` replaces a text with its value
     if type(old) is not type(new):
         yield Finding("V104", path, f"found {described(new)}; the original is {described(old)}")
     elif type(old) is str:
@@ -124,7 +124,7 @@ def _check_value(path: Path, old: Any, new: Any, budget: Iterator[int]) -> Itera
 
 def _check_notation(path: Path, old: str, new: str) -> Iterator[Finding]:
     before, after = parse(old), parse(new)
-    # What remains of a Python literal may also be JSON: `[1, 2]`.
+    # A reduced Python literal can also be JSON, such as `[1, 2]`.
     if before and after and before[1].name not in (after[1].name, "Python literal"):
         yield Finding("V104", path, f"the text is {after[1].name}; the original is {before[1].name}")
 
@@ -144,7 +144,7 @@ def _check_object(path: Path, old: dict[str, Any], new: dict[str, Any], budget: 
 def _check_list(path: Path, old: list[Any], new: list[Any], budget: Iterator[int]) -> Iterator[Finding]:
     start = 0
     for index, item in enumerate(new):
-        # The first item that fits leaves most items for the others.
+        # Matching the first possible item leaves the most items for the rest.
         fits = (at for at in range(start, len(old)) if _fits(old[at], item, budget))
         here, found = (*path, index), next(fits, None)
         marker = _LIST_MARKER.fullmatch(item) if type(item) is str and index == len(new) - 1 else None
@@ -179,7 +179,7 @@ def _check_text(path: Path, old: str, new: str, budget: Iterator[int]) -> Iterat
         yield from _check_value(path, before, after, budget)
     else:
         same = _common_length(old, new)
-        yield Finding("V110", path, f"differs from the original after {same:,} characters, without a true marker")
+        yield Finding("V110", path, f"differs from the original after {same:,} characters, without a correct marker")
 
 
 def _common_length(one: str | bytes, other: str | bytes) -> int:
@@ -188,12 +188,12 @@ def _common_length(one: str | bytes, other: str | bytes) -> int:
 
 
 def _mentions(old: str, new: str) -> str | None:
-    """Return what the markers of a text mention; None if it is not made of ranges of `old` and true markers."""
-    earlier = {0}  # what markers of an earlier pass count beyond their own length
+    """Return the mentions in the markers of `new`, or None unless it is made of ranges of `old` and correct markers."""
+    earlier = {0}  # characters that markers of an earlier pass count beyond their own length
     for marker in islice(_MARKER.finditer(old), _MAX_MARKERS):
         counted = {int(marker[1]) - end + marker.start() for end, _ in _ends(old, marker)}
         earlier |= {one + other for one in islice(list(earlier), _MAX_COUNTS) for other in counted}
-    states = {(0, 0): ""}  # offsets in `new` and `old` up to which the two fit, and what is mentioned so far
+    states = {(0, 0): ""}  # offsets in `new` and `old` up to which the two match, and the mentions so far
     for marker in _MARKER.finditer(new):
         following = {}
         for (done, start), mentions in islice(states.items(), _MAX_STATES):
@@ -201,7 +201,7 @@ def _mentions(old: str, new: str) -> str | None:
             if kept < start:
                 following[done, start] = mentions
             elif old.startswith(new[done : marker.start()], start):
-                following[done, start] = mentions  # `old` may have the text of this marker
+                following[done, start] = mentions  # `old` can contain the text of this marker
                 for end, mentioned in _ends(new, marker):
                     for start in (kept + int(marker[1]) - more for more in earlier):
                         if kept < start <= len(old):
@@ -211,7 +211,7 @@ def _mentions(old: str, new: str) -> str | None:
 
 
 def _ends(text: str, marker: re.Match[str]) -> Iterator[tuple[int, str]]:
-    """Yield where a text can continue after a marker, and what the marker then mentions: values may contain `]`."""
+    """Yield each possible end of a marker and its mentions up to there, because values can contain `]`."""
     for closing in islice(_CLOSING.finditer(text, marker.end()), _MAX_MARKERS):
         mentions = text[marker.end() : closing.start()]
         if "…[" in mentions:

@@ -1,4 +1,4 @@
-"""What `validate` finds: its codes, its findings, and their lines and columns in the file."""
+"""The findings of `validate`: their codes, and their lines and columns in the file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 Path = tuple[str | int, ...]
-"""Keys and indexes from the outermost value to a place."""
+"""The keys and indexes that lead from the outermost value to a place."""
 
 Severity = Literal["error", "warning"]
 
@@ -20,7 +20,7 @@ _LONGEST = 60
 
 
 class Code(NamedTuple):
-    """One kind of finding. `refused_by` names who refuses the history; it is empty if nobody does."""
+    """A kind of finding. `refused_by` names the programs that refuse the history, if any."""
 
     severity: Severity
     meaning: str
@@ -28,11 +28,11 @@ class Code(NamedTuple):
 
 
 CODES = msgspec.json.decode((files("reducer.histories") / "codes.json").read_bytes(), type=dict[str, Code])
-"""Every code by its name. A code keeps its meaning."""
+"""Every code by its name. The meaning of a code never changes."""
 
 
 class Finding(NamedTuple):
-    """What is wrong at one place. `line` and `column` count from 1, columns in characters; 0 means not known yet."""
+    """A problem at one place. `line` and `column` (in characters) count from 1; 0 means not located yet."""
 
     code: str
     path: Path
@@ -49,31 +49,30 @@ class Finding(NamedTuple):
 def locate(data: bytes, findings: Sequence[Finding], first_line: int = 1) -> list[Finding]:
     """Return the findings in the order of a JSON text, each with its line and column.
 
-    A finding at a path that is not in the text, such as a missing key, gets the position of the enclosing value.
+    A finding at a missing path, such as that of a missing key, gets the position of the enclosing value.
     """
-    known = [finding for finding in findings if finding.line]
-    if len(known) == len(findings):
-        return known
     wanted = {path[:end] for _, path, *_ in findings for end in range(len(path) + 1)}
+    if not wanted:
+        return []
     starts = {path: start for path, start in values(data, max(map(len, wanted))) if path in wanted}
     placed = []
     for finding in findings:
-        if not finding.line:
-            enclosing = (finding.path[:end] for end in range(len(finding.path), -1, -1))
-            placed.append((next((starts[path] for path in enclosing if path in starts), 0), finding))
+        enclosing = (finding.path[:end] for end in range(len(finding.path), -1, -1))
+        placed.append((next((starts[path] for path in enclosing if path in starts), 0), finding))
+    located = []
     at, line, column = 0, first_line, 1
     for start, finding in sorted(placed, key=lambda one: one[0]):
         between = data[at:start].decode(errors="replace")
         line += between.count("\n")
         column = len(between) - between.rfind("\n") if "\n" in between else column + len(between)
         at = start
-        known.append(finding._replace(line=line, column=column))
-    return sorted(known, key=lambda finding: (finding.line, finding.column))
+        located.append(finding._replace(line=line, column=column))
+    return located
 
 
 def values(data: bytes, depth: int = 200) -> Iterator[tuple[Path, int]]:
-    """Yield the path and the byte offset of each value of a JSON text, down to `depth` levels. Raises nothing."""
-    path: list[str | int | None] = []  # None while the next token is a key
+    """Yield the path and the byte offset of each value of a JSON text, down to `depth` levels. Never raise."""
+    path: list[str | int | None] = []  # ends with None if the next token is a key
     for token in _TOKEN.finditer(data):
         mark = token[0]
         if mark == b":" or (mark in b"]}," and not path):
@@ -100,7 +99,7 @@ def _key(mark: bytes) -> str:
 
 
 def described(value: Any) -> str:
-    """Describe a JSON value in a few words."""
+    """Describe a JSON value for a message."""
     if isinstance(value, str):
         return f"the text {short(value)}" if value else "an empty text"
     if isinstance(value, dict):
@@ -111,6 +110,6 @@ def described(value: Any) -> str:
 
 
 def short(value: Any) -> str:
-    """Return a text or a number as JSON of at most sixty characters."""
+    """Return a scalar as JSON, shortened to 60 characters."""
     text = json.dumps(value[: _LONGEST + 1] if isinstance(value, str) else value, ensure_ascii=False)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

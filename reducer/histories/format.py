@@ -1,4 +1,4 @@
-"""What a stored format declares: its messages, and where in them the tool returns and the words of the agent are."""
+"""What a stored format declares: its messages, their tool returns, and the texts and calls in them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from reducer.histories.source import Source
 from reducer.references import Call, Prompt, Response
 
 Scalar = str | int | float | bool | None
-"""What a field may hold besides the structure that is read: a field that holds anything else is read as well."""
+"""Values that any field may contain: an unexpected type does not stop the decoding of a message."""
 
 
 class ToolReturn(Struct):
-    """One tool return of a message: `part` counts from 0, `contents` are all the places that hold its content.
+    """A tool return in a message: `part` counts from 0, and `contents` are all copies of its content.
 
-    `untouched` is the reason why rules never apply to it, empty if they do.
+    `untouched` is the reason why rules never apply; it is empty if they do.
     """
 
     part: int
@@ -31,15 +31,15 @@ class ToolReturn(Struct):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One stored format.
+    """A stored format.
 
     `message` is decoded from every item of a list that may be a history, so it must accept any object: a field is
-    `Raw`, `Any` or a union with `Scalar`. Functions that read a message get this Struct:
+    `Raw`, `Any` or a union with `Scalar`. The functions take this Struct:
 
-    - `recognises(message, strict)`: whether it is a message of this format; `strict` if no other program may write
-      such messages. Where the format is not given, one message of a list must be recognised strictly.
-    - `returns(message, source)`: its tool returns in order.
-    - `said(message, source)`: what users and the agent wrote, each with the number of the part that it comes before.
+    - `recognises(message, strict)`: return whether it is a message of this format. If `strict`, accept only messages
+      that no other program writes; to detect a format, one message of the list must pass the strict check.
+    - `returns(message, source)`: return its tool returns in order.
+    - `said(message, source)`: return its prompts and responses, each with the number of the part that it precedes.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Format:
 
 
 def objects(value: Any, kind: type[Struct]) -> list[Any]:
-    """Return the objects of a list, decoded as `kind`; a single object counts as a list of one."""
+    """Return the items of this kind in a list; a single object counts as a list of one."""
     if type(value) is list:
         return [item for item in value if type(item) is kind]
     return [value] if type(value) is kind else []
 
 
 def called(tool: Any, arguments: Raw | UnsetType, call_id: Any, source: Source) -> Call:
-    """Return a tool call, with its arguments decoded."""
+    """Return a tool call with decoded arguments."""
     return Call(str(tool or ""), source.value(arguments), str(call_id or ""))

@@ -14,17 +14,17 @@ from reducer.values import Unreducible, plain
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ToolReturnPart
 
-_DEEPEST = 250
-"""Levels of a content that are searched for references: PydanticAI stores none that are deeper."""
+_MAX_LEVELS = 250
+"""Levels of a content that are searched for references. PydanticAI stores no deeper content."""
 
 
 def reduce_messages(
     messages: Sequence[ModelMessage], reduce: Callable[..., Any], mentions: FindMentions | None = None
 ) -> list[ModelMessage]:
-    """Reduce the tool returns of a history; the result is a new list, in which unchanged messages are the same objects.
+    """Reduce the tool returns of a history; return a new list in which unchanged messages are the same objects.
 
-    `reduce(tool, content)` gets the content as the part holds it and returns the same object for one that stays; with
-    `mentions` it gets the keyword `protected` too.
+    `reduce(tool, content)` gets the content as the part contains it, and returns the same object to keep it; with
+    `mentions`, it also gets the keyword `protected`.
     """
     from pydantic_ai.messages import ToolReturnPart
 
@@ -35,7 +35,7 @@ def reduce_messages(
 
 
 def with_parts(message: ModelMessage, change: Callable[[Any], Any]) -> ModelMessage:
-    """Return a request with `change(part)` for each of its parts; the same object if all stay, and for a response."""
+    """Return a request with `change(part)` for each part, or the same object for a response or if all parts stay."""
     if message.kind != "request":
         return message
     parts = [change(part) for part in message.parts]
@@ -45,7 +45,7 @@ def with_parts(message: ModelMessage, change: Callable[[Any], Any]) -> ModelMess
 
 
 def reduced_part(part: ToolReturnPart, reduce: Callable[[str, Any], Any]) -> ToolReturnPart:
-    """Return a tool return with its content reduced; the same object if it stays or rules never apply to it."""
+    """Return a tool return with reduced content. Return the same object if it stays or rules never apply to it."""
     content = part.content
     if content is None or isinstance(content, (bool, int, float, bytes, bytearray)):
         return part
@@ -54,23 +54,20 @@ def reduced_part(part: ToolReturnPart, reduce: Callable[[str, Any], Any]) -> Too
     if why_untouched(part.tool_name, outcome, tool_kind, part.metadata):
         return part
     new = reduce(part.tool_name, content)
-    # What is stored as a text without being one (a date, an enum, a UUID) stays, as it does in a stored history.
+    # A date, an enum or a UUID is stored as a text but is not one: keep it, as in a stored history.
     if new is content or (isinstance(new, str) and not isinstance(content, str)):
         return part
     return replace(part, content=new)
 
 
 def later_mentions(messages: Sequence[ModelMessage]) -> FindMentions:
-    """Return what finds the values in tool returns that later responses mention; reads the history when first asked."""
+    """Return a function that finds the values that later messages mention. It reads the history on its first call."""
 
     @cache
     def mentions() -> Mentions:
         return Mentions([(number, _written(one)) for number, one in enumerate(messages) if one.kind == "response"])
 
-    def find(number: int, content: Any) -> frozenset[str]:
-        return mentions().after(number, plain(content, _DEEPEST))
-
-    return lambda number, content: partial(find, number, content)
+    return lambda number, content: lambda: mentions().after(number, plain(content, _MAX_LEVELS))
 
 
 def _written(response: ModelMessage) -> Response:
@@ -82,6 +79,6 @@ def _written(response: ModelMessage) -> Response:
 
 def _arguments(arguments: Any) -> Any:
     try:
-        return plain(arguments, _DEEPEST)
+        return plain(arguments, _MAX_LEVELS)
     except Unreducible:
         return None

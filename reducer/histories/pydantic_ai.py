@@ -1,4 +1,4 @@
-"""Messages as PydanticAI stores them, of all versions: `{"kind": "request" | "response", "parts": [...]}`."""
+"""Messages as any version of PydanticAI stores them: `{"kind": "request" | "response", "parts": [...]}`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reducer.references import Prompt, Response, searched
 
 
 class Part(Struct, gc=False):
-    """A part of a message, of any kind; `content_file_digests` is set next to contents of dates, bytes and the like."""
+    """A part of any kind. `content_file_digests` is present if the content is bytes, a date or similar."""
 
     part_kind: Any = None
     tool_name: Any = None
@@ -46,29 +46,35 @@ def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
         if type(part) is Part and part.part_kind == "tool-return":
             why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
             if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
-                why = "its content is bytes, a date or the like, stored as a text"
-            contents = [] if part.content is UNSET else [part.content]
+                why = "its content is bytes, a date or similar, stored as a text"
             yield ToolReturn(
-                number, part.tool_name, part.tool_call_id, contents, untouched=why, timestamp=part.timestamp
+                number,
+                part.tool_name,
+                part.tool_call_id,
+                contents=[] if part.content is UNSET else [part.content],
+                untouched=why,
+                timestamp=part.timestamp,
             )
 
 
 def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
     listed: Any = message.parts
+    parts = [(number, part) for number, part in enumerate(listed) if type(part) is Part]
     if message.kind == "response":
-        parts = [part for part in listed if type(part) is Part]
-        texts = [source.value(part.content) for part in parts if part.part_kind == "text"]
-        calls = [
-            called(part.tool_name, part.args, part.tool_call_id, source)
-            for part in parts
-            if part.part_kind == "tool-call"
-        ]
-        yield 0, Response(tuple(text for text in texts if isinstance(text, str)), tuple(calls))
+        texts = [source.value(part.content) for _, part in parts if part.part_kind == "text"]
+        calls = [part for _, part in parts if part.part_kind == "tool-call"]
+        yield (
+            0,
+            Response(
+                tuple(text for text in texts if isinstance(text, str)),
+                tuple(called(call.tool_name, call.args, call.tool_call_id, source) for call in calls),
+            ),
+        )
         return
     if isinstance(message.instructions, str):
         yield 0, Prompt(message.instructions)
-    for number, part in enumerate(listed):
-        if type(part) is Part and part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
+    for number, part in parts:
+        if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
             content = source.value(part.content)
             yield number, Prompt(content if isinstance(content, str) else searched(content))
 

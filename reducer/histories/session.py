@@ -1,7 +1,7 @@
 """Session histories as chat front ends store them: `{"role": ..., "parts": [...], "activity_parts": [...]}`.
 
-Activities carry the results of tools: in `parts[]` of `type: activity` and again in the older `activity_parts[]`. Next
-to them, `technical_details` may hold the same results without an id. All of these are copies of one tool return.
+Activities contain the results of tools: in `parts[]` with `type: activity`, and again in the older `activity_parts[]`.
+Their `technical_details` can contain the same results without an id. All of these are copies of one tool return.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Result(Struct, gc=False):
 
 
 class Details(Struct, gc=False):
-    """What a tool returned to the front end; the older form has no other record of the return."""
+    """The raw result of a tool. Some older histories contain no other record of it."""
 
     function_name: Any = None
     raw_result: Raw | UnsetType = UNSET
@@ -46,7 +46,7 @@ class Tool(Struct, gc=False):
 
 
 class Part(Struct, gc=False):
-    """A part of a message; an activity if it has results or tools."""
+    """A part of a message. A part with results or tools is an activity."""
 
     type: Any = None
     activity_type: Any = None
@@ -58,7 +58,7 @@ class Part(Struct, gc=False):
 
 
 class Message(Struct, gc=False):
-    """A message; that of an assistant holds a whole run."""
+    """A message. A message of the assistant contains a whole run."""
 
     role: Any = None
     kind: Any = None
@@ -82,25 +82,33 @@ def _recognises(message: Message, strict: bool) -> bool:
 
 
 def _returns(message: Message, source: Source) -> list[ToolReturn]:
+    """Return the returns of both lists. A return of the older list is a copy if the newer list contains it too.
+
+    If one of the two has no id, the tool and the text must be the same.
+    """
     newer, older = (
         [one for number, part in _parts(parts) if _has_results(part) for one in _returns_of(part, number)]
         for parts in (message.parts, message.activity_parts)
     )
-    return _gathered(newer, older, source)
+    text_of = partial(_text_of, source)
+    rest = _join(older, newer, _id_of)
+    rest = _join(rest, [one for one in newer if one.call_id is None], text_of)
+    others = [copy for copy in rest if copy.call_id is not None]
+    rest = [copy for copy in rest if copy.call_id is None]
+    return [*newer, *others, *_join(rest, [one for one in newer if one.call_id is not None], text_of)]
 
 
 def _parts(parts: Any) -> list[tuple[int, Part]]:
-    """Return the parts of a list with their numbers."""
     return [(number, part) for number, part in enumerate(parts) if type(part) is Part] if type(parts) is list else []
 
 
 def _has_results(part: Part) -> bool:
     kind = part.activity_type if part.type == "activity" else part.type
-    return kind in ("tool_result", "tool_call")  # in a `tool_call`, the call and its result are one
+    return kind in ("tool_result", "tool_call")  # a `tool_call` contains the call and its result
 
 
 def _returns_of(part: Part, number: int) -> list[ToolReturn]:
-    """Return the returns of an activity: its results, with the technical details that hold them again."""
+    """Return the tool returns of an activity. Its technical details are copies of its results."""
 
     def new(tool: Any, call_id: Any) -> ToolReturn:
         return ToolReturn(number, tool, call_id, [], untouched=why_untouched(tool), timestamp=part.timestamp)
@@ -124,37 +132,23 @@ def _returns_of(part: Part, number: int) -> list[ToolReturn]:
 
 
 def _add(one: ToolReturn, copies: Iterable[Raw | UnsetType], untouched: str) -> None:
-    """Add copies of the content to a return."""
     one.contents += [copy for copy in copies if copy is not UNSET]
     one.untouched = one.untouched or untouched
 
 
-def _gathered(newer: list[ToolReturn], older: list[ToolReturn], source: Source) -> list[ToolReturn]:
-    """Return the returns of both lists, in which those of the older list are copies of those of the newer list.
-
-    Where one of the two has no id, the tool and the text must be the same.
-    """
-    text_of = partial(_text_of, source)
-    rest = _join(older, newer, _id_of)
-    rest = _join(rest, [one for one in newer if one.call_id is None], text_of)
-    others = [copy for copy in rest if copy.call_id is not None]
-    rest = [copy for copy in rest if copy.call_id is None]
-    return [*newer, *others, *_join(rest, [one for one in newer if one.call_id is not None], text_of)]
-
-
 def _join(copies: list[ToolReturn], returns: list[ToolReturn], key: Callable[[ToolReturn], Any]) -> list[ToolReturn]:
-    """Add copies to the returns with the same key, the second one to the second return with it; return the others."""
-    known: dict[Any, list[ToolReturn]] = {}
+    """Add each copy to the next return with the same key, and return the copies that have none."""
+    by_key: dict[Any, list[ToolReturn]] = {}
     for one in returns if copies else ():
-        known.setdefault(key(one), []).append(one)
-    known.pop(None, None)
-    others = []
+        by_key.setdefault(key(one), []).append(one)
+    by_key.pop(None, None)
+    unpaired = []
     for copy in copies:
-        if same := known.get(key(copy)):
-            _add(same.pop(0), copy.contents, copy.untouched)
+        if matching := by_key.get(key(copy)):
+            _add(matching.pop(0), copy.contents, copy.untouched)
         else:
-            others.append(copy)
-    return others
+            unpaired.append(copy)
+    return unpaired
 
 
 def _id_of(one: ToolReturn) -> tuple[str, str] | None:
@@ -162,7 +156,7 @@ def _id_of(one: ToolReturn) -> tuple[str, str] | None:
 
 
 def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
-    """Return the tool and the content of a return as it is written; None unless the content is a text."""
+    """Return the tool and the JSON of the content, or None if the content is not a text."""
     if type(one.tool) is not str or not one.contents or source.mark(one.contents[0]) != '"':
         return None
     return one.tool, bytes(one.contents[0])
@@ -176,17 +170,17 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
         return
     texts: list[str] = []
     calls: list[Call] = []
-    known: set[str] = set()
+    call_ids: set[str] = set()
     number = -1
     parts = _parts(message.parts)
-    # The older list counts only if the newer list carries no results; its texts are in the newer list.
+    # Read the older list only if the newer list contains no results. The newer list contains all texts.
     older = [] if any(_has_results(part) for _, part in parts) else _parts(message.activity_parts)
     for index, (number, part) in enumerate([*parts, *older]):
         if isinstance(part.text, str) and index < len(parts):
             texts.append(part.text)
         tools = [called(tool.name, tool.arguments, tool.id, source) for tool in objects(part.tools, Tool)]
-        calls += [call for call in tools if call.id not in known]
-        known.update(call.id for call in tools if call.id)
+        calls += [call for call in tools if call.id not in call_ids]
+        call_ids.update(call.id for call in tools if call.id)
         if _has_results(part) and (texts or calls):
             yield number, Response(tuple(texts), tuple(calls))
             texts, calls = [], []
@@ -197,7 +191,7 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
 
 FORMAT = Format(
     name="session",
-    expected="a session history, a list of objects with `role` and `parts` that carry activities",
+    expected="a session history, a list of objects with `role` and `parts` that contain activities",
     message=Message,
     recognises=_recognises,
     returns=_returns,

@@ -1,6 +1,6 @@
-"""Stored JSON, read as Structs with the byte offset of every value that they hold as `Raw`; contents of tool returns.
+"""Read stored JSON as Structs with the byte offsets of their `Raw` values, and decode and encode contents.
 
-`msgspec` reads it. What it refuses, and what it does not return as a view, Python's own JSON reader reads slowly.
+`msgspec` reads it. If `msgspec` refuses or copies values, the slower JSON reader of Python reads it.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from reducer.strict_json import as_python_3_11, is_deep
 from reducer.values import escaped
 
 BOM = b"\xef\xbb\xbf"
-NO_CONTENT = "its content is no text, list or object"
+NO_CONTENT = "its content is not a text, list or object"
 
-_DEEPEST = 100
-"""Levels of nesting that are searched for messages; the messages of a history are not as deep."""
+_MAX_LEVELS = 100
+"""Levels of nesting that are searched for messages."""
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 _LONE_SURROGATE = re.compile(
     rb"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\(?!u[dD][89a-fA-F]).)|\\u[dD][0-9a-fA-F]{3}",
@@ -55,16 +55,16 @@ def _buffer(value: Any) -> tuple[int, int]:
 
 
 class Source:
-    """A stored history. A value of it is a view of its bytes: the difference of two addresses is an offset.
+    """A stored history. Its values are views of its bytes, so the difference of two addresses is an offset.
 
-    A `plain` source is read without msgspec, from `readable(data)`, which raises `HistoryError` for what is no JSON.
-    Methods raise `MsgspecError` and `RecursionError` for what only a plain source can read.
+    A `plain` source reads `_readable(data)` without msgspec. It raises `HistoryError` if the data is not JSON. The
+    methods of any other source raise `MsgspecError` or `RecursionError` if only a plain source can read the data.
     """
 
     def __init__(self, data: bytes, *, plain: bool = False) -> None:
         self.data = data
         self._plain = plain
-        self._text = readable(data) if plain else data
+        self._text = _readable(data) if plain else data
         self._address = _buffer(self._text)[0]
         start = len(self._text) - len(self._text.removeprefix(BOM).lstrip(b" \t\n\r"))
         view: Any = memoryview(self._text)[start:]
@@ -75,24 +75,24 @@ class Source:
         return _convert(kind, memoryview(raw)) if self._plain else _decoder(kind).decode(raw)
 
     def value(self, raw: Raw | UnsetType) -> Any:
-        """Decode a value as plain JSON; None if it is missing or cannot be decoded."""
+        """Return a decoded value, or None if it is missing or cannot be decoded."""
         return None if raw is UNSET else decode(self.data[slice(*self.place(raw))])[0]
 
     def mark(self, raw: Raw | UnsetType) -> str:
-        """Return the first character of a value, such as `{`; nothing if it is missing."""
+        """Return the first character of a value, such as `{`, or an empty text if it is missing."""
         return "" if raw is UNSET else chr(memoryview(raw)[0])
 
     def place(self, raw: Raw) -> tuple[int, int]:
-        """Return the byte offsets where a value starts and ends."""
+        """Return the byte offsets of the start and the end of a value."""
         address, length = _buffer(raw)
         start = address - self._address
         if start < 0 or not self._text.startswith(bytes(raw), start):
-            raise msgspec.MsgspecError("this release of msgspec copies values, so their places are unknown")
+            raise msgspec.MsgspecError("this release of msgspec copies values instead of returning views")
         return start, start + length
 
 
 def _convert(kind: Any, view: memoryview) -> Any:
-    """Return what msgspec decodes as `kind`, with views instead of `Raw`."""
+    """Decode a value as msgspec does, with views instead of `Raw`."""
     for one in (kind, *get_args(kind)):
         origin, inner = get_origin(one), get_args(one)
         if one is Raw:
@@ -108,7 +108,7 @@ def _convert(kind: Any, view: memoryview) -> Any:
 
 
 def _members(view: memoryview) -> Iterator[tuple[str, memoryview]]:
-    """Yield the values of a list or an object with their keys; the text has no other errors."""
+    """Yield the values of a list or an object with their keys. The text must be valid JSON."""
     text = str(view, "latin-1")  # each character is one byte
     at, key = _between(text, 1), ""
     while text[at] not in "]}":
@@ -126,24 +126,24 @@ def _between(text: str, at: int) -> int:
     return at
 
 
-def readable(data: bytes) -> bytes:
-    """Return JSON of the same length, without deep nesting, lone surrogates and a byte order mark.
+def _readable(data: bytes) -> bytes:
+    """Return JSON of the same length without deep nesting, lone surrogates and byte order marks.
 
-    Raises `HistoryError` for what is no JSON.
+    Raises `HistoryError` if the data is not JSON.
     """
     text = bytearray(data.replace(BOM, b"   ", 1) if data.startswith(BOM) else data)
     depth = start = 0
     for token in _TOKEN.finditer(data):
         if token[0] in b"[{":
             depth += 1
-            start = token.start() if depth == _DEEPEST else start
+            start = token.start() if depth == _MAX_LEVELS else start
         elif token[0] in b"]}":
             depth -= 1
-            if depth == _DEEPEST - 1:
+            if depth == _MAX_LEVELS - 1:
                 text[start : token.end()] = b'"%b"' % (b"x" * (token.end() - start - 2))
         elif b"\\u" in token[0]:
             text[slice(*token.span())] = _LONE_SURROGATE.sub(lambda escape: escape[1] or rb"\ufffd", token[0])
-    if depth >= _DEEPEST:
+    if depth >= _MAX_LEVELS:
         text[start:] = b'"%b' % (b"x" * (len(text) - start - 1))
     try:
         json.loads(text.decode("latin-1"), parse_int=len)  # each character is one byte of the data
@@ -159,7 +159,7 @@ def position(data: bytes, at: int) -> tuple[int, int]:
 
 
 def located(data: bytes, at: int) -> str:
-    """Return the line and the column of a byte offset as words."""
+    """Describe a byte offset by its line and column."""
     line, column = position(data, at)
     return f"line {line}, column {column}"
 
@@ -178,9 +178,9 @@ _lenient = json.JSONDecoder().decode
 
 
 def decode(piece: bytes) -> tuple[Any, str]:
-    """Decode a content; return it with the reason why rules never apply to it, empty if they do.
+    """Return the decoded content, and the reason why rules never apply to it, or an empty text if they do.
 
-    A content that is too deep or has a number that is too long is None.
+    A content that cannot be decoded is None.
     """
     text = piece.decode()
     why = ""
@@ -188,18 +188,18 @@ def decode(piece: bytes) -> tuple[Any, str]:
         try:
             value = _strict(text)
         except DuplicateKey:
-            value, why = _lenient(text), "an object in it has the same key twice"
+            value, why = _lenient(text), "it contains an object with a duplicate key"
         if is_deep(value, len(text)):
             raise RecursionError
     except RecursionError:
-        return None, "it is nested too deep to be read"
+        return None, "it is nested too deeply to be read"
     except ValueError:
-        return None, "a number in it has more digits than can be read"
+        return None, "it contains a number with too many digits"
     return value, why if type(value) in (str, list, dict) else NO_CONTENT
 
 
 def encode(value: Any) -> bytes:
-    """Encode a content as PydanticAI does: compact, non-ASCII as it is, lone surrogates as escapes."""
+    """Encode a content as PydanticAI does: compact, with non-ASCII characters, and lone surrogates as escapes."""
     try:
         return to_json(value, inf_nan_mode="constants")
     except (PydanticSerializationError, ValueError):

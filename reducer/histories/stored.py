@@ -1,26 +1,41 @@
-"""Stored histories, JSON of any version and format: finds their tool returns, and replaces contents."""
+"""Stored histories: JSON of any version and format, in which tool returns are found and contents are replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
+from textwrap import shorten
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import MsgspecError
+from msgspec import MsgspecError, Raw
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
-from reducer.histories import FindMentions
+from reducer.histories import FindMentions, pydantic_ai, session
 from reducer.histories import protecting as protecting
-from reducer.histories.format import ToolReturn
-from reducer.histories.search import InputFormat as InputFormat
-from reducer.histories.search import Message, find_messages
+from reducer.histories.format import Format, Scalar, ToolReturn
 from reducer.histories.source import NO_CONTENT, Source, decode, encode, located
+from reducer.paths.written import path_text
 from reducer.references import Event, Mentions, Response, Returned
+
+InputFormat = str
+"""The name of the format that a stored history is read in, or `auto` to detect it."""
+
+FORMATS = (pydantic_ai.FORMAT, session.FORMAT)
+
+_MAX_LEVELS = 16
+"""Levels of wrappers that are searched for messages."""
+_LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "message_history"})
+"""Keys of a wrapper under which an empty list is also a history."""
+_MAX_KEYS_SHOWN = 100
+
+_Path = tuple[str | int, ...]
+_Message = tuple[Format, Any]
+_T = TypeVar("_T")
 
 
 class Key(NamedTuple):
-    """The place of a tool return: its message, its part, and which of the part's returns it is, counted from 0.
+    """The place of a tool return: its message, its part, and its number within the part, all counted from 0.
 
     Messages are counted through all lists of messages in a wrapper.
     """
@@ -30,14 +45,8 @@ class Key(NamedTuple):
     nth: int
 
 
-_Located = tuple[Key, ToolReturn, list[tuple[int, int]]]
-"""A tool return at its place, and the byte offsets of its contents, a text first."""
-
-_T = TypeVar("_T")
-
-
 class Content(NamedTuple):
-    """One content of a tool return, decoded; `start` and `end` are the byte offsets of its JSON."""
+    """The decoded content of a tool return; `start` and `end` are the byte offsets of its JSON."""
 
     content: Any
     start: int
@@ -45,10 +54,10 @@ class Content(NamedTuple):
 
 
 class Return(NamedTuple):
-    """One tool return of a stored history; `places` are its content and further copies of it.
+    """A tool return of a stored history; `places` are its content and further copies of it.
 
-    `nth` counts from 1 among the returns with this call id, because ids come back in later turns. `untouched` is the
-    reason why rules never apply, empty if they do.
+    `nth` counts from 1 among the returns with this call id, because later turns can reuse ids. `untouched` is the
+    reason why rules never apply; it is empty if they do.
     """
 
     tool: str
@@ -66,12 +75,12 @@ class Return(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The return as `--call` names it: its call id, with a number from the second one on."""
+        """The name for `--call`: the call id, with a number from the second return on."""
         return f"{self.call_id}#{self.nth}" if self.nth > 1 else self.call_id
 
 
 class Placed(NamedTuple):
-    """One event of a history; `key` is its place, with that of the tool return for a `Returned`."""
+    """An event of a history and its place."""
 
     event: Event
     key: Key
@@ -85,18 +94,18 @@ def reduce_json(
     applies: Callable[[str], bool] = lambda tool: True,
     mentions: FindMentions | None = None,
 ) -> bytes:
-    """Reduce the tool returns of a stored history; all bytes outside the contents that change stay as they are.
+    """Reduce the tool returns of a stored history and keep all other bytes.
 
-    `data`: UTF-8 JSON: a list of messages, one message, or a wrapper of such. `reduce(tool, content)` returns the same
-    object for a content that stays; with `mentions` it gets the keyword `protected` too. A return of a tool to which
-    nothing `applies` is not decoded. Returns `data` itself if nothing changes. Raises `HistoryError`.
+    `data` is UTF-8 JSON: a list of messages, one message, or a wrapper around these. `reduce(tool, content)` returns
+    the same object to keep a content; with `mentions`, it also gets the keyword `protected`. Returns of tools for which
+    `applies` is false are not decoded. Returns `data` itself if nothing changes. Raises `HistoryError`.
     """
 
     def changes() -> Iterator[tuple[Content, Any]]:
         for found in returns(data, input_format, applies=applies):
             if not found.untouched:
-                own = protecting(reduce, mentions, found.key)
-                yield from change_copies(found, own(found.tool, found.content), own)
+                reduce_here = protecting(reduce, mentions, found.key)
+                yield from change_copies(found, reduce_here(found.tool, found.content), reduce_here)
 
     return splice(data, changes())
 
@@ -104,14 +113,14 @@ def reduce_json(
 def returns(
     data: bytes, input_format: InputFormat = "auto", *, applies: Callable[[str], bool] | None = None
 ) -> Iterator[Return]:
-    """Yield every tool return of a stored history once, in order, with those that rules never apply to.
+    """Yield every tool return of a stored history once and in order, including those that rules never apply to.
 
-    With `applies`, only those that rules for such a tool may change. Raises `HistoryError`.
+    With `applies`, yield only those that may change and for whose tool it is true. Raises `HistoryError`.
     """
-    times: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for key, found, spans in _read(data, input_format, partial(_locate, applies)):
         call_id = _text(found.call_id)
-        times[call_id] = nth = times.get(call_id, 0) + 1
+        counts[call_id] = nth = counts.get(call_id, 0) + 1
         decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
         places = []
         for start, end in spans:
@@ -133,29 +142,34 @@ def returns(
 
 def events(data: bytes, input_format: InputFormat = "auto") -> list[Placed]:
     """Return the prompts, responses and tool returns of a stored history in order. Raises `HistoryError`."""
-    return _read(data, input_format, lambda *read: sorted(_returned(*read) + _said(*read), key=lambda one: one.key))
+
+    def read(source: Source, messages: list[_Message]) -> list[Placed]:
+        found = _said(source, messages)
+        for key, one, spans in _locate(None, source, messages):
+            content = decode(data[slice(*spans[0])])[0] if spans else None
+            found.append(Placed(Returned(content, _text(one.call_id)), key))
+        return sorted(found, key=lambda one: one.key)
+
+    return _read(data, input_format, read)
 
 
 def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMentions:
-    """Return what finds the values in tool returns that later messages mention; reads the history when first asked."""
+    """Return a function that finds the values that later messages mention. It reads the history on its first call."""
 
     @cache
     def mentions() -> Mentions:
         said = _read(data, input_format, _said)
         return Mentions([(one.key, one.event) for one in said if isinstance(one.event, Response)])
 
-    def find(key: Key, content: Any) -> frozenset[str]:
-        return mentions().after(key, content)
-
-    return lambda key, content: partial(find, key, content)
+    return lambda key, content: lambda: mentions().after(key, content)
 
 
 def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
-    """Return the history with new contents in the given places; a content given as bytes is JSON already."""
+    """Return the history with new contents at the given places. New content in bytes is already JSON."""
     edits: list[tuple[int, int, bytes]] = []
     for place, new in changes:
         encoded = new if type(new) is bytes else encode(new)
-        # A number such as 1e400 is read as infinity: such a content stays.
+        # `json` decodes 1e400 as infinity, which has no JSON form: keep such a content.
         is_same_json = type(new) in (str, bytes) or b"Infinity" not in encoded
         if is_same_json or b"Infinity" in data[place.start : place.end]:
             edits.append((place.start, place.end, encoded))
@@ -170,10 +184,10 @@ def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
 
 
 def change_copies(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Content, Any]]:
-    """Yield the places of a return with their new contents, where these change; `new` is that of the return itself.
+    """Yield the places of a return whose content changes, with their new contents; `new` is the reduced content.
 
-    A copy that holds the same value, or the value that the text of the return encodes, changes as the return does. Any
-    other, such as a shortened text, is reduced on its own.
+    A copy with the same value, or with the value that the text of the return encodes, changes in the same way. Any
+    other copy, such as a shortened text, is reduced separately.
     """
     if new is not found.content:
         yield found.places[0], new
@@ -187,22 +201,23 @@ def _changed_copy(found: Return, new: Any, copy: Any, reduce: Callable[[str, Any
     content = found.content
     if type(copy) is type(content) and _is_same(copy, content):
         return copy if new is content else new
-    own = reduce(found.tool, copy)
-    if type(content) is not str or type(new) is not str or type(copy) is str or (own is copy and new is content):
-        return own
-    # The two agree nearly always; the original text, which is long, is decoded only if they do not.
+    separate = reduce(found.tool, copy)
+    is_text_with_value = type(content) is type(new) is str and type(copy) is not str
+    if not is_text_with_value or (separate is copy and new is content):
+        return separate
+    # The two nearly always agree. Decode the original text, which is long, only if they do not.
     value = copy if new is content else read_json(new)
-    agrees = type(value) is not type(copy) or _is_same(value, own)
-    return value if not agrees and _is_same(copy, read_json(content)) else own
+    agrees = type(value) is not type(copy) or _is_same(value, separate)
+    return value if not agrees and _is_same(copy, read_json(content)) else separate
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    # `1 == 1.0 == True` in Python; what is written must be the same as well.
+    # Python's `1 == 1.0 == True` is not enough: the JSON must also be the same.
     return one is other or (bool(one == other) and (type(one) is str or encode(one) == encode(other)))
 
 
-def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[Message]], list[_T]]) -> list[_T]:
-    """Return what `use(source, messages)` returns."""
+def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[_Message]], list[_T]]) -> list[_T]:
+    """Return `use(source, messages)`, from a plain source if no other source can read the data."""
     try:
         data.isascii() or data.decode()
     except UnicodeDecodeError as error:
@@ -210,41 +225,37 @@ def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[Me
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at {where}") from None
     try:
         source = Source(data)
-        return use(source, find_messages(source, input_format))
+        return use(source, _find_messages(source, input_format))
     except (MsgspecError, RecursionError):
         source = Source(data, plain=True)
-        return use(source, find_messages(source, input_format))
+        return use(source, _find_messages(source, input_format))
 
 
-def _locate(applies: Callable[[str], bool] | None, source: Source, messages: list[Message]) -> list[_Located]:
-    """Return the tool returns of a history; with `applies` only those that rules for such a tool may change."""
-    located: list[_Located] = []
+def _locate(
+    applies: Callable[[str], bool] | None, source: Source, messages: list[_Message]
+) -> list[tuple[Key, ToolReturn, list[tuple[int, int]]]]:
+    """Return the tool returns with their places and the byte offsets of their contents, a text first.
+
+    With `applies`, return only those that may change and for whose tool it is true.
+    """
+    placed = []
     data = source.data
     for number, (form, message) in enumerate(messages):
-        times: dict[int, int] = {}
+        counts: dict[int, int] = {}
         for found in form.returns(message, source):
-            nth = times.get(found.part, 0)
-            times[found.part] = nth + 1
+            nth = counts.get(found.part, 0)
+            counts[found.part] = nth + 1
             if applies is None or (not found.untouched and applies(found.tool)):
                 spans = [*map(source.place, found.contents)]
                 if len(spans) > 1:
                     spans = [span for span in spans if data[span[0]] in b'"[{'] or spans[:1]
-                    text = next((index for index, span in enumerate(spans) if data[span[0]] in b'"'), 0)
-                    spans.insert(0, spans.pop(text))  # the other copies may be the value that it encodes
-                located.append((Key(number, found.part, nth), found, spans))
-    return located
+                    # The other copies can be the value that the text encodes.
+                    spans.sort(key=lambda span: data[span[0]] != ord('"'))
+                placed.append((Key(number, found.part, nth), found, spans))
+    return placed
 
 
-def _returned(source: Source, messages: list[Message]) -> list[Placed]:
-    """Return the tool returns of a history as events."""
-    return [
-        Placed(Returned(decode(source.data[slice(*spans[0])])[0] if spans else None, _text(found.call_id)), key)
-        for key, found, spans in _locate(None, source, messages)
-    ]
-
-
-def _said(source: Source, messages: list[Message]) -> list[Placed]:
-    """Return the prompts and responses of a history."""
+def _said(source: Source, messages: list[_Message]) -> list[Placed]:
     return [
         Placed(event, Key(number, part, -1))
         for number, (form, message) in enumerate(messages)
@@ -254,3 +265,78 @@ def _said(source: Source, messages: list[Message]) -> list[Placed]:
 
 def _text(value: Any) -> str:
     return "" if value is None else str(value)
+
+
+def _find_messages(source: Source, input_format: InputFormat) -> list[_Message]:
+    """Return all messages in order, from a list of messages, one message, or a wrapper. Raises `HistoryError`."""
+    formats = [one for one in FORMATS if one.name == input_format] or FORMATS
+    if not memoryview(source.root).nbytes:
+        raise HistoryError("empty: expected a list of messages")
+    mark = source.mark(source.root)
+    found = list(_search(source, formats, source.root, ())) if mark in ("[", "{") else []
+    if found:
+        return [(form, message) for form, messages in found for message in messages]
+    source.decode(Raw, source.root)
+    if mark == "[":
+        raise _not_a_message(source, formats, source.root, (0,))
+    raise HistoryError(f"not a history: found {_described(source, source.root)}, {_expected(formats)}")
+
+
+def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path) -> Iterator[tuple[Format, list[Any]]]:
+    """Yield each list of messages, each single message and each empty history in a list or object."""
+    is_list = source.mark(raw) == "["
+    members: dict[Any, Raw] = {} if is_list else source.decode(dict[str, Raw], raw)
+    for one in formats:
+        if is_list:
+            kind: Any = list[one.message | list[Raw] | Scalar]  # type: ignore[name-defined]
+            messages = source.decode(kind, raw)
+        else:
+            is_likely = not members.keys().isdisjoint(one.message.__struct_encode_fields__)
+            messages = [source.decode(one.message, raw)] if is_likely else []
+        if any(type(message) is one.message and one.recognises(message, len(formats) > 1) for message in messages):
+            for number, message in enumerate(messages):
+                if type(message) is not one.message or not one.recognises(message, False):
+                    raise _not_a_message(source, [one], raw, (*path, number))
+            yield one, messages
+            return
+    if is_list:
+        members = dict(enumerate(source.decode(list[Raw], raw)))
+        if not members and (not path or path[-1] in _LIST_NAMES):
+            yield formats[0], []
+    for key, value in members.items():
+        if _may_contain_messages(source, value, (*path, key)):
+            yield from _search(source, formats, value, (*path, key))
+
+
+def _may_contain_messages(source: Source, raw: Raw, path: _Path) -> bool:
+    """Return whether a value may contain messages, without decoding it: keys can contain escapes."""
+    start, end = source.place(raw)
+    data = source.data
+    if data[start] not in b"[{" or len(path) > _MAX_LEVELS:
+        return False
+    return path[-1] in _LIST_NAMES or data.find(b'parts"', start, end) >= 0 or data.find(b"\\u", start, end) >= 0
+
+
+def _expected(formats: Sequence[Format]) -> str:
+    return f"expected {', or '.join(one.expected for one in formats)}"
+
+
+def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: _Path) -> HistoryError:
+    """Return the error for the item at `path` of the list `raw`."""
+    number = int(path[-1])
+    item = source.decode(list[Raw], raw)[number]
+    wrapper = f" of `{path_text(path[:-1])}`" if path[1:] else ""
+    where = f"item {number + 1}{wrapper} at {located(source.data, source.place(item)[0])}"
+    return HistoryError(
+        f"not a history: {where} is not a message: found {_described(source, item)}, {_expected(formats)}"
+    )
+
+
+def _described(source: Source, raw: Raw) -> str:
+    mark = source.mark(raw)
+    if mark != "{":
+        names = {"[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
+        return names.get(mark, "a number")
+    keys = list(source.decode(dict[str, Raw], raw))
+    shown = shorten(", ".join(keys), _MAX_KEYS_SHOWN, placeholder=" …")
+    return f"an object with the keys {shown}" if keys else "an empty object"

@@ -1,7 +1,7 @@
-"""Check stored histories: what PydanticAI refuses to load, what providers refuse to answer, and what is unusual.
+"""Check stored histories for problems: PydanticAI cannot load them, a provider refuses them, or they are unusual.
 
-PydanticAI's own type adapter checks the fields; it is imported only when a history of PydanticAI is found. The order of
-messages, calls with their returns, and session histories are checked here.
+PydanticAI's type adapter checks the fields; it is imported only if the file contains PydanticAI messages. This module
+checks the order of messages, the calls and their returns, and session histories.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reducer.histories.source import BOM, position
 from reducer.paths.written import path_text
 
 _WRAPPERS = 16
-"""Levels of wrapping that are searched for messages."""
+"""Levels of wrappers that are searched for messages."""
 _MAX_ERRORS = 10_000
 _ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
@@ -31,21 +31,12 @@ Messages = Sequence[tuple[Path, Any]]
 
 
 class Document(NamedTuple):
-    """One JSON text, its value, its first line in its file, and why PydanticAI cannot read it."""
+    """A JSON text, its value and its first line in the file; `fault` explains why PydanticAI cannot read it."""
 
     data: bytes
     value: Any
     line: int
     fault: Finding | None = None
-
-
-def validate(stored: bytes) -> list[Finding]:
-    """Return everything that is wrong with a stored history, in the order of the file.
-
-    `stored` is a list of PydanticAI messages, one message, a session history or a wrapper around one of these, as UTF-8
-    JSON. Raises nothing: bytes that are not a history are a finding too.
-    """
-    return check_document(read_document(stored))
 
 
 def read_document(stored: bytes, line: int = 1) -> Document:
@@ -68,7 +59,10 @@ def read_document(stored: bytes, line: int = 1) -> Document:
 
 
 def check_document(document: Document) -> list[Finding]:
-    """Return everything that is wrong with one JSON text, with lines and columns."""
+    """Return the problems of a stored history with lines and columns, in the order of the file. Never raise.
+
+    A history is a list of PydanticAI messages, one message, a session history or a wrapper around these.
+    """
     if document.fault is not None:
         return [document.fault]
     return locate(document.data, list(_check_value(document.value)), document.line)
@@ -78,7 +72,7 @@ def _check_value(value: Any) -> Iterator[Finding]:
     found = _histories(value)
     if not found and value != [] and not (type(value) is dict and value.get("messages") == []):
         words = "expected a list of messages, each an object with `kind` and `parts`"
-        yield Finding("V003", (), f"no history: found {described(value)}, {words}")
+        yield Finding("V003", (), f"not a history: found {described(value)}, {words}")
     for messages, is_whole in found:
         if not any(_is_message(message) for _, message in messages):
             yield from _check_session(messages)
@@ -90,9 +84,9 @@ def _check_value(value: Any) -> Iterator[Finding]:
 
 
 def _histories(value: Any) -> list[tuple[Messages, bool]]:
-    """Return the lists of messages in a JSON value, and the messages that are in no list as one history.
+    """Return the lists of messages in a JSON value, each with whether it is a whole history.
 
-    A message alone is no whole history.
+    All messages outside of lists form one history. A single message is not a whole history.
     """
     lists: list[tuple[Messages, bool]] = []
     others: list[tuple[Path, Any]] = []
@@ -122,7 +116,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _is_session_message(value: Any) -> bool:
-    """Return whether a value is a message of a session history, which has a role and other keys than PydanticAI's."""
+    """Return whether a value is a message of a session history, with a role and keys that PydanticAI does not use."""
     if type(_field(value, "role")) is not str:
         return False
     return not _SESSION_KEYS.isdisjoint(value) or any(
@@ -135,13 +129,13 @@ def _field(value: Any, name: str) -> Any:
 
 
 def _items(path: Path, value: Any, name: str) -> Messages:
-    """Return the items of a list in an object at a path, each with its path."""
+    """Return the items of a list in an object, with their paths."""
     items = _field(value, name)
     return [((*path, name, number), item) for number, item in enumerate(items)] if type(items) is list else []
 
 
 class _Error(NamedTuple):
-    """An error of pydantic: its path in the messages, and how many union branches on it have the kind of the value."""
+    """An error of pydantic: its path, and the number of union branches on it that match the kind of the value."""
 
     path: Path
     kinds: int
@@ -149,7 +143,7 @@ class _Error(NamedTuple):
 
 
 def _check_fields(messages: Messages) -> Iterator[Finding]:
-    """Yield what PydanticAI's type adapter refuses; of each field, the errors that are most likely meant."""
+    """Yield the values that PydanticAI's type adapter refuses, with the most likely errors of each field."""
     from pydantic import ValidationError
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
@@ -174,7 +168,7 @@ def _check_fields(messages: Messages) -> Iterator[Finding]:
 
 
 def _error(detail: Any, messages: Sequence[Any]) -> _Error:
-    """Turn an error's location into a path: pydantic writes the names of union branches between keys and indexes."""
+    """Convert an error. In its location, pydantic puts names of union branches between keys and indexes."""
     value: Any = messages
     path: Path = ()
     kinds = 0
@@ -186,7 +180,7 @@ def _error(detail: Any, messages: Sequence[Any]) -> _Error:
     kind, last, words = detail["type"], detail["loc"][-1], detail["msg"]
     if kind.startswith("union_tag") and type(value) is dict:
         last = "part_kind" if path[-2:-1] == ("parts",) else "kind"
-        # Tags with the prefix `legacy-` are PydanticAI's own: no part has such a kind.
+        # Tags with the prefix `legacy-` are internal to PydanticAI.
         tags = re.findall(r"'(?!legacy-)[^']+'", detail["ctx"].get("expected_tags", ""))
         words = f"Input should be {', '.join(tags)}"
         kind = kind if last in value else "missing"
@@ -197,9 +191,9 @@ def _error(detail: Any, messages: Sequence[Any]) -> _Error:
 
 
 def _check_order(messages: Messages) -> Iterator[Finding]:
-    """Check which messages follow each other, and where system prompts and tool returns are in a request."""
+    """Check the order of messages, and the positions of system prompts and tool returns in requests."""
     previous: Any = None
-    started = False  # something other than a system prompt came before
+    started = False  # whether anything but a system prompt came before
     for path, message in messages:
         kind = _field(message, "kind")
         parts = [(here, _field(part, "part_kind")) for here, part in _items(path, message, "parts")]
@@ -229,14 +223,13 @@ def _check_order(messages: Messages) -> Iterator[Finding]:
 
 
 _Calls = dict[str, list[tuple[Path, Any]]]
-"""The paths and the tool names of calls by their id."""
+"""The paths and tool names of calls, by call id."""
 
 
 def _check_calls(messages: Messages) -> Iterator[Finding]:
     """Check that each call has one return or retry with its id and tool name before the next response.
 
-    An id counts within one response: some providers number their calls and reuse the ids. Consecutive responses count
-    as one.
+    An id is valid within one response, because some providers reuse ids. Consecutive responses count as one.
     """
     waiting: _Calls = {}
     answered: dict[str, Path] = {}
@@ -250,7 +243,7 @@ def _check_calls(messages: Messages) -> Iterator[Finding]:
             part_kind = _field(part, "part_kind")
             if kind == "response" and part_kind == "tool-call":
                 yield from _check_call(here, part, waiting)
-            # A retry without a tool name asks for another text and answers no call.
+            # A retry without a tool name does not answer a call.
             elif kind == "request" and (
                 part_kind == "tool-return" or (part_kind == "retry-prompt" and part.get("tool_name") is not None)
             ):
@@ -281,7 +274,7 @@ def _check_answer(path: Path, part: dict[str, Any], waiting: _Calls, answered: d
     if type(id) is not str:
         return
     if calls := waiting.get(id):
-        # Calls with one id are told apart by their tool name, otherwise by their order.
+        # Calls with the same id are matched by tool name, otherwise by order.
         call = next((call for call in calls if call[1] == tool), calls[0])
         calls.remove(call)
         answered[id], called = call
@@ -309,7 +302,7 @@ def _tool(name: Any) -> str:
 
 
 def _check_session(messages: Messages) -> Iterator[Finding]:
-    """Check that the requests and results of a session history match, and that both copies of a result are equal."""
+    """Check that requests and results of a session history match, and that both copies of a result are equal."""
     requested: dict[str, Path] = {}
     answered: set[str] = set()
     for path, message in messages:
@@ -337,7 +330,7 @@ def _check_session(messages: Messages) -> Iterator[Finding]:
 
 
 def _entries(path: Path, message: Any, name: str) -> Iterator[tuple[Path, Any]]:
-    """Yield the entries of a list that the activities of a message contain, with their paths."""
+    """Yield the entries of one list in all activities of a message, with their paths."""
     for listed in ("parts", "activity_parts"):
         for here, activity in _items(path, message, listed):
             yield from _items(here, activity, name)

@@ -1,4 +1,4 @@
-"""`compact`: leave out what says nothing."""
+"""`compact`: drop keys without a value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _is_empty(value: Any) -> bool:
 
 
 class Compact(Op):
-    """Drop keys with null, an empty text, list or object; write JSON text without blanks. Items of lists stay."""
+    """Drop keys whose value is null or empty, and write JSON text without spaces. Items of lists stay."""
 
     accepts = frozenset({list, dict})
     writes_compactly = True
@@ -25,7 +25,7 @@ class Compact(Op):
             {"host": {"name": "gw", "ports": [22, None]}},
         ),
         Example(
-            "a number, even zero, says something",
+            "zero and false are values",
             {"compact": True},
             [{"hits": 0, "up": False}],
             [{"hits": 0, "up": False}],

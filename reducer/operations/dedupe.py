@@ -1,4 +1,4 @@
-"""`dedupe`: keep the first of equal items."""
+"""`dedupe`: drop repeated items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reducer.values import dump, plain
 
 
 class Dedupe(Op):
-    """Keep the first of equal items (`true`), or the first for each value of an expression; items without one stay."""
+    """Keep the first of equal items (`true`), or of items with the same value of an expression. Others stay."""
 
     accepts = frozenset({list})
     examples = (
@@ -32,10 +32,10 @@ class Dedupe(Op):
         seen: set[str] = set()
         positions = []
         for position, item in enumerate(place.contents()):
-            found = plain(item if expression is True else expression.evaluate(item))
-            if found is not None or expression is True:
-                # Texts are their own key; the quote keeps them apart from the JSON text of other values.
-                key = f'"{found}' if type(found) is str else dump(found)
+            value = plain(item if expression is True else expression.evaluate(item))
+            if value is not None or expression is True:
+                # The quote distinguishes a text from the JSON text of another value.
+                key = f'"{value}' if type(value) is str else dump(value)
                 if key in seen:
                     continue
                 seen.add(key)

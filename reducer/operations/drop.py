@@ -1,4 +1,4 @@
-"""`drop`: take keys away, or the items that a filter finds."""
+"""`drop`: drop keys, or the items that match a filter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Drop(Op):
     examples = (
         Example("a key of each object", {"drop": "raw"}, [{"id": 1, "raw": "..."}, {"id": 2}], [{"id": 1}, {"id": 2}]),
         Example(
-            "a key further in",
+            "a nested key",
             {"path": "whois", "drop": ["registrar.raw"]},
             {"whois": {"registrar": {"name": "R", "raw": "..."}}},
             {"whois": {"registrar": {"name": "R"}}},
@@ -49,7 +49,7 @@ class Drop(Op):
                 yield (*(names_of(target.lists.shape) if target.lists else ()), *target.key.chain)
 
     def takes(self, chain: Chain) -> bool:
-        return any(gone[: len(chain)] == chain or chain[: len(gone)] == gone for gone in self.names())
+        return any(name[: len(chain)] == chain or chain[: len(name)] == name for name in self.names())
 
 
 def _drop(place: Place, target: Target) -> None:
@@ -58,20 +58,20 @@ def _drop(place: Place, target: Target) -> None:
         if key is not None:
             _drop_key(place, key.chain)
         return
-    for found in place.find(target.lists):
-        if type(found.value) is list:
-            matching = [condition.holds(item) for item in found.contents()]
+    for items in place.find(target.lists):
+        if type(items.value) is list:
+            matching = [condition.holds(item) for item in items.contents()]
             if key is None:
-                found.keep_items([position for position, holds in enumerate(matching) if not holds])
+                items.keep_items([position for position, holds in enumerate(matching) if not holds])
             else:
-                for index in compress(found.indices(), matching):
-                    _drop_key(found.child(index), key.chain)
+                for index in compress(items.indices(), matching):
+                    _drop_key(items.child(index), key.chain)
 
 
 def _drop_key(place: Place, chain: Chain) -> None:
     name, *rest = chain
     for found in place.objects():
-        if not rest:
-            found.drop_keys({name})
-        elif found.has(name):
+        if found.has(name) and rest:
             _drop_key(found.child(name), tuple(rest))
+        elif found.has(name):
+            found.keep_keys(frozenset(found.value.keys() - {name}))

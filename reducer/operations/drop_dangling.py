@@ -1,4 +1,4 @@
-"""`drop_dangling`: drop items that refer to what is not there."""
+"""`drop_dangling`: drop items that refer to removed items."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from reducer.values import shown
 
 
 class DropDangling(Op):
-    """Drop items whose key has no counterpart at a path of the return, such as the edges of removed nodes."""
+    """Drop items whose key has no counterpart at a path of the return, such as edges of removed nodes."""
 
     accepts = frozenset({list})
     examples = (
         Example(
-            "edges of nodes that are gone",
+            "edges of nodes that do not exist",
             {"path": "edges", "drop_dangling": {"source": "nodes[*].id", "target": "nodes[*].id"}},
             {"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}, {"source": 1, "target": 9}]},
             {"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]},

@@ -1,4 +1,4 @@
-"""`extract`: keep only the entities."""
+"""`extract`: keep only entities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reducer.paths import Chain
 
 
 class Extract(Op):
-    """Keep only entities of these types: in a text a marker names them, in lists and objects what leads to them."""
+    """Keep only entities of these types: a marker mentions those in a text; items and keys stay if they lead to one."""
 
     accepts = frozenset({str, list, dict})
     reaches_down = True
@@ -21,7 +21,7 @@ class Extract(Op):
             "…[91 more characters; mentions CVE-2024-3400]",
         ),
         Example(
-            "an object: only the keys on the way",
+            "an object: only the keys that lead to an entity",
             {"path": "report", "extract": ["ip"]},
             {"report": {"title": "Weekly", "hosts": ["gateway", "192.0.2.7"]}},
             {"report": {"hosts": ["192.0.2.7"]}},
@@ -49,7 +49,7 @@ class Extract(Op):
 
 
 def _extract(place: Place, types: frozenset[str]) -> bool:
-    """Keep what leads to entities of `types`; return whether there are any."""
+    """Keep only what leads to entities of `types`, and return whether there are any."""
     value = place.value
     if type(value) is str:
         return place.extract(types)
@@ -62,12 +62,12 @@ def _extract(place: Place, types: frozenset[str]) -> bool:
         return bool(positions)
     names = {}
     for key in place.keys() if type(value) is dict else ():
-        inner = _extract(place.child(key), types)
-        if inner or any(entity.type in types for entity in place.work.scans.entities(key)):
-            names[key] = inner
+        in_value = _extract(place.child(key), types)
+        if in_value or any(entity.type in types for entity in place.work.scans.entities(key)):
+            names[key] = in_value
     if names:
         place.keep_keys(frozenset(names))
-        for key, inner in names.items():
-            if not inner:
+        for key, in_value in names.items():
+            if not in_value:
                 place.empty(key)
     return bool(names)

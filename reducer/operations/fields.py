@@ -1,6 +1,4 @@
-"""The types of the fields of operations and rules: each validates what YAML gave, compiles it, and says itself in JSON
-Schema.
-"""
+"""The types of the fields of operations and rules. Each validates and compiles YAML values, and has a JSON Schema."""
 
 from __future__ import annotations
 
@@ -29,16 +27,16 @@ from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, split_filter
 
 ENTITY = "entity-type"
-"""What stands for the names of entity types in the JSON Schema of a model: which there are a folder of rules says."""
+"""The placeholder for the names of entity types in the JSON Schema of a model; folders of rules define more types."""
 
 
 class Amount(BaseModel):
-    """How much stays at the start and at the end."""
+    """The numbers of items or characters to keep at the start and at the end."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
-    head: int = Field(0, ge=0, description="This many at the start stay.")
-    tail: int = Field(0, ge=0, description="This many at the end stay.")
+    head: int = Field(0, ge=0, description="Keep this many at the start.")
+    tail: int = Field(0, ge=0, description="Keep this many at the end.")
 
     @model_validator(mode="before")
     @classmethod
@@ -60,7 +58,7 @@ class Amount(BaseModel):
 
 
 def _compiled(compile: Callable[[str], Any]) -> GetPydanticSchema:
-    """Return a validator that compiles a text; the error says where in the text a `PathError` is."""
+    """Return a validator that compiles a text. Its error contains the position of a `PathError` in the text."""
 
     def validate(value: Any) -> Any:
         if type(value) is not str:
@@ -72,7 +70,7 @@ def _compiled(compile: Callable[[str], Any]) -> GetPydanticSchema:
             context = {"message": error.message, "help": error.help, **at}
             raise PydanticCustomError(error.code, "{message}", context) from error
 
-    # The compiled type itself is opaque to pydantic: its schema is not asked for.
+    # pydantic never needs the schema of the compiled type itself.
     return GetPydanticSchema(
         lambda source, handler: core_schema.no_info_plain_validator_function(validate),
         lambda schema, handler: {"type": "string", "minLength": 1},
@@ -93,21 +91,21 @@ ONE_OR_LIST = GetPydanticSchema(
     lambda source, handler: core_schema.no_info_before_validator_function(_listed, handler(source)),
     lambda schema, handler: {"anyOf": [(listed := handler(schema))["items"], listed]},
 )
-"""Takes one text for a list of one."""
+"""Accepts a single text as a list with one item."""
 Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One text or a list of texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key, or with several names in `chain` a key further in; objects in lists on the way are meant each."""
+    """A key, or a nested key if `chain` has several names. It applies to each object in a list on the way."""
 
     text: str
     chain: Chain
 
 
 def compile_key(text: str) -> Key:
-    """Read a key of `keep` or `drop`: words with dots as they are, anything else as JMESPath. Raises `PathError`."""
+    """Compile a key of `keep` or `drop`: plain words with dots, or JMESPath. Raises `PathError`."""
     if not set(text) & set('"[]|') and all(text.split(".")):
         return Key(text, tuple(text.split(".")))
     path = compile_path(text)
@@ -120,25 +118,32 @@ def compile_key(text: str) -> Key:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What `drop` removes: `key`; with a condition the items of `lists` that match it, or `key` in each of them."""
+    """A target of `drop`: a key, the items of `lists` that match a condition, or a key in each of these items."""
 
     text: str
     key: Key | None
     lists: Path | None = None
     condition: Expression | None = None
+    warnings: tuple[PathError, ...] = ()
 
 
 def compile_target(text: str) -> Target:
-    """Read a key, or a path with a filter, such as `items[?risk == 'low'].raw`. Raises `PathError`."""
+    """Compile a key, or a path with a filter such as `items[?risk == 'low'].raw`. Raises `PathError`."""
     parts = split_filter(text)
     if parts is None:
         return Target(text, compile_key(text))
     lists, condition, rest = parts
-    return Target(text, compile_key(rest) if rest else None, compile_path(lists), compile_expression(condition))
+    try:
+        key = compile_key(rest) if rest else None
+    except PathError as error:
+        error.column += len(text.rstrip()) - len(rest)
+        raise
+    warnings = compile_expression(text).warnings
+    return Target(text, key, compile_path(lists), condition=compile_expression(condition), warnings=warnings)
 
 
 Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]
-"""One or several things for `drop`."""
+"""One target of `drop` or a list of targets."""
 Keys = Annotated[tuple[Annotated[Key, _compiled(compile_key)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One key or a list of keys."""
 
@@ -156,7 +161,7 @@ def _entity_type(name: Any, info: ValidationInfo) -> Any:
 EntityType = Annotated[str, BeforeValidator(_entity_type), WithJsonSchema({"type": "string", "format": ENTITY})]
 """The name of one entity type or group."""
 EntityTypes = Annotated[tuple[EntityType, ...], ONE_OR_LIST]
-"""Entity types or groups: of the `Vocabulary` that is the context of validation, or built-in ones."""
+"""Entity types or groups from the `Vocabulary` in the validation context, or else built-in ones."""
 
 
 Preserved = Annotated[
@@ -164,4 +169,4 @@ Preserved = Annotated[
     | Annotated[dict[EntityType, Annotated[int, Field(ge=1)]], Field(min_length=1), Tag("[bounds]")],
     Discriminator(lambda value: "[bounds]" if isinstance(value, dict) else "[list]"),
 ]
-"""Entity types as `EntityTypes`, or each with how many of them are kept at most."""
+"""Entity types, or a map of entity types to the number of values that are kept at most."""

@@ -10,11 +10,11 @@ from reducer.operations.op import Example, Op, Place, named
 from reducer.paths import Chain
 
 Tree = dict[str, "Tree | None"]
-"""The keys that stay, and below each what stays of its value: None is all of it."""
+"""The kept keys, each with the kept keys of its value, or None to keep the whole value."""
 
 
 class Keep(Op):
-    """Keep only the listed keys of an object, or of each object in a list; a dot leads to a key further in."""
+    """Keep only the listed keys of an object, or of each object in a list. A dot leads to a nested key."""
 
     accepts = frozenset({dict, list})
     examples = (
@@ -25,7 +25,7 @@ class Keep(Op):
             [{"host": "a", "risk": "low"}, "no object"],
         ),
         Example(
-            "a key further in",
+            "a nested key",
             {"path": "event", "keep": ["@timestamp", "source.ip"]},
             {"event": {"@timestamp": "2024-05-01", "source": {"ip": "192.0.2.1", "port": 4}, "agent": {}}},
             {"event": {"@timestamp": "2024-05-01", "source": {"ip": "192.0.2.1"}}},
@@ -42,7 +42,7 @@ class Keep(Op):
 
     @cached_property
     def tree(self) -> Tree:
-        """The listed chains as one tree."""
+        """The listed keys as one tree."""
         root: Tree = {}
         for key in self.keep:
             node, chain = root, key.chain

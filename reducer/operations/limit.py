@@ -1,4 +1,4 @@
-"""`limit`: keep the top N items of a list."""
+"""`limit`: keep the first or best items of a list."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _TIME = re.compile(
 
 
 class Limit(Op):
-    """Keep the first `limit` items, or the first by `sort_by`, and all that match `always_keep`."""
+    """Keep the first `limit` items, or the best by `sort_by`, and all items that match `always_keep`."""
 
     accepts = frozenset({list})
     examples = (
         Example("the first two", {"limit": 2}, [1, 2, 3], [1, 2]),
         Example("both ends", {"limit": {"head": 1, "tail": 1}}, [1, 2, 3], [1, 3]),
         Example(
-            "the two newest, in the order they came in",
+            "the two newest, in their original order",
             {"limit": 2, "sort_by": "seen"},
             [{"seen": "2024-01-02"}, {"seen": "2023-05-01"}, {"seen": "2024-03-01"}],
             [{"seen": "2024-01-02"}, {"seen": "2024-03-01"}],
         ),
         Example(
-            "the lowest, and whatever is of high risk",
+            "the lowest, and all with a high risk",
             {"limit": 1, "sort_by": "rank", "order": "asc", "always_keep": "risk == 'high'"},
             [{"rank": 1, "risk": "low"}, {"rank": 2, "risk": "low"}, {"rank": 3, "risk": "high"}],
             [{"rank": 1, "risk": "low"}, {"rank": 3, "risk": "high"}],
@@ -58,7 +58,7 @@ class Limit(Op):
         return sorted(sorted(self._ranked(items), key=lambda index: index not in matching)[:most])
 
     def always_kept(self, value: Any) -> int:
-        """Count the items of a value at its place that only `always_keep` keeps."""
+        """Count the items of a list at its place that are kept only by `always_keep`."""
         if type(value) is not list or len(value) <= self.limit.head + self.limit.tail:
             return 0
         return len(self._matching(value) - self._chosen(value))
@@ -75,13 +75,16 @@ class Limit(Op):
 
     def describe(self, place: str) -> str:
         head, tail = self.limit.head, self.limit.tail
-        besides = "" if self.always_keep is None else f", and all that match {named([self.always_keep.text])}"
+        items = items_of(place, head + tail)
+        also = "" if self.always_keep is None else f", and all that match {named([self.always_keep.text])}"
         if self.sort_by is None:
-            return f"keeps the {ends_of(('first', head), ('last', tail))} {items_of(place)}{besides}"
+            return f"keeps the {ends_of(('first', head), ('last', tail))} {items}{also}"
         low, high = ("oldest", "newest") if _TIME.search(self.sort_by.text) else ("lowest", "highest")
         first, last = (low, high) if self.order == "asc" else (high, low)
-        ends = enumerated(f"{count:,} {end}" for end, count in ((first, head), (last, tail)) if count)
-        return f"keeps the {ends} {items_of(place)} by {named([self.sort_by.text])}{besides}"
+        ends = enumerated(
+            end if count == 1 else f"{count:,} {end}" for end, count in ((first, head), (last, tail)) if count
+        )
+        return f"keeps the {ends} {items} by {named([self.sort_by.text])}{also}"
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)
@@ -100,7 +103,7 @@ class Limit(Op):
             values = [self.sort_by.evaluate(item) for item in items]
         kinds = set(map(type, values))
         descending = self.order == "desc"
-        # One kind of value, as in real data: compared as they are, at C speed.
+        # Values of one type, as in most real data, are compared at C speed.
         if kinds == {str} or kinds == {int}:
             return sorted(range(len(items)), key=values.__getitem__, reverse=descending)
         keys: list[Any] = [_rank(value) for value in values]
@@ -110,7 +113,7 @@ class Limit(Op):
 
 
 def _rank(value: Any) -> tuple[bool, Any] | None:
-    """Order numbers (and booleans) before texts; anything else is no sort value."""
+    """Return a sort key that puts numbers (and booleans) before texts, or None for any other value."""
     value = shown(value)
     if isinstance(value, (int, float)):
         return (False, value)

@@ -8,7 +8,7 @@ from reducer.paths import Chain
 
 
 class Truncate(Op):
-    """Cut a text, or every text below the place, to this many characters; a marker counts the rest."""
+    """Cut a text, or every text below the place, to a number of characters. A marker counts the rest."""
 
     accepts = frozenset({str, list, dict})
     cuts_blindly = True
@@ -26,7 +26,7 @@ class Truncate(Op):
             {"note": "Traffic went up."},
         ),
         Example(
-            "what was cut keeps its indicators",
+            "the marker mentions the indicators in the removed text",
             {"path": "note", "truncate": 10, "preserve": ["ipv4"]},
             {"note": "Beacons went out to 192.0.2.77 every ninety seconds through the whole of last night."},
             {"note": "Beacons …[77 more characters; mentions 192.0.2.77]"},
@@ -41,9 +41,10 @@ class Truncate(Op):
             text.cut(head, tail)
 
     def describe(self, place: str) -> str:
-        ends = ends_of(("first", self.truncate.head), ("last", self.truncate.tail))
-        return f"cuts texts in {place} to the {ends} characters"
+        head, tail = self.truncate.head, self.truncate.tail
+        unit = "character" if head + tail == 1 else "characters"
+        return f"cuts texts in {place} to the {ends_of(('first', head), ('last', tail))} {unit}"
 
     def takes(self, chain: Chain) -> bool:
-        # Deeper texts may or may not be long enough to be cut: what happens there is seen after the pass.
+        # Whether a deeper text is long enough to be cut is known only after the pass.
         return chain == ()

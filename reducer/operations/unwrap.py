@@ -1,4 +1,4 @@
-"""`unwrap`: nested JSON text becomes what it says."""
+"""`unwrap`: replace nested JSON text with its value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reducer.operations.op import Example, Op, Place
 
 
 class Unwrap(Op):
-    """Replace every text that contains a JSON object or list with its value, at any depth; the root keeps its type."""
+    """Replace every JSON text of an object or list with its value, at any depth. The root keeps its type."""
 
     accepts = frozenset({list, dict})
     opens_texts = True
@@ -20,7 +20,7 @@ class Unwrap(Op):
             [{"type": "text", "text": {"hosts": ["192.0.2.1"], "raw": [1, 2]}}],
         ),
         Example(
-            "a text that holds nothing else stays",
+            "any other text stays",
             {"path": "body", "unwrap": True},
             {"body": "no JSON"},
             {"body": "no JSON"},

@@ -1,7 +1,7 @@
-"""JMESPath, as *places* in a value that rules change, and as *expressions* that rules evaluate.
+"""JMESPath: paths that name the places a rule changes, and expressions that a rule evaluates.
 
-`compile_path` takes the part of the language that names places, and returns a `Path` with its steps as plain tuples.
-`compile_expression` takes all of the language, and returns an `Expression` that the `jmespath` library evaluates.
+`compile_path` accepts the part of the language that names places and returns a `Path`, whose steps are plain tuples.
+`compile_expression` accepts the whole language and returns an `Expression`, which the `jmespath` library evaluates.
 """
 
 from __future__ import annotations

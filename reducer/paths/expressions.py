@@ -1,4 +1,4 @@
-"""JMESPath expressions: conditions of filters and gates, keys to sort and compare by."""
+"""JMESPath expressions: conditions of filters and gates, sort keys and keys to compare by."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from reducer.values import PLAIN, Unreducible, plain, shown
 
 Evaluate: TypeAlias = Callable[[Any], Any]
 Chain: TypeAlias = tuple[str, ...]
-"""Names of keys from the input inwards, without lists: `tags[0].name` and `tags[*].name` are ("tags", "name")."""
+"""Key names from the input down, ignoring lists: `tags[0].name` and `tags[*].name` are both ("tags", "name")."""
 COMPARATORS: dict[str, Any] = TreeInterpreter.COMPARATOR_FUNC
-"""The functions of jmespath by the types of their tokens."""
-_Chains: TypeAlias = dict[Chain, None]  # a set in insertion order
+"""The comparison functions of jmespath by the types of their tokens."""
+_Chains: TypeAlias = dict[Chain, None]  # an ordered set
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
     """A JMESPath expression.
 
-    `reads` has the chains of keys that the answer depends on, from the value inwards and without lists:
-    `risk == 'high' && tags[0].id` reads (("risk",), ("tags", "id")). `()` means the whole value, and a chain includes
-    everything below it. `simple_field` is the name if the expression is one key and nothing else. `warnings` are valid
-    JMESPath that is hardly intended; they are not raised.
+    `reads` lists the chains of keys that the result depends on: `risk == 'high' && tags[0].id` reads
+    (("risk",), ("tags", "id")). A chain includes everything below it, and `()` is the whole value.
+    `simple_field` is the name of the key if the expression is a single key.
+    `warnings` describe valid JMESPath that is probably a mistake.
     """
 
     text: str
@@ -40,29 +40,29 @@ class Expression:
     _evaluate: Evaluate = field(repr=False, compare=False)
 
     def evaluate(self, value: Any) -> Any:
-        """Return what `jmespath.search` returns for a JSON value, None where that raises.
+        """Return the result of `jmespath.search`, or None if the search raises.
 
-        Other values are evaluated as they are stored. Raises `values.Unreducible` for those without a JSON form.
+        Live objects are evaluated in their stored form. Raises `values.Unreducible` for values without a JSON form.
         """
-        return plain(self._answer(value))
+        return plain(self._result(value))
 
     def holds(self, value: Any) -> bool:
-        """Return whether the answer is true in JMESPath: not null, false or empty. 0 is true."""
-        answer = shown(self._answer(value))
-        return bool(answer) or type(answer) in (int, float)
+        """Return whether the result is true in JMESPath: not null, false or empty. 0 is true."""
+        result = shown(self._result(value))
+        return bool(result) or type(result) in (int, float)
 
-    def _answer(self, value: Any) -> Any:
+    def _result(self, value: Any) -> Any:
         try:
             return self._evaluate(value)
         except Unreducible:
             raise
-        except Exception:  # wrong types of arguments and operands: whatever the library or Python raises
+        except Exception:  # wrong argument types can raise anything
             return None
 
 
 def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
-    """Return a warning for each key that is compared like a value: `"high"` in `risk == "high"` is a key."""
-    found = []
+    """Warn about keys that look like values: in `risk == "high"`, `"high"` is a key."""
+    warnings = []
     for before, token, after in zip_longest(tokens, tokens[1:], tokens[2:]):
         if token is None or before.type not in COMPARATORS:
             continue
@@ -70,23 +70,23 @@ def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
             continue
         if token.type == "quoted_identifier":
             name = shortened(token.value)
-            message = f'"{name}" is the key of that name, not a text'
-            found.append(token.problem("W010", message, f"write '{name}' for the text"))
+            message = f'"{name}" in double quotes is a key, not a text'
+            warnings.append(token.problem("W010", message, f"write '{name}' for the text"))
         elif token.type == "unquoted_identifier" and token.value in ("true", "false", "null"):
-            literal = f"`{token.value}`"
-            found.append(token.problem("W012", f"{literal} is the key of that name here", f"write `` {literal} ``"))
-    return tuple(found)
+            message = f"{token.value} without backticks is a key, not a value"
+            warnings.append(token.problem("W012", message, f"write `` `{token.value}` ``"))
+    return tuple(warnings)
 
 
 @lru_cache(maxsize=1024)
 def compile_expression(text: str) -> Expression:
-    """Compile a JMESPath expression. Raises `PathError`, and nothing else."""
+    """Compile a JMESPath expression. Raises only `PathError`."""
     tree, tokens = parse(text)
     return expression_of(text, tree, compared_keys(tokens))
 
 
 def expression_of(text: str, tree: Node, warnings: tuple[PathError, ...]) -> Expression:
-    """Return the expression of a tree that is already parsed. Raises `PathError`."""
+    """Create an expression from a parsed tree. Raises `PathError`."""
     try:
         plain([node["value"] for node in walk_nodes(tree) if node["type"] == "literal"])
     except Unreducible:
@@ -105,11 +105,10 @@ def _evaluator(tree: Node, reads: tuple[Chain, ...]) -> Evaluate:
     names = None if () in reads else tuple({chain[0]: None for chain in reads})
 
     def evaluate(value: Any) -> Any:
-        found = shown(value)
-        # Only what is read is converted: records have many more keys than a condition reads.
-        if names is not None and type(found) is dict:
-            found = {name: found[name] for name in names if name in found}
-        return interpreter.visit(cast(Any, tree), plain(found))
+        fields = shown(value)
+        if names is not None and type(fields) is dict:  # convert only the keys that the expression reads
+            fields = {name: fields[name] for name in names if name in fields}
+        return interpreter.visit(cast(Any, tree), plain(fields))
 
     return evaluate
 
@@ -126,33 +125,31 @@ def _field(name: str) -> Evaluate:
 
 def _comparison(tree: Node) -> Evaluate:
     name, literal = tree["children"][0]["value"], tree["children"][1]["value"]
-    found, compare, orders = _field(name), COMPARATORS[tree["value"]], tree["value"] not in ("eq", "ne")
-    if type(literal) is str and not orders:  # the library treats only 0 and 1 differently, and takes twice as long
+    get, compare, orders = _field(name), COMPARATORS[tree["value"]], tree["value"] not in ("eq", "ne")
+    if type(literal) is str and not orders:  # the library differs only for 0 and 1, and takes twice as long
         compare = getattr(operator, tree["value"])
     types = (int, float, str) if type(literal) in (int, float, str) else ()
 
     def evaluate(value: Any) -> Any:
-        left = plain(found(value))
+        left = plain(get(value))
         return None if orders and type(left) not in types else compare(left, literal)
 
     return evaluate
 
 
 def _reads(tree: Node) -> tuple[Chain, ...]:
-    """Return the chains that the answer of an expression depends on, in the order of the text.
+    """Return the chains that the result of an expression depends on, in the order of the text.
 
-    Conservative: a chain includes everything below it, and where the names are not known (`@`, `*`, a function of the
-    whole) the chain ends before them; `()` means the whole input. No chain extends another.
+    A chain ends where the key names are not known (`@`, `*`, a function of the whole value) and includes everything
+    below it. No chain starts with another one.
     """
-    seen: _Chains = {}
-    seen.update(_follow(tree, {(): None}, seen))
-    if () in seen:
-        return ((),)
-    return tuple(chain for chain in seen if not any(chain[:n] in seen for n in range(1, len(chain))))
+    reads: _Chains = {}
+    reads.update(_follow(tree, {(): None}, reads))
+    return tuple(chain for chain in reads if not any(chain[:n] in reads for n in range(len(chain))))
 
 
-def _follow(node: Node, inputs: _Chains, seen: _Chains) -> _Chains:
-    """Return the chains of the values that `node` returns unchanged; add to `seen` those that it reads itself."""
+def _follow(node: Node, inputs: _Chains, reads: _Chains) -> _Chains:
+    """Return the chains of the values that `node` passes through, and add the chains that it reads to `reads`."""
     kind, below = node["type"], node["children"]
     if kind == "field":
         return {(*chain, node["value"]): None for chain in inputs}
@@ -160,30 +157,30 @@ def _follow(node: Node, inputs: _Chains, seen: _Chains) -> _Chains:
         return inputs
     if kind in ("subexpression", "index_expression", "pipe", "projection", "flatten"):
         first, *rest = below
-        return _through(rest, _follow(first, inputs, seen), seen)
+        return _through(rest, _follow(first, inputs, reads), reads)
     if kind == "filter_projection":
         left, right, condition = below
-        items = _follow(left, inputs, seen)
-        seen.update(_follow(condition, items, seen))
-        return _through([right], items, seen)
+        items = _follow(left, inputs, reads)
+        reads.update(_follow(condition, items, reads))
+        return _through([right], items, reads)
     if kind in ("or_expression", "and_expression"):
-        found: _Chains = {}
+        operands: _Chains = {}
         for child in below:
-            found.update(_follow(child, inputs, seen))
-        seen.update(found)
-        return found
-    # A new value (comparison, call, multi-select) depends on all of its parts, and `.*` on all keys.
+            operands.update(_follow(child, inputs, reads))
+        reads.update(operands)
+        return operands
+    # A created value (comparison, call, multi-select) depends on all of its parts, and `.*` on all keys.
     parts = below[:1] if kind == "value_projection" else below
     for child in parts:
-        if child["type"] != "expref":  # it reads items of another argument, which is in `seen` completely
-            seen.update(_follow(child, inputs, seen))
+        if child["type"] != "expref":  # it reads items of another argument, which `reads` already contains
+            reads.update(_follow(child, inputs, reads))
     return {}
 
 
-def _through(nodes: list[Node], inputs: _Chains, seen: _Chains) -> _Chains:
+def _through(nodes: list[Node], inputs: _Chains, reads: _Chains) -> _Chains:
     for node in nodes:
-        found = _follow(node, inputs, seen)
-        if not found:
-            seen.update(inputs)  # a new value for each item depends at least on how many there are
-        inputs = found
+        outputs = _follow(node, inputs, reads)
+        if not outputs:
+            reads.update(inputs)  # values created for each item depend on the number of items
+        inputs = outputs
     return inputs

@@ -1,4 +1,4 @@
-"""JMESPath text to the syntax tree of the `jmespath` library, with every error located in the text."""
+"""Parses JMESPath into the syntax tree of the `jmespath` library and locates every error in the text."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from jmespath.parser import Parser
 from reducer.paths.syntax import CLOSING, OPENING, PathError, Token, is_call, shortened, syntax_error, tokenize
 
 Node: TypeAlias = dict[str, Any]
-"""A node of jmespath's tree: `type`, `children`, and for some `value`."""
+"""A node of jmespath's tree: `type`, `children`, and sometimes `value`."""
 
 MAX_CHARS = 10_000
-"""The longest expression: jmespath's lexer takes about a second for a million characters."""
+"""The maximum length of an expression: jmespath's lexer needs about a second for a million characters."""
 
 MAX_NESTING = 100
-"""The deepest syntax tree: evaluation takes two or three stack frames a level."""
+"""The maximum depth of a syntax tree: evaluation needs two or three stack frames per level."""
 
 
 def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
     """Parse a JMESPath expression into jmespath's tree and its tokens without the final `eof`.
 
-    Chains of `||` and `&&` are balanced. Checks functions too (name, arguments, `&`), which jmespath does only when
-    it calls them. Raises `PathError`, and nothing else.
+    Chains of `||` and `&&` are balanced. Also checks function calls (name, arguments, `&`), which jmespath checks only
+    during evaluation. Raises only `PathError`.
     """
     if len(text) > MAX_CHARS:
         raise PathError("E063", f"the expression is longer than {MAX_CHARS:,} characters", MAX_CHARS + 1)
-    # jmespath accepts a literal such as `high` with a warning, which a caller may have turned into an error.
+    # jmespath warns about literals such as `high`, and a caller may turn warnings into errors.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             tokens = tokenize(text)
-            if _brackets(tokens) > MAX_NESTING:  # the parser recurses, and its limit depends on the caller's stack
+            if _brackets(tokens) > MAX_NESTING:  # do not depend on the caller's recursion limit
                 raise RecursionError
             tree = _balanced(cast(Node, Parser().parse(text).parsed))
             if _nesting(tree) > MAX_NESTING:
@@ -53,7 +53,7 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
 
 
 def _brackets(tokens: Sequence[Token]) -> int:
-    """Return how many brackets are open at once, or negations follow each other, at most."""
+    """Return the maximum number of brackets that are open at once, or of consecutive negations."""
     depth = most = negations = 0
     for token in tokens:
         depth += (token.type in OPENING) - (token.type in CLOSING)
@@ -63,7 +63,7 @@ def _brackets(tokens: Sequence[Token]) -> int:
 
 
 def _children(node: Node) -> Sequence[Node]:
-    """Return the nodes below `node` in the order of the text."""
+    """Return the children of a node in the order of the text."""
     below: list[Node] = [child for child in node["children"] if isinstance(child, dict)]
     if node["type"] == "filter_projection":
         left, right, condition = below
@@ -72,14 +72,14 @@ def _children(node: Node) -> Sequence[Node]:
 
 
 def walk_nodes(tree: Node) -> Iterator[Node]:
-    """Yield every node in the order of the text, a node before those below it."""
+    """Yield every node in the order of the text, parents before children."""
     yield tree
     for child in _children(tree):
         yield from walk_nodes(child)
 
 
 def _balanced(node: Node) -> Node:
-    """Return a tree with balanced chains of `||` and `&&`, so that no function recurses for each operand."""
+    """Balance chains of `||` and `&&`, so that no function recurses once per operand."""
     if node["type"] not in ("or_expression", "and_expression"):
         below = [_balanced(child) if isinstance(child, dict) else child for child in node["children"]]
         return {**node, "children": below}
@@ -100,8 +100,8 @@ def _nesting(tree: Node) -> int:
 def _check_calls(tree: Node, tokens: tuple[Token, ...]) -> None:
     names = [token for position, token in enumerate(tokens) if is_call(tokens, position)]
     calls = [node for node in walk_nodes(tree) if node["type"] == "function_expression"]
-    if len(names) != len(calls):  # `(length)(x)` is a call for jmespath's parser
-        raise PathError("E059", "write a function by its bare name, as in `length(tags)`")
+    if len(names) != len(calls):  # jmespath parses `(length)(x)` as a call
+        raise PathError("E059", "write the name of a function without parentheses, as in `length(tags)`")
     for call, token in zip(calls, names, strict=True):
         _check_call(call, token)
     arguments = sum(child["type"] == "expref" for call in calls for child in call["children"])
@@ -119,7 +119,7 @@ def _check_call(call: Node, token: Token) -> None:
     known: dict[str, Any] = Functions.FUNCTION_TABLE
     if name not in known:
         near = difflib.get_close_matches(name, known, 1, 0.6)
-        guess = f"did you mean `{near[0]}()`?" if near else f"JMESPath has: {', '.join(sorted(known))}"
+        guess = f"did you mean `{near[0]}()`?" if near else f"the functions are {', '.join(sorted(known))}"
         raise token.problem("E059", f"unknown function `{shortened(name)}()`", _OPERATORS.get(name, guess))
     signature = known[name]["signature"]
     least, variadic = len(signature), bool(signature and signature[-1].get("variadic"))
@@ -135,4 +135,4 @@ def _check_call(call: Node, token: Token) -> None:
         if wanted:
             example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
             raise token.problem("E060", f"{which} must be an expression with `&`", f"write `{example}`")
-        raise token.problem("E060", f"{which} is a value, without `&`", "remove the `&`")
+        raise token.problem("E060", f"{which} must be a value without `&`", "remove the `&`")

@@ -1,15 +1,16 @@
-"""Paths: the part of JMESPath that names places in a value, as a shape, and one function that follows it.
+"""Paths: the part of JMESPath that names places in a value, compiled to a shape, which `walk` follows.
 
-Each step maps the places so far, in order, to the next ones. Null is not a place.
+A shape is a tuple of steps. Each step maps the current places to the next ones and keeps their order. Null is not a
+place.
 
 - `("field", name)`: the value at a key of an object
 - `("values",)`: the values at all keys (`.*`)
 - `("each",)`: the items of a list (`[*]`)
-- `("flatten",)`: the items of a list; a place that is not a list itself. `a[]` is `each` and `flatten`.
+- `("flatten",)`: the items of a list, or the place itself if it is not a list; `a[]` is `each` and `flatten`
 - `("filter", expression)`: the items of a list for which the expression holds
 - `("only", expression)`: the place itself if the expression holds (a filter after a pipe)
-- `("index", i)`, `("slice", start, stop, step)`: items of a list by their position, which counts nulls
-- `("pick", i)`, `("pick", start, stop, step)`: some of all places so far by their position (after a pipe)
+- `("index", i)`, `("slice", start, stop, step)`: items of a list by position, counting nulls
+- `("pick", i)`, `("pick", start, stop, step)`: some of the current places by position (after a pipe)
 - `("nothing",)`: no place
 """
 
@@ -30,27 +31,27 @@ Shape: TypeAlias = tuple[Step, ...]
 
 
 class Place(Protocol):
-    """A value at a position in a return, as `walk` sees it."""
+    """A value at a position in a return, as `walk` uses it."""
 
     @property
     def json(self) -> Any:
         """Return the value as plain JSON, for conditions."""
 
     def field(self, name: str) -> Self | None:
-        """Return the place at a key of an object, None if there is none or it is null."""
+        """Return the place at a key of an object, or None if the key is missing or null."""
 
     def items(self) -> Sequence[Self | None] | None:
-        """Return the places of the items of a list, None for nulls. None if the value is not a list."""
+        """Return the places of the items of a list, with None for nulls, or None if the value is not a list."""
 
     def values(self) -> Sequence[Self | None]:
-        """Return the places at all keys of an object, None for nulls. Empty if the value is not an object."""
+        """Return the places at all keys of an object, with None for nulls; empty if the value is not an object."""
 
 
 P = TypeVar("P", bound=Place)
 
 
 def walk(shape: Shape, root: P) -> list[P]:
-    """Return the places to which a shape leads from `root`, in order."""
+    """Return the places that a shape leads to from `root`, in order."""
     places = [root]
     for step in shape:
         places = [place for place in _next(step, places) if place is not None]
@@ -86,13 +87,13 @@ def _selected(items: Sequence[P | None], arguments: Sequence[Any]) -> Sequence[P
 
 
 def names_of(shape: Shape) -> Chain:
-    """Return the field names of a shape; `*` means every key."""
+    """Return the key names in a shape, with `*` for every key."""
     return tuple("*" if step[0] == "values" else str(step[1]) for step in shape if step[0] in ("field", "values"))
 
 
 @dataclass(frozen=True, slots=True)
 class ValuePlace:
-    """A value with the keys and indexes that lead to it from the root. Implements `Place`."""
+    """A value and the keys and indexes that lead to it from the root. Implements `Place`."""
 
     value: Any
     keys: tuple[str | int, ...] = ()
@@ -123,10 +124,10 @@ class ValuePlace:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A JMESPath expression as places in a value.
+    """A JMESPath expression that names places in a value.
 
-    `shape` has the steps from the root to the places, as the docstring of this module lists them. `warnings` are
-    valid JMESPath that is hardly intended.
+    `shape` holds the steps from the root to the places, described in the docstring of this module.
+    `warnings` describe valid JMESPath that is probably a mistake.
     """
 
     text: str
@@ -135,7 +136,7 @@ class Path:
 
     @property
     def filters(self) -> tuple[tuple[Shape, Expression], ...]:
-        """Return each filter with the shape of the items that it tests."""
+        """Return each filter with the shape that leads to the items it accepts."""
         shape = self.shape
         return tuple((shape[: n + 1], step[1]) for n, step in enumerate(shape) if step[0] in ("filter", "only"))
 
@@ -150,9 +151,9 @@ class Path:
 
 @lru_cache(maxsize=1024)
 def compile_path(text: str) -> Path:
-    """Compile a path. Raises `PathError`, also for an expression that makes a new value instead of naming places."""
+    """Compile a path. Raises `PathError`, also if the expression creates a value instead of naming places."""
     tree, tokens = parse(text)
-    _check_tokens(tokens)
+    check_tokens(tokens)
     tests = (text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in filters(tokens))
     compiler = _Compiler(tokens, tests, [], width=len(text))
     shape, _ = compiler.follow(tree, 0, False)
@@ -162,43 +163,43 @@ def compile_path(text: str) -> Path:
 
 
 _NEW = {
-    "or": ("`||` selects between values", "write one step for each place"),
-    "and": ("`&&` makes a value", "to select items write a filter: `items[?a && b]`"),
-    "not": ("`!` makes a value", "to select items write a filter: `items[?!seen]`"),
+    "or": ("`||` chooses between values", "write one step for each place"),
+    "and": ("`&&` creates a value", "to select items write a filter: `items[?a && b]`"),
+    "not": ("`!` creates a value", "to select items write a filter: `items[?!seen]`"),
     "literal": ("a literal is not part of the data", 'write a key in double quotes, after a dot: `source."last-seen"`'),
     "expref": ("`&` is valid only before an argument of a function", ""),
-    "lbrace": ("`{...}` makes a new object", "to select keys write `keep: [a, b]`"),
+    "lbrace": ("`{...}` creates an object", "to select keys write `keep: [a, b]`"),
     **dict.fromkeys(
-        COMPARATORS, ("a comparison makes a value", "to select items write a filter: `items[?risk == 'high']`")
+        COMPARATORS, ("a comparison creates a value", "to select items write a filter: `items[?risk == 'high']`")
     ),
 }
 
 
-def _check_tokens(tokens: tuple[Token, ...]) -> None:
-    """Raise an error for the first token outside of filters that makes a new value and so names no place."""
+def check_tokens(tokens: tuple[Token, ...]) -> None:
+    """Raise an error for the first token outside filters that creates a value instead of naming a place."""
     inside = {position for start, end in filters(tokens) for position in range(start, end)}
     for position, token in enumerate(tokens):
         if position in inside:
             continue
         reason = _NEW.get(token.type)
         if is_call(tokens, position):
-            reason = (f"`{shortened(token.value)}()` makes a new value", "use functions only in filters and conditions")
+            reason = (f"`{shortened(token.value)}()` creates a value", "use functions only in filters and conditions")
         elif token.type == "lbracket":
             dotted = position > 0 and tokens[position - 1].type == "dot"
             first, second = (token.type for token in tokens[position + 1 : position + 3])
             if dotted or not (first in ("number", "colon") or (first, second) == ("star", "rbracket")):
                 help = "remove the dot before `[`" if dotted else "to select keys write `keep: [a, b]`"
-                reason = ("`[...]` with expressions in it makes a new list", help)
+                reason = ("`[...]` with expressions in it creates a list", help)
         if reason is not None:
             raise token.problem("E065", f"{reason[0]}; a path names places", reason[1])
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiler:
-    """Translates the tree of a path to steps.
+    """Translates the tree of a path into steps.
 
-    `tests` has the text of each filter, in order. Warnings about keys that find nothing are added to `lost`. Errors
-    that have no token are `width` characters wide.
+    `tests` yields the conditions of filters in order. `lost` collects warnings about keys that find nothing. `width` is
+    the width of errors that have no token.
     """
 
     tokens: tuple[Token, ...]
@@ -207,10 +208,10 @@ class _Compiler:
     width: int
 
     def follow(self, node: Node, lists: int, inside: bool) -> tuple[Shape, int]:
-        """Return the steps of a node, and the number of lists around its places.
+        """Return the steps of a node and the number of projected lists around its places.
 
-        A projection returns a list that is not in the data; `lists` counts those around the places before the node.
-        `inside`: the node is applied to each item of such a list.
+        A projection creates a list that does not exist in the data. `lists` counts these lists before the node, and
+        `inside` is true if the node is applied to each of their items.
         """
         kind, below = node["type"], node["children"]
         if kind in ("current", "identity"):
@@ -229,7 +230,7 @@ class _Compiler:
             numbers = below if kind == "slice" else [node["value"]]
             return (("pick" if lists else kind, *numbers),), max(lists, 1) if kind == "slice" else 0
         if kind not in ("projection", "value_projection", "filter_projection", "flatten"):
-            raise PathError("E065", "the expression makes a new value; a path names places", width=self.width)
+            raise PathError("E065", "the expression creates a value; a path names places", width=self.width)
         return self._projection(node, *self.follow(below[0], lists, inside))
 
     def _projection(self, node: Node, shape: Shape, lists: int) -> tuple[Shape, int]:
@@ -249,24 +250,24 @@ class _Compiler:
         return shape + right, 1 + more
 
     def _reachable(self, node: Node, lists: int) -> Shape:
-        """Return no step if a key can be read, otherwise the one without places, with a warning."""
+        """Return the step `nothing` and add a warning if a key is looked up in a projected list."""
         if not lists:
             return ()
-        # The tree has no columns: the last token with that text is the right one, except for unusual repetitions.
+        # The tree has no columns. The last token with this value is the right one, except in unusual repetitions.
         token = [token for token in self.tokens if token.value == node.get("value", "*")][-1]
         message = f"`{token.text}` finds nothing: the expression before it returns a list"
         self.lost.append(token.problem("W011", message, f"write `[*].{token.text}` after the pipe"))
         return (("nothing",),)
 
     def _list_of_lists(self) -> PathError:
-        message = "the path selects from a list of lists that is not in the data"
+        message = "the path selects from a list of lists that does not exist in the data"
         return PathError("E065", message, width=self.width, help="flatten it first with `[]`")
 
 
 def split_filter(text: str) -> tuple[str, str, str] | None:
-    """Split `lists[?condition].rest` at its last filter: the path of the list (`@` for none), the condition, the rest.
+    """Split `lists[?condition].rest` at its last filter into the path of the lists, the condition and the rest.
 
-    None if there is no filter. Raises `PathError`.
+    Return None if there is no filter. Raises `PathError`.
     """
     if "[?" not in text:
         return None

@@ -1,4 +1,4 @@
-"""The tokens of jmespath's lexer with their positions, and what its lexer and parser refuse, located and explained."""
+"""The tokens of jmespath's lexer, and explanations of the syntax errors of its lexer and parser."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from jmespath.exceptions import EmptyExpressionError, IncompleteExpressionError,
 from jmespath.lexer import Lexer
 
 OPENING = {"lbracket": "]", "filter": "]", "lbrace": "}", "lparen": ")"}
-"""The types of opening brackets, with what closes them."""
+"""The types of opening brackets with their closing brackets."""
 CLOSING = frozenset({"rbracket", "rbrace", "rparen"})
 
 
 @dataclass(eq=False)
 class PathError(ValueError):
-    """A text that is not a usable expression.
+    """An error in an expression.
 
-    `column` counts from 1 in the text, `width` is in characters, `code` is a key of `reducer/rules/diagnostics.toml`.
+    `column` counts from 1, `width` counts characters, and `code` is a key of `reducer/rules/diagnostics.toml`.
     """
 
     code: str
@@ -33,7 +33,7 @@ class PathError(ValueError):
 
 
 class Token(NamedTuple):
-    """A token of jmespath's lexer: `start` counts from 0, `text` is how it is written."""
+    """A token of jmespath's lexer: `start` is its offset, `text` its source."""
 
     type: str
     value: Any
@@ -46,7 +46,7 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text without the final `eof`. Raises what jmespath's lexer raises."""
+    """Return the tokens of a text without the final `eof`. Raises the errors of jmespath's lexer."""
     raw = list(Lexer().tokenize(text))
     ends = [token["start"] for token in raw[1:]]
     return tuple(
@@ -56,17 +56,17 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
 
 def shortened(text: str) -> str:
-    """Return a text as a message quotes it."""
+    """Shorten a text for a message."""
     return text if len(text) <= 40 else text[:39] + "…"
 
 
 def is_call(tokens: tuple[Token, ...], position: int) -> bool:
-    """Return whether the token at `position` is the name of a function in a call."""
+    """Return whether the token at `position` is the name of a called function."""
     return [token.type for token in tokens[position : position + 2]] == ["unquoted_identifier", "lparen"]
 
 
 def still_open(tokens: tuple[Token, ...]) -> list[Token]:
-    """Return the brackets that the tokens open and do not close."""
+    """Return the brackets that are opened but not closed."""
     opened: list[Token] = []
     for token in tokens:
         if token.type in OPENING:
@@ -77,7 +77,7 @@ def still_open(tokens: tuple[Token, ...]) -> list[Token]:
 
 
 def filters(tokens: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the positions of `[?` and its `]` for every filter that is not inside another one."""
+    """Yield the token positions of `[?` and `]` for each filter that is not inside another one."""
     start, depth = -1, 0
     for position, token in enumerate(tokens):
         if start < 0 and token.type == "filter":
@@ -89,12 +89,12 @@ def filters(tokens: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
 
 
 def syntax_error(text: str, error: Exception) -> PathError:
-    """Return the explanation of an error that jmespath raised for `text`."""
+    """Explain an error that jmespath raises for `text`."""
     if isinstance(error, EmptyExpressionError) or not text.strip():
-        return PathError("E050", "the expression is empty", help="`@` names the value itself")
+        return PathError("E050", "the expression is empty", help="write `@` for the whole value")
     if isinstance(error, LexerError):
         return _lexer_error(text, error)
-    if isinstance(error, ParseError):  # one that is incomplete too
+    if isinstance(error, ParseError):  # also the subclass IncompleteExpressionError
         tokens = tokenize(text)
         position = next((i for i, token in enumerate(tokens) if token.start == error.lex_position), None)
         if position is not None and not isinstance(error, IncompleteExpressionError):
@@ -102,13 +102,13 @@ def syntax_error(text: str, error: Exception) -> PathError:
         opened = still_open(tokens)
         help = f"close `{opened[-1].text[:2]}` with `{OPENING[opened[-1].type]}`" if opened else ""
         return PathError("E051", "the expression ends too early", len(text) + 1, help=help)
-    return PathError("E064", "not a JMESPath expression")
+    return PathError("E064", "this is not a JMESPath expression")
 
 
 _ARITHMETIC = "JMESPath does not calculate"
 _CHARACTERS = {
     "=": ("E052", "write `==` to compare"),
-    "$": ("E054", "an expression starts at the value itself: remove `$.`"),
+    "$": ("E054", "remove `$.`: an expression starts at the value itself"),
     "+": ("E061", _ARITHMETIC),
     "/": ("E061", "separate keys with dots"),
     "%": ("E061", _ARITHMETIC),
@@ -139,18 +139,18 @@ _WORDS = {"and": "&&", "or": "||", "not": "!"}
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _UNEXPECTED = (
     ("number", "lbracket", "E064", "write an index directly after its list, without a dot: `items[0]`"),
-    ("dot", "dot", "E055", "write one dot: JMESPath has no `..` for all levels"),
+    ("dot", "dot", "E055", "write one dot: JMESPath has no `..` operator"),
     ("dot", "", "E064", ""),
     ("expref", "", "E062", "write `&&`"),
     ("", "lbracket", "E058", "write a key after a dot, as in `items.name`, and a condition in `[?...]`"),
     ("", "dot", "E064", 'write a key after a dot; quote unusual ones, as in `source."last-seen"`'),
     ("", "", "E064", ""),
 )
-"""The type of a token and of the one before it (empty for any), the code and the help."""
+"""The types of a token and of the previous one (empty for any type), the code and the help."""
 
 
 def _parser_error(text: str, tokens: tuple[Token, ...], position: int) -> PathError:
-    """Return an error for a token that cannot follow the one before it."""
+    """Explain a token that cannot follow the previous one."""
     token, before = tokens[position], tokens[position - 1] if position else None
     for word in filter(None, (token, before)):
         operator = _WORDS.get(str(word.value).lower()) if word.type == "unquoted_identifier" else None

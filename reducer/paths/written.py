@@ -1,4 +1,4 @@
-"""Positions in data, written as JMESPath."""
+"""Writes positions in data as JMESPath."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 
 Token = str | int | None
-"""A key, an index (negative: each item), or None for every key of an object that is used as a map."""
+"""A key, an index (negative for every item), or None for every key of an object that is used as a map."""
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def path_text(tokens: Sequence[Token]) -> str:
-    """Return keys and indexes as JMESPath; `@` for none."""
+    """Write keys and indexes as JMESPath, or `@` if there are none."""
     text, lists = "", 0
     for number, token in enumerate(tokens):
         if type(token) is int:
@@ -28,7 +28,7 @@ def path_text(tokens: Sequence[Token]) -> str:
 
 
 def _is_lost(following: Sequence[Token]) -> bool:
-    """Return whether the path must restart after `.*`: jmespath reads `a.*.b.c` as `(a.*.b).c`, which finds nothing."""
+    """Return whether a pipe is needed after `.*`: jmespath parses `a.*.b.c` as `(a.*.b).c`, which finds nothing."""
     for number, token in enumerate(following):
         if type(token) is int and token < 0:
             return False

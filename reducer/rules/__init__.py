@@ -1,7 +1,7 @@
-"""Rules: YAML files read, checked and compiled.
+"""Rules: reads, checks and compiles YAML files.
 
-`read_rules(*sources)` takes files and folders and returns a `Ruleset`, or raises `RuleError` with every problem;
-`compile_rules(texts)` does the same for texts and returns the problems as data.
+`read_rules(*sources)` takes files and folders and returns a `Ruleset`, or raises `RuleError` with all errors.
+`compile_rules(texts)` takes texts and returns a `Ruleset` and the problems as data.
 """
 
 from reducer.rules.compile import check_rules, compile_rules, read_rules

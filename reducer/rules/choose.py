@@ -1,4 +1,4 @@
-"""Which rule a tool has: its exact name, then the glob with the most literal characters, then `*`."""
+"""Chooses the rule of a tool: its exact name, then the glob with the most literal characters, then `*`."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from reducer.rules.parser import ScalarNode, SequenceNode, Tree, locate
 MAX_NAME = 200
 MAX_STARS = 8
 _MAX_COMPARED = 100
-"""Globs that are compared with each other: every pair costs a few microseconds."""
+"""The maximum number of globs that are compared with each other: each pair takes a few microseconds."""
 _WILD = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
 
 
 class Match(NamedTuple):
-    """A name or glob of a rule that a tool has."""
+    """A rule and the name or glob of it that matches a tool."""
 
     rule: Rule
     name: str
 
     @property
     def is_exact(self) -> bool:
-        """Return whether the name is the tool's own."""
+        """Return whether the name is not a glob."""
         return not is_glob(self.name)
 
 
@@ -39,12 +39,12 @@ def is_glob(name: str) -> bool:
 
 
 def matches(rules: Iterable[Rule], tool: str) -> list[Match]:
-    """Return every name and glob that matches a tool, in the order of precedence."""
+    """Return all names and globs that match a tool, in order of precedence."""
     return [match for match in _ordered(rules) if _fits(match.name, tool)]
 
 
 def rule_chooser(rules: Iterable[Rule]) -> Callable[[str], Rule | None]:
-    """Return the function that finds the rule of a tool name; it caches the answers for 4096 names."""
+    """Return a function that finds the rule of a tool name and caches 4096 results."""
     ordered = _ordered(rules)
 
     @lru_cache(maxsize=4096)
@@ -64,15 +64,15 @@ def _fits(name: str, tool: str) -> bool:
 
 
 def _rank(glob: str) -> tuple[int, int, str]:
-    """Rank a glob: more literal characters first, then the longer literal head, then by its text."""
+    """Rank a glob by its number of literal characters, then by its literal head, then by its text."""
     literal = _CLASS.sub("", glob).replace("*", "").replace("?", "")
     return (-len(literal), -len(_WILD.split(glob)[0]), glob)
 
 
 def shadows(first: str, second: str) -> bool:
-    """Return whether a glob takes precedence over another and matches every name that the other matches.
+    """Return whether the first glob takes precedence and matches every name that the second one matches.
 
-    Globs with a character class shadow nothing.
+    Globs with a character class never shadow others.
     """
     if "[" in first or "[" in second or _rank(first) >= _rank(second):
         return False
@@ -80,7 +80,7 @@ def shadows(first: str, second: str) -> bool:
 
 
 def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
-    """Report names and globs of tools that are too long, dead, shadowed or already have a rule."""
+    """Report tool names and globs that are too long, dead, shadowed or used twice."""
     first: dict[str, Location] = {}
     for tree, report in files:
         node = locate(tree, ("tool",))
@@ -100,7 +100,7 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
 
 
 def _check_glob(node: ScalarNode, glob: str, first: dict[str, Location], report: Report) -> None:
-    """Report a glob that is dead, or that shadows one of those in `first` or is shadowed by it."""
+    """Report a glob that is dead, that shadows a glob in `first`, or that is shadowed by one."""
     if "[" in _CLASS.sub("", glob):
         report.add(node, "E081", f"the glob `{glob}` cannot match any name")
     globs = [other for other in first if is_glob(other)]

@@ -1,17 +1,20 @@
-"""Compiles rule files into a ruleset, and reports every problem of every file in one run."""
+"""Compiles rule files into a ruleset and reports all problems of all files in one run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path as FilePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, Location, RuleError
-from reducer.files import MAX_RULE_BYTES, read_file
+from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
+from reducer.operations.fields import Target
 from reducer.operations.op import Op
 from reducer.paths import Expression, Path, compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
@@ -23,15 +26,14 @@ from reducer.rules.steps import is_statically_idempotent, lint, text_paths
 from reducer.rules.validation import listed, nearest, report_unknown, validated, without_empty_keys
 
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
-"""The types that actions which cut blindly preserve by default: the identifiers an analyst would look for again."""
+"""The entity types that `truncate`, `max_chars` and other blind cuts preserve by default."""
 MAX_STEPS = 200
-_SUFFIXES = (".yaml", ".yml")
 
 
 def read_rules(*sources: FilePath | str) -> Ruleset:
-    """Read rule files, and all `.yaml` and `.yml` files of folders, into a ruleset.
+    """Read rule files, and all `.yaml` and `.yml` files in folders, into a ruleset.
 
-    Raise `RuleError` with every error of every file.
+    Raises `RuleError` with all errors of all files.
     """
     ruleset, problems = check_rules(*sources)
     if ruleset is None:
@@ -40,10 +42,11 @@ def read_rules(*sources: FilePath | str) -> Ruleset:
 
 
 def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
-    """Read rule files and return the ruleset, or None if there are errors, and all problems by file and line."""
+    """Return the ruleset, or None if there are errors, and all problems ordered by file and line."""
     texts: list[tuple[str, bytes]] = []
     unreadable: list[Diagnostic] = []
-    for file in (file for source in sources for file in _files(FilePath(source))):
+    paths = [FilePath(source) for source in sources]
+    for file in (file for path in paths for file in (rule_files(path) if path.is_dir() else [path])):
         try:
             texts.append((str(file), read_file(file, MAX_RULE_BYTES)))
         except OSError as error:
@@ -56,22 +59,15 @@ def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Diagnos
     return (None if unreadable else ruleset), (*unreadable, *problems)
 
 
-def _files(source: FilePath) -> Iterator[FilePath]:
-    if source.is_dir():
-        yield from sorted(file for file in source.iterdir() if file.suffix in _SUFFIXES and file.is_file())
-    else:
-        yield source
-
-
 def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
-    """Compile rule texts, each with the name of its file, as `check_rules` does."""
+    """Compile pairs of a file name and a text, and return the same as `check_rules`."""
     parsed = [parse(text, file) for file, text in texts]
     files = [(without_empty_keys(tree, report), report) for tree, report in parsed if tree is not None]
     language = _Language(operations(), read_vocabulary(files), read_conditions(files))
     compiled = [_compile_rule(tree, report, language) for tree, report in files]
     check_tool_names(files)
     rules = tuple(rule for rule in compiled if rule is not None)
-    if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.found):
+    if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.problems):
         lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
     problems = tuple(problem for _, report in parsed for problem in report.in_order())
     if any(problem.severity == "error" for problem in problems):
@@ -80,7 +76,7 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
 
 
 class _Language(NamedTuple):
-    """What all files of a ruleset share: operations by action, entity types, named conditions."""
+    """The operations by action, the entity types and the named conditions that all files of a ruleset share."""
 
     operations: Mapping[str, type[Op]]
     vocabulary: Vocabulary
@@ -88,7 +84,7 @@ class _Language(NamedTuple):
 
 
 def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | None:
-    """Compile a rule file and report what is wrong; None for wrong keys and for a file without a rule."""
+    """Compile a rule file and report its problems. Return None if keys are wrong or the file contains no rule."""
     if not isinstance(tree, MappingNode):
         report.add(tree, "E005", "expected a mapping with the keys of a rule")
         return None
@@ -97,19 +93,20 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
         validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
         return None
     checked: RuleFile | None = validated(RuleFile, data, tree, report, context=vocabulary)
+    _report_warnings(report, tree, checked)
     steps_data = data["steps"] if type(data.get("steps")) is list else []
     if len(steps_data) > MAX_STEPS:
         message = f"this rule has {len(steps_data):,} steps; at most {MAX_STEPS} are allowed"
-        help = "split the rule, or join steps on the same path"
+        help = "split the rule, or combine steps that have the same path"
         report.add(locate(tree, ("steps",), key=True), "E003", message, help)
         return None
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
     nodes = [locate(tree, ("steps", index)) for index in range(len(steps_data))]
-    found = [
+    compiled = [
         _compile_step(node, report, language, number=number, general=general) for number, node in enumerate(nodes, 1)
     ]
-    steps = tuple(step for step in found if step is not None)
-    if checked is None or len(steps) < len(found):
+    steps = tuple(step for step in compiled if step is not None)
+    if checked is None or len(steps) < len(compiled):
         return None
     if not steps and checked.max_chars is None:
         if not tree.incomplete:
@@ -144,10 +141,10 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
 def _compile_step(
     node: Tree, report: Report, language: _Language, *, number: int, general: frozenset[str] | None
 ) -> Step | None:
-    """Check and compile a step, by its number; `general` are the types that the rule preserves."""
+    """Compile a step and report its problems; `general` are the entity types that the rule preserves."""
     (operations, vocabulary, conditions), data = language, plain(node)
     if type(data) is not dict:
-        message, help = "expected a step: a mapping with one action", f"the actions are {listed(operations)}"
+        message, help = "expected a step, which is a mapping with one action", f"the actions are {listed(operations)}"
         report.add(node, "E020", message, help)
         return None
     common = {key: value for key, value in data.items() if key in StepKeys.model_fields}
@@ -161,12 +158,11 @@ def _compile_step(
     if type(word) is str and word in conditions:
         own["always_keep"] = conditions[word]
     elif type(word) is str and word.isidentifier() and (near := nearest(word, conditions, 0.75)):
-        message = f"`{word}` is not a condition, so it is read as a key"
+        message = f"`{word}` is not a condition, so it is used as a key"
         report.add(locate(node, ("always_keep",)), "W032", message, f"did you mean `{near}`?")
     op: Op | None = validated(operations[actions[0]], own, node, report, context=vocabulary)
-    for name, value in (*(keys or ()), *(op or ())):
-        for warning in value.warnings if isinstance(value, Path | Expression) else ():
-            report_path(report, locate(node, (name,)), warning)
+    _report_warnings(report, node, keys)
+    _report_warnings(report, node, op)
     if keys is None or op is None:
         return None
     default = KEY_TYPES if op.cuts_blindly else frozenset[str]()
@@ -177,12 +173,22 @@ def _compile_step(
     return Step(number, keys.path or compile_path("@"), op, when=keys.when, preserves=preserves, location=location)
 
 
+def _report_warnings(report: Report, node: Tree, value: Any) -> None:
+    """Report the warnings of all paths and expressions in a validated value."""
+    if isinstance(value, BaseModel | tuple):
+        for key, part in value if isinstance(value, BaseModel) else enumerate(value):
+            _report_warnings(report, locate(node, (key,)), part)
+    elif isinstance(value, Path | Expression | Target):
+        for warning in value.warnings:
+            report_path(report, node, warning)
+
+
 def _report_actions(report: Report, node: Tree, actions: list[str], operations: Mapping[str, type[Op]]) -> None:
-    """Report that a step has several actions or none, which may be misspelt."""
+    """Report a step with several actions, or without one because it may be misspelt."""
     if actions:
         report.add(locate(node, (actions[1],), key=True), "E014", f"this step already has the action `{actions[0]}`")
         return
-    # The keys of a misspelt action are no problem of their own.
+    # Do not report the keys that belong to a misspelt action.
     known = {*StepKeys.model_fields, *(key for op in operations.values() for key in op.model_fields)}
     unknown = [key for key in plain(node) if key not in known]
     for key in unknown:

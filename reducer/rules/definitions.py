@@ -1,4 +1,4 @@
-"""Reads the names that rule files define for all files of a folder: `entities:` and `conditions:`."""
+"""Reads what rule files define for all files of a folder: `entities:` and `conditions:`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 class Definition(NamedTuple):
-    """A name that a rule file defines: its key and value, and the report of the file."""
+    """A name that a rule file defines, with its key, its value and the report of the file."""
 
     name: str
     key: ScalarNode
@@ -40,7 +40,7 @@ class Definition(NamedTuple):
 
 
 def definitions(files: Iterable[tuple[Tree, Report]], section: str) -> Iterator[Definition]:
-    """Yield what the mappings `section` of rule files define. Report names that are not valid or defined twice."""
+    """Yield the definitions in a section of rule files; report names that are invalid or defined twice."""
     first: dict[str, Location] = {}
     for tree, report in files:
         node = locate(tree, (section,))
@@ -56,9 +56,9 @@ def definitions(files: Iterable[tuple[Tree, Report]], section: str) -> Iterator[
 
 
 def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
-    """Return the JMESPath expressions of rule files by their names. Report what is wrong with them.
+    """Return the named conditions of rule files as texts and report their problems.
 
-    A wrong expression is replaced with `@`, so that using it is no second problem.
+    An invalid expression becomes `@`, so that its uses are not reported as well.
     """
     conditions: dict[str, str] = {}
     for name, _, node, report in definitions(files, "conditions"):
@@ -81,9 +81,9 @@ def report_path(report: Report, node: Tree, error: PathError) -> None:
 
 
 def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
-    """Read the entity types of rule files and report what is wrong with them.
+    """Read the entity types of rule files and report their problems.
 
-    A type whose definition is wrong is known nevertheless, so that using it is no second problem.
+    An invalid definition still defines its type, so that its uses are not reported as well.
     """
     custom: dict[str, tuple[Find, ...]] = {}
     ignoring: list[tuple[Definition, tuple[str, ...]]] = []
@@ -109,10 +109,10 @@ def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]
 
 
 def _keys(definition: Definition) -> EntityKeys | None:
-    """Return the keys of a definition, or None after reporting what is wrong with them."""
+    """Return the keys of a definition, or report their problems and return None."""
     name, key, node, report = definition
     if name in GROUPS:
-        report.add(key, "E094", f"`{name}` is a group of types", f"name one of its types: {listed(GROUPS[name])}")
+        report.add(key, "E094", f"`{name}` is a group of types", f"use one of its types: {listed(GROUPS[name])}")
         return None
     if not isinstance(node, MappingNode):
         example = "{ignore: [example.org]}" if name in TYPES else "{pattern: 'INC-\\d{6}'}"
@@ -143,7 +143,7 @@ def _keys(definition: Definition) -> EntityKeys | None:
 def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
     """Compile the word lists and patterns of a custom type."""
     node, report = definition.node, definition.report
-    found: list[Find] = []
+    finders: list[Find] = []
     words: dict[str, None] = {}
     for number, word in enumerate(keys.words or ()):
         if wrong := word_error(word):
@@ -159,18 +159,18 @@ def _finders(definition: Definition, keys: EntityKeys) -> tuple[Find, ...]:
         message = f"`{definition.name}` has {len(words):,} words; at most {MAX_WORDS:,} are allowed"
         report.add(definition.key, "E096", message)
     elif words:
-        found.append(word_finder(definition.name, tuple(words), bool(keys.case_sensitive)))
+        finders.append(word_finder(definition.name, tuple(words), bool(keys.case_sensitive)))
     for number, text in enumerate(keys.pattern or ()):
         try:
-            found.append(compile_pattern(definition.name, text))
+            finders.append(compile_pattern(definition.name, text))
         except CustomTypeError as error:
             at = part(locate(node, ("pattern", number)), error.column - 1, error.width)
             report.add(at, "E095", error.message, error.help)
-    return tuple(found)
+    return tuple(finders)
 
 
 def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value: str) -> str:
-    """Return what an entity is compared with to be ignored."""
+    """Return the form of an ignored value that entities are compared with; report it if it is not an entity."""
     name = definition.name
     entities = vocabulary.scanner(frozenset({name}))(value)
     entity = next((entity for entity in entities if entity.start == 0 and entity.end == len(value)), None)
@@ -179,7 +179,7 @@ def _ignored(vocabulary: Vocabulary, definition: Definition, number: int, value:
     host = value.lower().removeprefix("*.").rstrip(".")
     if name == "domain" and _HOST.fullmatch(host):
         return host
-    # The definition of a custom type without any source is wrong and already reported.
+    # A custom type without finders is already reported.
     if vocabulary.custom.get(name) != ():
         message = f"`{value}` is not an entity of the type `{name}`"
         definition.report.add(locate(definition.node, ("ignore", number)), "E097", message)

@@ -1,4 +1,4 @@
-"""Diagnostics of one rule file, with positions and excerpts; their codes and help texts are in `diagnostics.toml`."""
+"""Diagnostics of a rule file with positions and excerpts; `diagnostics.toml` describes their codes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from reducer.errors import Diagnostic, Edit, Location
 
 MAX_DIAGNOSTICS = 100
-"""Diagnostics of one file."""
+"""The maximum number of diagnostics per file."""
 _EXCERPT = 200
 _MAX_COLUMN = 1000
 UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -22,7 +22,7 @@ UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-
 
 
 class Entry(NamedTuple):
-    """A kind of problem: its cause in one sentence, general advice, and an example written wrong and right."""
+    """A kind of problem: its cause in one sentence, the default advice, and a wrong and a right example."""
 
     name: str
     cause: str
@@ -33,41 +33,41 @@ class Entry(NamedTuple):
 
 @cache
 def catalogue() -> Mapping[str, Entry]:
-    """Return every kind of problem by its code."""
+    """Return all kinds of problems by code."""
     text = files("reducer.rules").joinpath("diagnostics.toml").read_text(encoding="utf-8")
     return {code: Entry(**entry) for code, entry in tomllib.loads(text).items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters of a line: `line` and `column` count from 1."""
+    """A range of characters in a line; `line` and `column` count from 1."""
 
     line: int
     column: int
     width: int
 
     def edit(self, text: str) -> tuple[Edit, ...]:
-        """Return the fix that replaces these characters with `text`."""
+        """Return the fix that replaces this range with `text`."""
         return (Edit(self.line, self.column, self.width, text),)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Collects the diagnostics of the rule file `file`, at most `MAX_DIAGNOSTICS`."""
+    """Collects at most `MAX_DIAGNOSTICS` diagnostics of a rule file."""
 
     file: str
     lines: tuple[str, ...]
-    found: list[Diagnostic] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
 
     def add(self, span: Span, code: str, message: str, help: str = "", fix: tuple[Edit, ...] = ()) -> None:
-        """Add a diagnostic at a span; without `help` it has the advice of its code."""
-        if len(self.found) == MAX_DIAGNOSTICS:
+        """Add a diagnostic at a span; without `help`, use the default advice of its code."""
+        if len(self.problems) == MAX_DIAGNOSTICS:
             return
         row = min(span.line, len(self.lines))
         line = self.lines[row - 1]
         column = min(span.column, len(line) + 1)
         shown = line[: max(_EXCERPT, column + 20)] if column <= _MAX_COLUMN else ""
-        self.found.append(
+        self.problems.append(
             Diagnostic(
                 Location(self.file, row, column),
                 code,
@@ -80,21 +80,21 @@ class Report:
         )
 
     def in_order(self) -> list[Diagnostic]:
-        """Return the diagnostics by line, one for each place: the first one found explains the others."""
+        """Return the first diagnostic at each position, ordered by line: later ones are consequences of the first."""
         first: dict[Location, Diagnostic] = {}
-        for problem in self.found:
+        for problem in self.problems:
             first.setdefault(problem.location, problem)
         return sorted(first.values(), key=lambda problem: problem.location)
 
 
 def shortened(text: str) -> str:
-    """Return what a message quotes of `text`: its first line, at most 60 characters."""
+    """Shorten a text for a message to at most 60 characters of its first line."""
     head = text.split("\n", 1)[0]
     return head if len(head) <= 60 and head == text else head[:59] + "…"
 
 
 def quoted(text: str) -> str:
-    """Write `text` in quotes, without escapes if possible."""
+    """Put a text in quotes, without escapes if possible."""
     if '"' not in text and "\\" not in text:
         return f'"{text}"'
     if "'" not in text:

@@ -1,4 +1,4 @@
-"""Corrects rule files: misspelt keys, actions and entity types, and missing quotes. Everything else stays."""
+"""Corrects misspelt keys, actions and entity types, and missing quotes in rule files."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ _BREAK = re.compile("(\r\n|\r|\n)")
 
 
 def fixed(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return rule files, by their names, with every error corrected whose `fix` is known.
+    """Apply the fixes of all errors to rule files, which are given and returned by name.
 
-    Edits are made only if the files have fewer errors after them, or if more of a file becomes readable YAML.
-    Correcting the result again changes nothing.
+    Edits that neither reduce the number of errors nor make more of a file valid YAML are not applied. Fixing the
+    result again changes nothing.
     """
     texts = dict(files)
     problems = compile_rules(texts.items())[1]
     while True:
-        # One edit of a line at a time: the next one may be at another column after it.
+        # Apply one edit per line at a time, because it can change the columns of the next one.
         edits = {(p.location.file, edit.line): edit for p in problems if p.severity == "error" for edit in p.fix}
-        tried = dict(texts)
+        edited = dict(texts)
         for (name, _), edit in edits.items():
-            tried[name] = _edited(tried[name], edit)
-        found = compile_rules(tried.items())[1]
-        if _rank(found) >= _rank(problems):
+            edited[name] = _edited(edited[name], edit)
+        remaining = compile_rules(edited.items())[1]
+        if _rank(remaining) >= _rank(problems):
             return texts
-        texts, problems = tried, found
+        texts, problems = edited, remaining
 
 
 def _rank(problems: Sequence[Diagnostic]) -> tuple[int, int, int]:
-    """Rank problems: a text that is not YAML is worse than any other error, and hides the errors below it."""
+    """Rank problems: invalid YAML is worse than any other error, because it hides the errors below it."""
     errors = [problem for problem in problems if problem.severity == "error"]
-    unread = [problem for problem in errors if "E030" <= problem.code < "E050"]
-    return len(unread), -sum(problem.location.line for problem in unread), len(errors)
+    unreadable = [problem for problem in errors if "E030" <= problem.code < "E050"]
+    return len(unreadable), -sum(problem.location.line for problem in unreadable), len(errors)
 
 
 def _edited(data: bytes, edit: Edit) -> bytes:

@@ -1,4 +1,4 @@
-"""Rules in words: what the model is told once, instead of notes inside the data, and what an analyst reads."""
+"""Describes rules in words: once for the model, instead of notes inside the data, and for analysts."""
 
 from __future__ import annotations
 
@@ -9,33 +9,34 @@ from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations.keep import Keep
 from reducer.operations.op import enumerated, named
 from reducer.rules.model import Rule, Ruleset, Step, When
+from reducer.rules.validation import listed
 
 _INTRODUCTION = (
     "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out."
 )
 _MAX_PARTS = 8
-"""Parts of the instructions for one rule: every request pays for them."""
+"""The maximum number of parts per rule: every request contains all instructions."""
 
 
 class Description(NamedTuple):
-    """What one or two steps do, in words without a subject: `line` is that of the first, 0 for the whole rule."""
+    """What a step does, without a subject: "keeps …". `line` is its line in the file, or 0 for the whole rule."""
 
     line: int
     text: str
 
 
 def instructions(ruleset: Ruleset, tools: Iterable[str] | None = None) -> str:
-    """Return what the rules for `tools`, or all rules, do: one line for each rule, empty without rules.
+    """Describe the rules for `tools`, or all rules, with one line per rule; empty if there are no rules.
 
-    The text depends on the rules alone, so that it is the same in every request.
+    The text depends only on the rules, so it is the same in every request.
     """
-    names: dict[tuple[str, ...], tuple[Rule, list[str]]] = {}
+    named_rules: dict[tuple[str, ...], tuple[Rule, list[str]]] = {}
     if tools is None:
-        names = {rule.tools: (rule, list(rule.tools)) for rule in ruleset.rules}
+        named_rules = {rule.tools: (rule, list(rule.tools)) for rule in ruleset.rules}
     for tool in sorted(set(tools or ())):
         if (rule := ruleset.rule_for(tool)) is not None:
-            names.setdefault(rule.tools, (rule, []))[1].append(tool)
-    lines = [f"- {', '.join(f'`{name}`' for name in found)}: {_in_short(rule)}." for rule, found in names.values()]
+            named_rules.setdefault(rule.tools, (rule, []))[1].append(tool)
+    lines = [f"- {listed(names)}: {_in_short(rule)}." for rule, names in named_rules.values()]
     return "\n".join([_INTRODUCTION, *lines]) if lines else ""
 
 
@@ -43,34 +44,34 @@ def _in_short(rule: Rule) -> str:
     parts = list(dict.fromkeys(description.text for description in _steps(rule.steps)))
     if rule.max_chars is not None:
         parts.append(_target(rule.max_chars))
-    # The last part shortens most, so it always stays.
+    # Always keep the last part, because it shortens most.
     if len(parts) > _MAX_PARTS:
         parts = [*parts[: _MAX_PARTS - 2], "shortens other parts too", parts[-1]]
     return "; ".join(parts)
 
 
 def descriptions(rule: Rule) -> list[Description]:
-    """Return what a rule does: "keeps the 20 newest `resolutions` by `last_seen`, each with `hostname`", and so on."""
+    """Describe each step of a rule, and the rule as a whole: "keeps the 20 newest `hosts` by `last_seen`"."""
     whole = [] if rule.max_chars is None else [_target(rule.max_chars)]
     if rule.all_keys:
         whole.append("keeps every key of every object; removed values become empty")
     for types in dict.fromkeys(step.preserves for step in rule.steps if step.preserves):
         lines = [str(step.location.line) for step in rule.steps if step.preserves == types]
         where = f" in {'line' if len(lines) == 1 else 'lines'} {enumerated(lines)}"
-        whole.append(f"preserves {enumerated(grouped(types))}{where if len(lines) < len(rule.steps) else ''}")
-    whole += (f"preserves at most {count:,} values of {enumerated(grouped(types))}" for types, count in rule.bounds)
+        whole.append(f"preserves {enumerated(_grouped(types))}{where if len(lines) < len(rule.steps) else ''}")
+    whole += (f"preserves at most {count:,} values of {enumerated(_grouped(types))}" for types, count in rule.bounds)
     gate = [] if rule.when is None else [Description(0, f"applies only if {_gate(rule.when)}")]
     return [*gate, *_steps(rule.steps), *(Description(0, text) for text in whole)]
 
 
-def grouped(types: Collection[str]) -> list[str]:
-    """Return the names of entity types, with a group in place of all its types."""
-    names, left = [], set(types)
+def _grouped(types: Collection[str]) -> list[str]:
+    """Return the names of entity types, replacing all types of a group with the name of the group."""
+    names, remaining = [], set(types)
     for group in sorted(GROUPS, key=lambda group: -len(GROUPS[group])):
-        if left.issuperset(GROUPS[group]):
+        if remaining.issuperset(GROUPS[group]):
             names.append(group)
-            left.difference_update(GROUPS[group])
-    return [*names, *(kind for kind in TYPES if kind in left), *sorted(left.difference(TYPES))]
+            remaining.difference_update(GROUPS[group])
+    return [*names, *(kind for kind in TYPES if kind in remaining), *sorted(remaining.difference(TYPES))]
 
 
 def _target(max_chars: int) -> str:
@@ -93,7 +94,7 @@ def _steps(steps: Iterable[Step]) -> list[Description]:
 
 
 def _selects_items(before: Step, step: Step) -> bool:
-    """Return whether the step before selects the items whose keys a step selects."""
+    """Return whether the previous step selects the items whose keys this step selects."""
     same = before.path.text == step.path.text and before.when == step.when
     return same and bool(before.op.shortens()) and not before.op.names()
 

@@ -1,4 +1,4 @@
-"""Rule files as data: validated models of their keys, and the compiled rules that the engine runs."""
+"""Models of rule files, and the compiled rules that the engine runs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from reducer.operations.op import Op
 from reducer.paths import Path
 
 SNAPSHOTS = (".json", ".txt")
-"""How the names of snapshots end: JSON for any result, `.txt` for a text."""
+"""The file extensions of snapshots: `.json` for any result, `.txt` for a text."""
 
 
 class Model(BaseModel):
-    """A mapping of a rule file: no key but its own."""
+    """A mapping in a rule file, which allows no unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True, defer_build=True)
 
 
 class NonEmpty(Model):
-    """A mapping of a rule file with at least one key; `expected` says which."""
+    """A mapping in a rule file with at least one key; `expected` is part of the error message."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
     expected: ClassVar[str]
@@ -40,7 +40,7 @@ class NonEmpty(Model):
 
 
 class When(NonEmpty):
-    """A gate, evaluated on the return as it arrived: it has at least `min_chars` characters, and `where` holds."""
+    """A gate, evaluated on the original return: it has at least `min_chars` characters, and `where` holds."""
 
     expected = "`min_chars` or `where`"
 
@@ -51,19 +51,18 @@ class When(NonEmpty):
 def _file_name(value: Any) -> Any:
     name = PurePosixPath(value) if type(value) is str else None
     if name is not None and (name.is_absolute() or ".." in name.parts or set(value) & set("\\\0")):
-        raise PydanticCustomError("E098", "expected a file in the folder of the rule file or below")
+        raise PydanticCustomError("E098", "the file must be in the folder of the rule file or below it")
     return value
 
 
 FileName = Annotated[str, BeforeValidator(_file_name)]
-"""A file in the folder of the rule file or below."""
+"""A file in the folder of the rule file or below it."""
 
 
 class Given(Model):
     """The content that an inline test starts from.
 
-    A `history` gives the return of a tool of the rule: the only one, or the one with the call id `call` (`ID#2`: the
-    second with that id).
+    A `history` must contain exactly one return of a tool of the rule, unless `call` selects one by its call id.
     """
 
     model_config = ConfigDict(
@@ -74,7 +73,7 @@ class Given(Model):
     )
 
     json_: Any = Field(None, alias="json", description="The content of the return, written as YAML.")
-    text: str | None = Field(None, description="The content of the return, a text.")
+    text: str | None = Field(None, description="The content of the return if it is a text.")
     file: FileName | None = Field(None, description="A file with the content: JSON, or text if its name ends in .txt.")
     history: FileName | None = Field(None, description="A stored history with one return of a tool of this rule.")
     call: str | None = Field(None, description="The call id of the return; `ID#2` is the second with that id.")
@@ -85,7 +84,7 @@ class Given(Model):
         if len(sources) != 1:
             raise PydanticCustomError("E024", "expected exactly one of `json`, `text`, `file`, `history`")
         if "call" in self.model_fields_set and "history" not in sources:
-            raise PydanticCustomError("E020", "`call` selects a return of a `history`")
+            raise PydanticCustomError("E020", "`call` is valid only with `history`")
         return self
 
 
@@ -97,7 +96,7 @@ def _share(value: Any) -> Any:
 
 _SHARE = Annotated[str, Field(pattern=r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%$")]
 Share = Annotated[float, BeforeValidator(_share, json_schema_input_type=_SHARE)]
-"""A share of a whole, written as 80%."""
+"""A share, written as 80%."""
 
 
 def _snapshot(name: str) -> str:
@@ -107,20 +106,20 @@ def _snapshot(name: str) -> str:
 
 
 class Expect(NonEmpty):
-    """What an inline test expects of the result."""
+    """The expectations of an inline test."""
 
     expected = "at least one expectation"
 
     unchanged: bool | None = Field(None, description="`true`: the rule changes nothing; `false`: it changes something.")
     equals: Any = Field(None, description="The whole result.")
-    contains: Names | None = Field(None, description="A text, or several, that a text of the result contains.")
-    not_contains: Names | None = Field(None, description="A text, or several, that no text of the result contains.")
+    contains: Names | None = Field(None, description="One or several texts that must occur in the result.")
+    not_contains: Names | None = Field(None, description="One or several texts that must not occur in the result.")
     max_chars: int | None = Field(None, ge=0, description="The result has at most this many characters.")
     min_reduction: Share | None = Field(None, description="The result is smaller by at least this share: `80%`.")
-    values: dict[str, Any] | None = Field(None, description="JMESPath expressions, each with its value on the result.")
-    preserves: EntityTypes | None = Field(None, description="All entities of these types are in the result too.")
+    values: dict[str, Any] | None = Field(None, description="JMESPath expressions with their expected values.")
+    preserves: EntityTypes | None = Field(None, description="The result still contains all entities of these types.")
     snapshot: Annotated[FileName, AfterValidator(_snapshot)] | None = Field(
-        None, description="A file beside the rule file with the whole result."
+        None, description="A file with the whole result, next to the rule file."
     )
 
 
@@ -131,27 +130,29 @@ class Test(Model):
 
     name: str = Field(min_length=1, description="What the test shows.")
     given: Given = Field(description="The content of a return: exactly one of `json`, `text`, `file`, `history`.")
-    expect: Expect = Field(description="What holds for the result.")
+    expect: Expect = Field(description="What the test expects of the result.")
 
 
 class StepKeys(Model):
-    """The keys that every step may have beside those of its operation."""
+    """The keys that every step can have in addition to those of its operation."""
 
     path: Place | None = Field(None, description="The places, in JMESPath: `items[*].tags`. Default: the whole return.")
-    when: When | None = Field(None, description="The step runs only if this holds for the return as it arrived.")
-    preserve: Preserved | None = Field(None, description="Entity types that survive this step, not those of the rule.")
+    when: When | None = Field(None, description="The step runs only if this holds for the original return.")
+    preserve: Preserved | None = Field(
+        None, description="Entity types that survive this step, instead of those of the rule."
+    )
 
 
 class EntityKeys(Model):
     """The definition of one entity type in a rule file."""
 
-    pattern: Names | None = Field(None, description="A regex, or several (needs the extra `patterns`).")
+    pattern: Names | None = Field(None, description="One or several regexes (requires the extra `patterns`).")
     words: Names | None = Field(None, description="The words that are entities of this type.")
     words_file: (
         Annotated[tuple[Annotated[FileName, Field(min_length=1)], ...], ONE_OR_LIST, Field(min_length=1)] | None
-    ) = Field(None, description="A text file beside the rule file with a word on each line.")
-    case_sensitive: bool | None = Field(None, description="`true`: words match only as they are written here.")
-    ignore: Names | None = Field(None, description="Values that look like an entity of this type, but are not.")
+    ) = Field(None, description="A text file with one word per line, next to the rule file.")
+    case_sensitive: bool | None = Field(None, description="`true`: upper and lower case must match.")
+    ignore: Names | None = Field(None, description="Values that look like entities of this type but are not.")
 
 
 def _version(value: Any) -> Any:
@@ -164,30 +165,34 @@ _Definitions = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RuleFile(Model):
-    """The keys of a rule file; operations check the steps, entities and conditions are checked for all files."""
+    """The keys of a rule file. Operations check the steps; `definitions` checks entities and conditions."""
 
     version: Annotated[Literal[1], BeforeValidator(_version)] = Field(description="The version of the rule language.")
     tool: Names = Field(description="The tool whose returns are reduced: a name, a glob such as `vt_*`, or a list.")
-    description: str = Field("", description="What is kept and why, in a sentence for colleagues.")
+    description: str = Field("", description="A sentence for colleagues: what the rule keeps, and why.")
     when: When | None = Field(None, description="The rule is used only if this holds for the return.")
     keys: Literal["all"] | None = Field(None, description="`all`: every object keeps all of its keys.")
     steps: Annotated[list[Any], Field(min_length=1)] | None = Field(
-        None, description="What the rule does, from top to bottom, each step on the result of the previous one."
+        None, description="The steps run from top to bottom, each on the result of the previous one."
     )
-    preserve: Preserved | None = Field(None, description="Entity types that survive: a list, or each with a maximum.")
+    preserve: Preserved | None = Field(
+        None, description="Entity types that survive: a list, or a mapping of types to maximum numbers."
+    )
     max_chars: int | None = Field(None, ge=1, description="Target size in characters after the steps.")
-    entities: _Definitions | None = Field(None, description="Custom entity types and ignored values of the folder.")
+    entities: _Definitions | None = Field(
+        None, description="Custom entity types and ignored values, for all rule files of the folder."
+    )
     conditions: _Definitions | None = Field(None, description="Conditions by name, for all rule files of the folder.")
     tests: list[Test] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
 
 
 SHARED_KEYS = ("version", "description", "entities", "conditions")
-"""The keys of a rule file without a tool, which only defines entities and conditions."""
+"""The keys of a rule file that only defines entities and conditions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One compiled step: `number` counts from 1; entities of the types in `preserves` stay whatever it removes."""
+    """A compiled step; `number` counts from 1, and entities of the types in `preserves` always survive it."""
 
     number: int
     path: Path
@@ -198,38 +203,33 @@ class Step:
 
     @property
     def name(self) -> str:
-        """The action and the path."""
+        """Return the action and the path."""
         return f"{self.op.verb()} {self.path.text}"
 
 
 @dataclass(frozen=True, slots=True)
 class TextPaths:
-    """The way of a rule through a value.
-
-    `names` leads on from an object by its keys, `every` by any key, `items` from a list to its items (None: by the same
-    names). With `here` a text is read as the value that it encodes; with `all` every text below is too.
-    """
+    """The texts in a value that a rule reads as structure."""
 
     names: Mapping[str, TextPaths]
+    """The texts below each key of an object."""
     every: TextPaths | None
+    """The texts below any other key of an object."""
     items: TextPaths | None
+    """The texts below the items of a list. None if keys pass through the list."""
     here: bool
+    """The value itself is opened if it is a text."""
     all: bool
+    """Every text below the value is opened."""
 
     def of_items(self) -> TextPaths | None:
-        """Return the way from a list to its items."""
+        """Return the texts below the items of a list."""
         return self.items or (self if self.names or self.every else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One compiled rule.
-
-    `preserved`: the preserved types by number of the step; first none, last those of `max_chars`. `bounds`: how many
-    values of some types are preserved at most. `types`: all types that are scanned for, as `vocabulary` defines them.
-    `statically_idempotent`: a second pass over a result cannot change it. `text_paths`: the texts that it reads as
-    structure. `digest` identifies the text of its file.
-    """
+    """A compiled rule."""
 
     file: str
     tools: tuple[str, ...]
@@ -239,23 +239,38 @@ class Rule:
     steps: tuple[Step, ...]
     max_chars: int | None
     preserved: tuple[frozenset[str], ...]
+    """The preserved entity types by the number of the step. The first set is empty, the last is for `max_chars`."""
     bounds: tuple[tuple[frozenset[str], int], ...]
+    """The maximum number of preserved values of some entity types."""
     types: frozenset[str]
+    """All entity types that the engine scans for."""
     vocabulary: Vocabulary
     statically_idempotent: bool
+    """A second pass cannot change the result of the first."""
     text_paths: TextPaths | None
     tests: tuple[Test, ...]
     digest: str = ""
+    """Identifies the text of the rule file."""
 
     @property
     def name(self) -> str:
-        """The first tool name or glob."""
+        """Return the first tool name or glob."""
         return self.tools[0]
+
+    @property
+    def version(self) -> str:
+        """The file and the digest of its text, which an archive stores with each original."""
+        return f"{self.file}@{self.digest}"
+
+    @property
+    def restores(self) -> bool:
+        """Whether `preserve` covers `max_chars` or steps other than `truncate`."""
+        return bool(self.preserved[-1]) or any(step.preserves and not step.op.cuts_blindly for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    """Rules ready to run: `rule_for` returns the rule of a tool name, or None; `warnings` do not prevent their use."""
+    """Rules that are ready to run; `rule_for` returns the rule of a tool name, or None."""
 
     rules: tuple[Rule, ...]
     rule_for: Callable[[str], Rule | None]

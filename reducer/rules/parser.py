@@ -1,6 +1,6 @@
 """Reads YAML text into a tree with positions.
 
-Refuses what the rule language does not have: aliases, tags, duplicate keys, values that YAML versions read differently.
+Reports what rules do not allow: aliases, tags, duplicate keys, and values that YAML versions interpret differently.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from reducer.rules.diagnostics import UNREADABLE, Report, Span, quoted, shortene
 from reducer.rules.syntax import explain, unquoted
 
 MAX_CHARS = 250_000
-"""Characters of a rule file: the pure parser takes up to 27 µs for each."""
+"""The maximum length of a rule file: the pure parser needs up to 27 µs per character."""
 MAX_DEPTH = 64
-"""Levels of nesting: rules need six, inline samples some more."""
+"""The maximum number of levels: rules need six, inline samples a few more."""
 MAX_DIGITS = 640
-"""Characters of a number: `int` reads as many under every setting of the interpreter's own limit."""
+"""The maximum length of a number: `int` accepts this many digits under every setting of the interpreter."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScalarNode(Span):
-    """A single value: `raw` is its source text with quotes; its span is on the first line."""
+    """A single value; `raw` is its source with quotes, and the span covers its first line."""
 
     value: str | int | float | bool | None
     style: Literal["plain", "single", "double", "literal", "folded"]
@@ -39,9 +39,9 @@ class ScalarNode(Span):
 
 @dataclass(frozen=True, slots=True)
 class MappingNode(Span):
-    """An object: `entries` are its keys, each a distinct text, with their values, in the order of the file.
+    """An object with distinct keys.
 
-    `incomplete`: a wrong entry was left out, so that a missing key is no further problem.
+    `incomplete` is true if an invalid entry is left out, so a missing key is not reported as well.
     """
 
     entries: tuple[tuple[ScalarNode, Tree], ...]
@@ -50,7 +50,7 @@ class MappingNode(Span):
 
 @dataclass(frozen=True, slots=True)
 class SequenceNode(Span):
-    """A list with its `items` in the order of the file."""
+    """A list."""
 
     items: tuple[Tree, ...]
 
@@ -61,7 +61,7 @@ Place: TypeAlias = tuple[str | int, ...]
 
 
 def plain(tree: Tree) -> Any:
-    """Return `tree` as dicts, lists and scalars."""
+    """Convert a tree to dicts, lists and scalars."""
     if isinstance(tree, MappingNode):
         return {str(key.value): plain(value) for key, value in tree.entries}
     if isinstance(tree, SequenceNode):
@@ -70,9 +70,9 @@ def plain(tree: Tree) -> Any:
 
 
 def locate(tree: Tree, place: Sequence[str | int], *, key: bool = False) -> Tree:
-    """Return the node at `place`, or its nearest ancestor that exists.
+    """Return the node at `place`, or its nearest existing ancestor.
 
-    With `key=True` the node is the last key of `place` instead of its value.
+    With `key=True`, return the last key of `place` instead of its value.
     """
     node = tree
     for number, step in enumerate(place):
@@ -93,7 +93,7 @@ _DOUBLED = re.compile("''|.", re.DOTALL)
 
 
 def part(node: Tree, offset: int, width: int) -> Span:
-    """Return characters of the value of a text, from `offset` (from 0); the start of one with several lines."""
+    """Return the span of `width` characters at `offset` in a text; if it has several lines, start at its first."""
     column = node.column
     if isinstance(node, ScalarNode) and "\n" not in node.raw and node.style not in ("literal", "folded"):
         if node.style == "plain":
@@ -105,14 +105,14 @@ def part(node: Tree, offset: int, width: int) -> Span:
 
 
 def replaced(node: Tree, value: str) -> tuple[Edit, ...]:
-    """Return the edit that replaces the value of a scalar and keeps its quotes; none if that is not one word."""
+    """Return the edit that replaces the value of a scalar and keeps its quotes, if its source contains the value."""
     if not isinstance(node, ScalarNode) or str(node.value) not in node.raw or "\n" in node.raw:
         return ()
     return node.edit(node.raw.replace(str(node.value), value))
 
 
 _FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Ten times as fast as the pure parser, which says more precisely what is wrong."""
+"""Ten times as fast as the pure parser, which reports errors more precisely."""
 _YAML_ERRORS = (MarkedYAMLError, ValueError, OverflowError)
 _STYLES: dict[str | None, Any] = {"'": "single", '"': "double", "|": "literal", ">": "folded"}
 _ANCHOR = re.compile(r"&([\w-]+)")
@@ -129,48 +129,48 @@ _AMBIGUOUS = {
     "int": ("E041", "a number", ", or only digits for the number"),
     "float": ("E041", "a number", ", or only digits for the number"),
 }
-"""Code, kind and more help by what YAML 1.1 reads where YAML 1.2 reads a text or something else."""
+"""The code, kind and additional help for the types that YAML 1.1 finds in what may be a text."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
 _RESOLVERS: Any = Resolver.yaml_implicit_resolvers
-"""The tags of YAML 1.1 with their patterns, by the first character of a value."""
+"""The patterns of YAML 1.1 with their tags, by the first character of a value."""
 _START = Span(1, 1, 1)
 
 
 class _Unreadable(Exception):
-    """The rest of the text is not read: span, code, message."""
+    """Stops reading. The arguments are a span, a code and a message."""
 
 
 def parse(text: str | bytes, file: str) -> tuple[Tree | None, Report]:
-    """Read one YAML document, a text or UTF-8 bytes, and return its tree and a report of its problems.
+    """Read one YAML document from a text or UTF-8 bytes and return its tree and a report of its problems.
 
-    The tree is None if the text is not readable YAML: the report then has one error. Never raises.
+    If the text is not valid YAML, the tree is None and the report contains one error. Never raises.
     """
     decoded = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
     lines = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     report = Report(file, tuple(lines))
     _check_characters(text, report)
-    if report.found:
+    if report.problems:
         return None, report
     try:
         try:
             return _read("\n".join(lines), report, _FAST_LOADER), report
         except _YAML_ERRORS:
-            report.found.clear()
+            report.problems.clear()
             return _read("\n".join(lines), report, yaml.SafeLoader), report
     except (_Unreadable, *_YAML_ERRORS) as error:
-        report.found.clear()
+        report.problems.clear()
         report.add(*(error.args if isinstance(error, _Unreadable) else explain(report.lines, error)))
     return None, report
 
 
 def _check_characters(text: str | bytes, report: Report) -> None:
-    """Report the first reason why a text has a size or characters that are not read."""
+    """Report the first problem with the size, the encoding or the characters of a text."""
     if isinstance(text, bytes) and text[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return report.add(_START, "E001", "the file is UTF-16 text")
     if len(text) > MAX_CHARS:
         return report.add(_START, "E003", f"the rule file has more than {MAX_CHARS:,} characters")
-    found = ((row, match) for row, line in enumerate(report.lines, 1) if (match := UNREADABLE.search(line)))
-    row, match = next(found, (0, None))
+    invisible = ((row, match) for row, line in enumerate(report.lines, 1) if (match := UNREADABLE.search(line)))
+    row, match = next(invisible, (0, None))
     if match is not None:
         code, span = ord(match[0]), Span(row, match.start() + 1, 1)
         if isinstance(text, bytes) and 0xDC80 <= code <= 0xDCFF:
@@ -182,7 +182,7 @@ def _check_characters(text: str | bytes, report: Report) -> None:
 
 
 def _read(text: str, report: Report, loader_type: Any) -> Tree:
-    """Return the tree of the only document. Raise the errors of PyYAML and `_Unreadable`."""
+    """Return the tree of the only document. Raises `_Unreadable` and the errors of PyYAML."""
     loader = loader_type(text)
     try:
         loader.get_event()
@@ -194,7 +194,7 @@ def _read(text: str, report: Report, loader_type: Any) -> Tree:
         second: Any = loader.get_event()
         if start.version or start.tags or type(second) is not e.StreamEndEvent:
             extra = start if start.version or start.tags else second
-            raise _Unreadable(Span(*_at(extra), 3), "E008", "a rule file is one YAML document")
+            raise _Unreadable(Span(*_at(extra), 3), "E008", "a rule file can have only one YAML document")
     finally:
         loader.dispose()
     if isinstance(root, ScalarNode) and not root.raw:
@@ -208,7 +208,7 @@ def _at(event: Any) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the nodes of a text from the events of a loader; `anchors` are the names of the anchors in the text."""
+    """Builds the nodes of a text from the events of a loader; `anchors` are the names of its anchors."""
 
     text: str
     report: Report
@@ -216,7 +216,7 @@ class _Reader:
     anchors: frozenset[str]
 
     def node(self, depth: int) -> Tree:
-        """Return the next node, with at most `depth` levels."""
+        """Return the next node, which may have at most `depth` levels."""
         event = self.loader.get_event()
         if isinstance(event, e.ScalarEvent):
             return self._scalar(event)
@@ -245,15 +245,15 @@ class _Reader:
         return self.text[start.start_mark.index : end.end_mark.index]
 
     def _span(self, start: Any, end: Any) -> tuple[int, int, int]:
-        """Return line, column and width of a list or object in its first line."""
+        """Return the line, column and width of a list or object on its first line."""
         first, last = start.start_mark, end.end_mark
         whole = start.flow_style and last.line == first.line
         stop = last.column if whole else len(self.report.lines[first.line].rstrip())
         return (*_at(start), max(1, stop - first.column))
 
     def _refuse(self, event: Any, is_text: bool = False) -> None:
-        """Report an anchor, alias or tag, which is usually a text without its quotes."""
-        fault = unquoted(self.report.lines, event.start_mark.line, event.start_mark.column)
+        """Report an anchor, alias or tag, which is usually a text without quotes."""
+        fault = unquoted(self.report.lines[event.start_mark.line], Span(*_at(event), 1))
         self.report.add(*(fault if is_text else fault._replace(fix=())))
 
     def _scalar(self, event: Any) -> ScalarNode:
@@ -267,15 +267,15 @@ class _Reader:
             self._refuse(event)
             return replace(node, value=raw)
         if style != "plain":
-            # JSON writes one character as a pair of escapes such as `\ud83d\ude00`.
+            # JSON escapes some characters as pairs such as `\ud83d\ude00`.
             value = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if "\ufffd" in value and "\ufffd" not in event.value:
-                self.report.add(node, "E042", "an escape from \\ud800 to \\udfff lacks its other half", "remove it")
+                self.report.add(node, "E042", "escapes from \\ud800 to \\udfff are valid only in pairs", "remove it")
             return replace(node, value=value)
         return self._with_comment(node) or replace(node, value=self._plain_value(node, event.value.replace("\t", " ")))
 
     def _plain_value(self, node: ScalarNode, text: str) -> str | int | float | bool | None:
-        """Return the value of a scalar without quotes; report one that YAML 1.1 and 1.2 read differently."""
+        """Return the value of a scalar without quotes, and report it if YAML 1.1 and 1.2 disagree about it."""
         if text in _WORDS:
             return _WORDS[text]
         shown = shortened(text)
@@ -285,20 +285,20 @@ class _Reader:
                 return number
             self.report.add(node, "E041", f"the number `{shown}` is too large", "put it in quotes")
         elif _CURLY.fullmatch(text):
-            self.report.add(node, "E045", "curly quotes are not quotes in YAML")
+            self.report.add(node, "E045", "YAML does not read curly quotes as quotes")
         else:
             tags = (tag for tag, pattern in _RESOLVERS.get(text[:1], ()) if pattern.match(text))
             tag = next(tags, "").rpartition(":")[2]
             code, kind, more = _AMBIGUOUS.get(tag, ("", "", ""))
             if code:
                 message = f"`{shown}` is ambiguous without quotes: a text or {kind}"
-                # A date can only be meant as a text.
+                # A date is always meant as a text.
                 fix = node.edit(quoted(node.raw)) if tag == "timestamp" and "\n" not in node.raw else ()
                 self.report.add(node, code, message, f"write {quoted(shown)} for the text{more}", fix=fix)
         return text
 
     def _with_comment(self, node: ScalarNode) -> ScalarNode | None:
-        """Return and report an expression that ` #` cut: a bracket is closed in the comment only."""
+        """Return and report a whole expression that ` #` cuts: only the comment closes its bracket."""
         raw = node.raw
         missing = sum(map(raw.count, "([{")) - sum(map(raw.count, ")]}"))
         if missing <= 0 or "\n" in raw:
@@ -314,18 +314,18 @@ class _Reader:
         return replace(node, value=whole)
 
     def _sequence(self, start: Any, end: Any, items: tuple[Tree, ...]) -> Tree:
-        """Return a list, or the text that a filter such as `[?a == 'b']` is."""
+        """Return a list, or a text if it is a filter such as `[?a == 'b']`."""
         span, raw = self._span(start, end), self._raw(start, end)
         if not (start.flow_style and raw.startswith("[?")):
             return SequenceNode(*span, items)
         text = ScalarNode(*span, value=raw, style="plain", raw=raw)
-        fault = unquoted(self.report.lines, text.line - 1, text.column - 1)
-        self.report.found[:] = [one for one in self.report.found if one.location.line != text.line]
+        fault = unquoted(self.report.lines[text.line - 1], text)
+        self.report.problems[:] = [problem for problem in self.report.problems if problem.location.line != text.line]
         self.report.add(text, fault.code, fault.message, fault.help, fix=() if "\n" in raw else fault.fix)
         return text
 
     def _key(self, node: Tree, keys: dict[str, int]) -> ScalarNode | None:
-        """Return a key as a text, or None for a wrong one; `keys` has the lines of the keys before it."""
+        """Return a key as a text, or None if it is invalid; `keys` maps the previous keys to their lines."""
         if not isinstance(node, ScalarNode):
             self.report.add(node, "E016", "a key must be text, not a list or an object")
             return None

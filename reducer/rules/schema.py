@@ -1,4 +1,4 @@
-"""The JSON Schema of rule files, for editors: pydantic's own, with the descriptions of the operations."""
+"""The JSON Schema of rule files for editors, based on the schema of pydantic."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ONE_LINE = 1 << 30
 
 
 class _Generator(GenerateJsonSchema):
-    """A key that may be left out may not be null: in a rule file that is a key whose value was forgotten."""
+    """Does not allow null for optional keys: in a rule file, null means that the value is missing."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> Schema:
         return self.generate_inner(schema["schema"])
@@ -33,8 +33,8 @@ class _Generator(GenerateJsonSchema):
 def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditions: Iterable[str] = ()) -> Schema:
     """Return the JSON Schema (draft 2020-12) of rule files.
 
-    `tools` and `conditions` are suggested. `entities` are the types that rule files of the folder define: besides the
-    built-in types, only these are valid.
+    Editors suggest `tools` and `conditions`. `entities` are the custom entity types, which are valid in addition to the
+    built-in types.
     """
     models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, EntityKeys, *operations().values())
     _, whole = models_json_schema([(model, "validation") for model in models], schema_generator=_Generator)
@@ -69,7 +69,7 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
 
 
 def _step(common: Schema, actions: Mapping[str, Schema]) -> Schema:
-    """Return the schema of a step: the keys of every step and of all actions, and exactly one action."""
+    """Return the schema of a step, which requires exactly one action."""
     keys: dict[str, Schema] = dict(common["properties"])
     owners: dict[str, list[str]] = {}
     for action, schema in actions.items():
@@ -93,7 +93,7 @@ def _step(common: Schema, actions: Mapping[str, Schema]) -> Schema:
 
 
 def _tidy(schema: Any) -> Any:
-    """Remove what says nothing to an editor, and mark descriptions with code as Markdown."""
+    """Remove what editors do not use, and mark descriptions that contain code as Markdown."""
     if type(schema) is list:
         return [_tidy(item) for item in schema]
     if type(schema) is not dict:
@@ -119,13 +119,13 @@ def _summary(op: type[Op]) -> str:
 
 
 def hover(op: type[Op]) -> str:
-    """Describe an operation in Markdown: what it does, to what, and its examples."""
+    """Describe an operation in Markdown, with the types it works on and its examples."""
     on = enumerated(name for kind, name in _KINDS.items() if kind in op.accepts)
     return "\n\n".join([_summary(op), f"Works on {on}; other values stay.", *map(_shown, op.examples)])
 
 
 def _shown(example: Example) -> str:
-    """Show an example in Markdown: the step as in a rule file, the given content and the result."""
+    """Format an example as Markdown: the step, the given content and the result."""
     given, result = (json.dumps(value, ensure_ascii=False) for value in (example.given, example.result))
     step = "\n  ".join(f"{key}: {_yaml(item)}" for key, item in example.step.items())
     return (
@@ -134,6 +134,6 @@ def _shown(example: Example) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """Write a value in one line of YAML; as JSON if YAML would double its quotes."""
+    """Write a value as one line of YAML, or as JSON if YAML doubles its quotes."""
     text = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=_ONE_LINE).strip()[1:-1]
     return json.dumps(value, ensure_ascii=False) if "''" in text else text

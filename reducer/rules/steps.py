@@ -1,7 +1,7 @@
-"""What the steps of a rule read, remove and open, without running them.
+"""Analyses what the steps of a rule read, remove and open, without running them.
 
-`is_statically_idempotent` decides whether a second pass is needed (law 5), `lint` finds what is wrong or hardly
-intended, and `text_paths` names the texts that a rule reads as structure.
+`is_statically_idempotent` decides whether a second pass is needed (law 5), `lint` finds errors and probable mistakes,
+and `text_paths` determines which texts a rule reads as structure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PARTIAL = frozenset({"filter", "index", "slice", "pick"})
 
 
 class Conflict(NamedTuple):
-    """Step `reader` depends on the keys `chain` of the return, and step `remover` changes what is there."""
+    """Step `reader` depends on the value at `chain` in the return, and step `remover` can change it."""
 
     reader: Step
     chain: Chain
@@ -34,10 +34,10 @@ class Conflict(NamedTuple):
 
 
 def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
-    """Return whether all steps only select keys and items, and none can change what a condition reads.
+    """Return whether all steps only select keys and items, and no step can change what a condition reads.
 
-    It only decides whether the engine can skip the second pass: loading rejects no rule for it. `check` searches for
-    counterexamples to other rules (`reducer.analysis.counterexamples`).
+    The engine skips the second pass for such rules. For other rules, `check` searches for counterexamples
+    (`reducer.analysis.counterexamples`); loading never rejects them.
     """
     structural = all(
         step.op.verb() in _STRUCTURAL and not step.preserves and not (step.when and step.when.where) for step in steps
@@ -46,7 +46,7 @@ def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
 
 
 def conflicts(steps: tuple[Step, ...]) -> Iterator[Conflict]:
-    """Yield each step that may choose otherwise in a second pass, with the step that changes what it depends on."""
+    """Yield the steps that may decide differently in a second pass, with the steps that change what they depend on."""
     for number, step in enumerate(steps):
         for base, chain, whole in _reads(step):
             removers = (later for later in steps[number:] if _removes(later, base, chain, whole))
@@ -54,7 +54,7 @@ def conflicts(steps: tuple[Step, ...]) -> Iterator[Conflict]:
 
 
 def _reads(step: Step) -> Iterator[tuple[Chain, Chain, bool]]:
-    """Yield what a step depends on: a chain below a base, of the whole return (true) or of one item after the other."""
+    """Yield what a step reads: a base, a chain below it, and whether it reads the whole return or single items."""
     place = names_of(step.path.shape)
     for shape, expression in step.path.filters:
         yield from ((names_of(shape), chain, False) for chain in expression.reads)
@@ -63,9 +63,9 @@ def _reads(step: Step) -> Iterator[tuple[Chain, Chain, bool]]:
 
 
 def _removes(step: Step, base: Chain, chain: Chain, whole: bool) -> bool:
-    """Return whether a step can remove or change what another one reads."""
+    """Return whether a step can remove or change what another step reads."""
     place, full = names_of(step.path.shape), (*base, *chain)
-    # Items of the list that is read one by one are removed as a whole: nothing depends on them any more.
+    # If the items are read one by one, a removed item takes everything that depends on it with it.
     if any((whole or len(items) > len(base)) and _overlap(items, full) for items in _shortened(step)):
         return True
     # Reading a value includes reading everything in it.
@@ -73,33 +73,33 @@ def _removes(step: Step, base: Chain, chain: Chain, whole: bool) -> bool:
 
 
 def _shortened(step: Step) -> list[Chain]:
-    """Return the lists that a step removes items from."""
+    """Return the lists from which a step removes items."""
     return [(*names_of(step.path.shape), *below) for below in step.op.shortens()]
 
 
 def _overlap(a: Chain, b: Chain) -> bool:
-    """Return whether one chain of keys may start with the other."""
+    """Return whether one chain may be the start of the other."""
     return all(x == y or "*" in (x, y) for x, y in zip(a, b, strict=False))
 
 
 def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:
-    """Yield what is wrong with steps, or hardly intended, in their order, at most one problem for each."""
+    """Yield errors and probable mistakes of steps, at most one for each step."""
     shortened = [items for step in steps for items in _shortened(step)]
     for number, step in enumerate(steps):
         after = (_after(before, step) for before in steps[:number])
-        found = _moving_index(step, shortened) or _on_each_item(step) or next(filter(None, after), None)
-        if found is not None:
-            yield step, found
+        problem = _moving_index(step, shortened) or _on_each_item(step) or next(filter(None, after), None)
+        if problem is not None:
+            yield step, problem
 
 
 def _moving_index(step: Step, shortened: list[Chain]) -> Problem | None:
-    """Find an index that names another item when the rule is applied again; `shortened` are lists that get shorter."""
+    """Find an index that refers to a different item after a step removes items from one of the `shortened` lists."""
     for number, token in enumerate(step.path.shape):
         place = names_of(step.path.shape[:number])
         if token[0] in ("slice", "pick") or (token[0] == "index" and token[1] < 0):
-            return "E066", "a path cannot count from the end or slice a list", ""
+            return "E066", "a path cannot use a slice or an index from the end", ""
         if token[0] == "index" and any(len(place) == len(items) and _overlap(place, items) for items in shortened):
-            return "E067", "a path cannot have an index into a list that a step shortens", ""
+            return "E067", "a path cannot use an index in a list that a step shortens", ""
     return None
 
 
@@ -122,7 +122,8 @@ def _after(earlier: Step, step: Step) -> Problem | None:
         if isinstance(earlier.op, Keep) and not any(_overlap(below, key.chain) for key in earlier.op.keep):
             return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
         targets = earlier.op.drop if isinstance(earlier.op, Drop) else ()
-        if any(one.key and not one.lists and below[: len(one.key.chain)] == one.key.chain for one in targets):
+        keys = [target.key.chain for target in targets if target.key and not target.lists]
+        if any(below[: len(chain)] == chain for chain in keys):
             return "W040", message, "remove one of the two steps"
     if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after):
         return "W041", f"{name} truncates texts in items that this step removes", ""
@@ -130,17 +131,17 @@ def _after(earlier: Step, step: Step) -> Problem | None:
 
 
 _Way: TypeAlias = tuple[str | int, ...]
-"""Keys from a value on, `*` for any key, with the integers below."""
+"""Keys from a value down, with `*` for any key and the integers below."""
 _ITEM, _HERE, _ALL = 0, 1, 2
-"""`_ITEM` is an item of a list. At the end of a way, `_HERE` reads a text, `_ALL` also every text below."""
+"""`_ITEM` is an item of a list. At the end of a way, `_HERE` opens a text, and `_ALL` also every text below."""
 
 
 def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
-    """Return the way of a rule's steps and gate into texts; None if only the root is read."""
+    """Return the texts that the steps and the gate of a rule read as structure, or None if they read only the root."""
 
     @cache
     def joined(ways: frozenset[_Way], inside: bool = False) -> TextPaths | None:
-        """Join ways into one, `inside` the items of a list; None if they read no text."""
+        """Join ways into one, or return None if they open no text; `inside` is true for the items of a list."""
         if not any(ways):
             return None
         steps_on = frozenset(way for way in ways if way and type(way[0]) is str)
@@ -148,7 +149,7 @@ def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
         others = frozenset(way[1:] for way in steps_on if way[0] == "*")
         below = {name: joined(others | {way[1:] for way in steps_on if way[0] == name}) for name, *_ in steps_on}
         names = {str(name): way for name, way in below.items() if way is not None and name != "*"}
-        # Items are what `[*]` names; keys and conditions pass through lists.
+        # `[*]` selects items; keys and conditions pass through lists.
         items = joined(steps_on | named, inside=True) if named or not inside else None
         here = any(way[:1] != (_ALL,) for way in ways if way)
         return TextPaths(MappingProxyType(names), joined(others), items, here=here, all=(_ALL,) in ways)
@@ -179,6 +180,6 @@ def _along(shape: Shape) -> _Way:
     way: list[str | int] = []
     for before, token in pairwise((("root",), *shape)):
         if token[0] in ("only", "nothing", "pick") or (token[0] == "flatten" and before[0] == "each"):
-            continue  # selects among the places so far
+            continue  # it only selects among the current places
         way.append(str(token[1]) if token[0] == "field" else "*" if token[0] == "values" else _ITEM)
     return tuple(way)

@@ -1,4 +1,4 @@
-"""Explains the syntax errors of PyYAML to people who do not know YAML: the place, the cause, the corrected text."""
+"""Explains the syntax errors of PyYAML to people who do not know YAML: where, why, and what to write instead."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from reducer.errors import Edit
 from reducer.rules.diagnostics import Span, quoted, shortened
 
 _MAX_LINE = 1000
-"""Characters of a line that is taken apart; longer lines are no rules that somebody typed."""
+"""The maximum length of a line that is analysed; nobody types longer lines."""
 _MAX_ABOVE = 50
-"""Lines above an error in which an unclosed quote is looked for."""
+"""The number of lines above an error that are searched for an unclosed quote."""
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'")
 _LINE = re.compile(rf"(\s*(?:-\s+)*)(?:({_QUOTED.pattern}|[^\s#\"'].*?)\s*:(?:\s+|$))?(.*)")
-"""The indentation with dashes, the key and the value of a line."""
+"""The indentation with dashes, the key and the value with its comment."""
 _CLOSING = {"[": "]", "{": "}"}
 
 
 class Fault(NamedTuple):
-    """A syntax error; `fix` adds missing quotes."""
+    """The arguments of `Report.add` for a syntax error; `fix` adds missing quotes."""
 
     span: Span
     code: str
@@ -33,149 +33,147 @@ class Fault(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line `- key: value # comment`: the key, and the value without the comment, with their columns from 0."""
+    """The key and the value of a line `- key: value # comment`, with their columns."""
 
-    start: int
+    key_column: int
     key: str
     column: int
     value: str
 
 
 def explain(lines: Sequence[str], error: Exception) -> Fault:
-    """Return what is wrong with a text that the pure parser refuses."""
+    """Explain an error that the pure parser raises for a text."""
     mark = error.problem_mark or error.context_mark if isinstance(error, MarkedYAMLError) else None
     if not isinstance(error, MarkedYAMLError) or mark is None:
-        return Fault(_span(0, 0), "E042", "an escape in this file is not a character")
-    row, column = at = _at(lines, mark)
-    start = _at(lines, error.context_mark or mark)
+        return Fault(Span(1, 1, 1), "E042", "an escape sequence in this file is not a valid character")
+    at, start = _position(lines, mark), _position(lines, error.context_mark or mark)
+    line, first_line = lines[at.line - 1], lines[start.line - 1]
     problem, context = error.problem or "", error.context or ""
     words = problem.replace("<block end>", "the end of the block").replace("<stream end>", "the end of the file")
-    unknown = Fault(_span(row, column), "E049", f"this is not valid YAML: {words}")
+    unknown = Fault(at, "E049", f"this is not valid YAML: {words}")
     if "character '\\t'" in problem:
-        return Fault(_span(row, column), "E036", "YAML does not allow a tab here")
-    if max(len(lines[row]), len(lines[start[0]])) > _MAX_LINE:
+        return Fault(at, "E036", "YAML does not allow a tab here")
+    if max(len(line), len(first_line)) > _MAX_LINE:
         return unknown
     if "quoted scalar" in context:
         if "escape" in problem:
-            escape = lines[row][max(column - 1, 0) : column + 1]
-            return Fault(_span(row, column - 1, 2), "E042", f"`{escape}` is not an escape in double quotes")
-        return Fault(_span(*start), "E034", "this quote is not closed")
+            escape = line[max(at.column - 2, 0) : at.column]
+            return Fault(Span(at.line, at.column - 1, 2), "E042", f"`{escape}` is not an escape sequence")
+        return Fault(start, "E034", "this quote is not closed")
     in_flow = context.startswith("while parsing a flow")
     return (
-        _value(lines, at, in_flow)
-        or _value(lines, start, in_flow)
-        or _unclosed_above(lines, row)
+        _value(line, at, in_flow)
+        or _value(first_line, start, in_flow)
+        or _unclosed_above(lines, at.line)
         or _bracket(lines, at, start, problem)
-        or _missing_space(lines, start[0], problem)
-        or _layout(lines[row], at, start, error)
+        or _missing_space(lines, start.line, problem)
+        or _layout(line, at, start, error)
         or unknown
     )
 
 
-def unquoted(lines: Sequence[str], row: int, column: int) -> Fault:
-    """Explain a key, value or item at a row and column that starts with a character that YAML reserves."""
-    first = lines[row][column : column + 1]
-    code = "E031" if first in _CLOSING else "E030"
-    return _needs_quotes(code, f"text that starts with `{first}`", lines, (row, column))
+def unquoted(line: str, at: Span) -> Fault:
+    """Explain a key, value or item that starts with a reserved character."""
+    first = _character(line, at)
+    return _needs_quotes("E031" if first in _CLOSING else "E030", f"text that starts with `{first}`", line, at)
 
 
-def _needs_quotes(code: str, what: str, lines: Sequence[str], at: tuple[int, int], *, text: str = "") -> Fault:
-    """Return a fault in the key, value or item at a row and column, which needs quotes around `text`."""
-    (row, column), line, shown = at, lines[at[0]], "{}"
-    parts = _parts(line)
-    match = re.match(r"\[[^\]]*\]?|[^,\[\]{}]*", line[column : column + _MAX_LINE])
-    found = match[0].rstrip() if match else ""
-    if column == parts.column:
-        found, shown = parts.value, f"{parts.key}: {{}}" if parts.key else "{}"
-    elif column == parts.start and parts.key:
-        found, shown = parts.key, "{}:"
-    text = quoted(text or found)
-    help, fix = f"write {shortened(shown.replace('{}', text))}", Span(row + 1, column + 1, len(found)).edit(text)
-    return Fault(_span(row, column, len(found)), code, f"{what} needs quotes", help, fix=fix)
+def _needs_quotes(code: str, what: str, line: str, at: Span, *, text: str = "") -> Fault:
+    """Return a fault for the key, value or item at a position, which needs quotes around it or around `text`."""
+    parts, shown = _parts(line), "{}"
+    match = re.match(r"\[[^\]]*\]?|[^,\[\]{}]*", line[at.column - 1 : at.column - 1 + _MAX_LINE])
+    source = match[0].rstrip() if match else ""
+    if at.column == parts.column:
+        source, shown = parts.value, f"{parts.key}: {{}}" if parts.key else "{}"
+    elif at.column == parts.key_column and parts.key:
+        source, shown = parts.key, "{}:"
+    text = quoted(text or source)
+    span = Span(at.line, at.column, len(source))
+    return Fault(span, code, f"{what} needs quotes", f"write {shortened(shown.replace('{}', text))}", span.edit(text))
 
 
-def _span(row: int, column: int, width: int = 1) -> Span:
-    return Span(row + 1, column + 1, width)
+def _character(line: str, at: Span) -> str:
+    return line[at.column - 1 : at.column]
 
 
-def _at(lines: Sequence[str], mark: Mark) -> tuple[int, int]:
-    return (mark.line, mark.column) if mark.line < len(lines) else (len(lines) - 1, len(lines[-1]))
+def _position(lines: Sequence[str], mark: Mark) -> Span:
+    if mark.line < len(lines):
+        return Span(mark.line + 1, mark.column + 1, 1)
+    return Span(len(lines), len(lines[-1]) + 1, 1)
 
 
 def _parts(line: str) -> _Line:
     match = _LINE.fullmatch(line) if len(line) <= _MAX_LINE else None
     if match is None:
-        return _Line(-1, "", -1, "")
+        return _Line(0, "", 0, "")
     value = match[3]
     for comment in re.finditer(r"(?:^|[ \t])#", value):
         head = value[: comment.start()]
         if _is_balanced(head) and not head.count('"') % 2:
             value = head
             break
-    return _Line(match.end(1), match[2] or "", match.start(3), value.rstrip())
+    return _Line(match.end(1) + 1, match[2] or "", match.start(3) + 1, value.rstrip())
 
 
 def _is_balanced(text: str) -> bool:
     return all(text.count(left) == text.count(right) for left, right in ("[]", "{}", "()"))
 
 
-def _value(lines: Sequence[str], at: tuple[int, int], in_flow: bool) -> Fault | None:
-    """Explain an error in a value, or a key, that is a text without its quotes."""
-    (row, column), line = at, lines[at[0]]
+def _value(line: str, at: Span, in_flow: bool) -> Fault | None:
+    """Explain an error in a key or value that needs quotes."""
     parts = _parts(line)
-    value, first = parts.value, parts.value[:1]
-    if not value or not parts.column <= column <= parts.column + len(value):
+    value, first, start = parts.value, parts.value[:1], Span(at.line, parts.column, 1)
+    if not value or not parts.column <= at.column <= parts.column + len(value):
         first = ""
     if first in _CLOSING and (value[1:2] in ("?", "*") or (_is_balanced(value) and value[-1] not in "]}")):
-        return unquoted(lines, row, parts.column)
+        return unquoted(line, start)
     if first and first not in _CLOSING and not in_flow:
         if first in "@`%*&!|>":
-            return unquoted(lines, row, parts.column)
+            return unquoted(line, start)
         if first in "\"'":
             whole = _QUOTED.match(value)
             if whole is None or whole.end() == len(value):
                 return None
-            # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text with quotes in it.
+            # 'a[?b=='c']' is a text in quotes, 'a' == 'b' is a text that contains quotes.
             text = value[1:-1] if value[-1] == first and not value[whole.end()].isspace() else value
             return _needs_quotes(
-                "E033", "there is text after the closing quote: the whole value", lines, (row, parts.column), text=text
+                "E033", "there is text after the closing quote: the whole value", line, start, text=text
             )
         if parts.key and re.search(r":(?:\s|$)", value):
-            return _needs_quotes("E032", "text that contains `: `", lines, (row, parts.column))
+            return _needs_quotes("E032", "text that contains `: `", line, start)
         if parts.key and value.startswith("- "):
             help = f"put `{shortened(value)}` on the next line"
-            return Fault(_span(row, parts.column), "E038", "a list item must start on a new line", help)
-    return unquoted(lines, row, column) if line[column : column + 1] and line[column] in "@`%*&!" else None
+            return Fault(start, "E038", "a list item must start on a new line", help)
+    return unquoted(line, at) if _character(line, at) in tuple("@`%*&!") else None
 
 
 def _unclosed_above(lines: Sequence[str], row: int) -> Fault | None:
-    """Find a quote above that is not closed: the next quote closes it, and the error appears far below."""
-    for above in range(row - 1, max(-1, row - _MAX_ABOVE), -1):
-        parts = _parts(lines[above])
+    """Find an unclosed quote above a line: the next quote closes it, so the error appears far below."""
+    for above in range(row - 1, max(0, row - _MAX_ABOVE), -1):
+        parts = _parts(lines[above - 1])
         if parts.value[:1] in ('"', "'") and not _QUOTED.match(parts.value):
-            return Fault(_span(above, parts.column), "E034", "this quote is not closed")
+            return Fault(Span(above, parts.column, 1), "E034", "this quote is not closed")
     return None
 
 
-def _bracket(lines: Sequence[str], at: tuple[int, int], start: tuple[int, int], problem: str) -> Fault | None:
-    """Explain a bracket that is not closed or not opened, and a missing comma or value."""
-    (row, column), bracket = at, lines[start[0]][start[1] : start[1] + 1]
-    char = lines[row][column : column + 1]
+def _bracket(lines: Sequence[str], at: Span, start: Span, problem: str) -> Fault | None:
+    """Explain an unclosed or unopened bracket, and a missing comma or value."""
+    bracket, char = _character(lines[start.line - 1], start), _character(lines[at.line - 1], at)
     if problem.startswith("expected ','") and bracket in _CLOSING:
         closing = _CLOSING[bracket]
-        if "<stream end>" in problem or row != start[0]:
-            return Fault(_span(*start), "E035", f"this `{bracket}` is not closed", f"add the closing `{closing}`")
-        return Fault(_span(row, column), "E035", f"a `,` or `{closing}` is missing before this")
+        if "<stream end>" in problem or at.line != start.line:
+            return Fault(start, "E035", f"this `{bracket}` is not closed", f"add the closing `{closing}`")
+        return Fault(at, "E035", f"a `,` or `{closing}` is missing before this")
     if char in ("]", "}"):
-        return Fault(_span(row, column), "E035", f"this `{char}` has no opening bracket")
-    return Fault(_span(row, column), "E035", "a value is missing before this `,`") if char == "," else None
+        return Fault(at, "E035", f"this `{char}` has no opening bracket")
+    return Fault(at, "E035", "a value is missing before this `,`") if char == "," else None
 
 
 def _missing_space(lines: Sequence[str], row: int, problem: str) -> Fault | None:
     """Explain a line `-item`, `key:value` or `key value`."""
-    for number in (row, row - 1) if row else (row,):
-        parts = _parts(lines[number])
-        span = _span(number, parts.column, max(1, len(parts.value)))
+    for number in (row, row - 1) if row > 1 else (row,):
+        parts = _parts(lines[number - 1])
+        span = Span(number, parts.column, max(1, len(parts.value)))
         match = None if parts.key else re.fullmatch(r"(\w[\w-]*:|-)([^\s:/-].*)", parts.value)
         if match:
             sign = "dash" if match[1] == "-" else "colon"
@@ -186,16 +184,19 @@ def _missing_space(lines: Sequence[str], row: int, problem: str) -> Fault | None
     return None
 
 
-def _layout(line: str, at: tuple[int, int], start: tuple[int, int], error: MarkedYAMLError) -> Fault | None:
-    """Explain a wrong indentation, a missing dash, and text after the document."""
-    (row, column), problem = at, error.problem or ""
+def _layout(line: str, at: Span, start: Span, error: MarkedYAMLError) -> Fault | None:
+    """Explain wrong indentation, a missing dash, and text after the document."""
+    problem, text = error.problem or "", line.strip()
     if "<document start>" in problem:
-        return Fault(_span(row, column), "E008", "a rule file is one YAML document")
-    indent = len(line) - len(line.lstrip(" "))
-    span = _span(row, indent, max(1, len(line.strip())))
-    if line.lstrip().startswith(":"):
+        return Fault(at, "E008", "a rule file can have only one YAML document")
+    span = Span(at.line, len(line) - len(line.lstrip(" ")) + 1, max(1, len(text)))
+    if text.startswith(":"):
         return Fault(span, "E016", "a key is missing before this colon", "write `key: value`")
-    if error.context == "while parsing a block collection" and column == start[1] and line[column : column + 1] != "-":
+    if (
+        error.context == "while parsing a block collection"
+        and at.column == start.column
+        and _character(line, at) != "-"
+    ):
         return Fault(span, "E046", "a dash is missing before this list item")
     if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
         return Fault(span, "E038", "this line is not aligned with the lines above it")

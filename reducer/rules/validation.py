@@ -1,4 +1,4 @@
-"""Turns what pydantic finds wrong with a rule file into diagnostics at their places, with the nearest valid words."""
+"""Turns the validation errors of pydantic into diagnostics with positions and suggestions."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _NESTED: Mapping[str | int, type[BaseModel]] = {
     "expect": Expect,
     **dict.fromkeys(("limit", "truncate"), Amount),
 }
-"""The models of mappings in mappings, by their keys."""
+"""The models of nested mappings by their keys."""
 _DATA = frozenset({"json", "equals", "values"})
-"""Keys of tests whose values are data, where null is a value."""
+"""Keys of tests whose values are data and may be null."""
 
 
 def without_empty_keys(tree: Tree, report: Report) -> Tree:
-    """Return a tree without the keys of the rule language that have no value, which are reported."""
+    """Report the keys of the rule language that have no value, and return the tree without them."""
     if isinstance(tree, SequenceNode):
         return replace(tree, items=tuple(without_empty_keys(item, report) for item in tree.items))
     if not isinstance(tree, MappingNode):
@@ -59,14 +59,14 @@ def without_empty_keys(tree: Tree, report: Report) -> Tree:
 
 @cache
 def _language() -> frozenset[str]:
-    """Return every key of the rule language whose value may not be null."""
+    """Return the keys of the rule language whose values cannot be null."""
     models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, EntityKeys, *_NESTED.values(), *operations().values())
     fields = (item for model in models for item in model.model_fields.items())
     return frozenset(field.alias or name for name, field in fields) - _DATA
 
 
 def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any = None) -> Any:
-    """Return `data`, which is at a node, as an instance of a model, or None after reporting what is wrong with it."""
+    """Return the data of a node as an instance of a model, or report its problems and return None."""
     try:
         return model.model_validate(data, context=context)
     except ValidationError as error:
@@ -84,7 +84,7 @@ def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any
 
 
 def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
-    # Unions name their branches in between, such as `literal[True]` or `function-before[...]`.
+    # Leave out the branches of unions, such as `literal[True]` or `function-before[...]`.
     return (step for step in loc if type(step) is int or not ("[" in str(step) and str(step).endswith("]")))
 
 
@@ -96,12 +96,12 @@ def _report_key(report: Report, node: Tree, word: str, model: type[BaseModel]) -
 
 
 def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
-    """Report one error of pydantic; the type of an error of our own validators is its code."""
+    """Report one error of pydantic; in our own validators, the type of an error is its code."""
     kind, message, context, value = details["type"], details["msg"], details.get("ctx", {}), details["input"]
     node = locate(tree, place)
     parent = locate(tree, place[:-1]) if kind == "missing" else node
     if kind in ("missing", "too_short", "E022", "E023", "E024") and getattr(parent, "incomplete", False):
-        return  # the missing key is probably the wrong one, which is reported
+        return  # the missing key is probably misspelt, which is already reported
     name = _NAMES.get(type(value), "nothing")
     if kind == "missing":
         report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing")
@@ -128,7 +128,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
 
 
 def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, where: str = " here") -> None:
-    """Report the key `word` of a mapping, which has the keys `known` only."""
+    """Report the key `word` of a mapping that allows only the keys `known`."""
     key = locate(tree, (word,), key=True)
     present = {name.value for name, _ in tree.entries} if isinstance(tree, MappingNode) else ()
     name = nearest(word, [other for other in known if other not in present])
@@ -143,7 +143,7 @@ def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str]
 
 @cache
 def _homes() -> Mapping[str, str]:
-    """Return where the keys of the rule language belong that are written elsewhere by mistake."""
+    """Return advice where the keys of the rule language belong, for keys in the wrong place."""
     owners: dict[str, list[str]] = {}
     for action, op in operations().items():
         for key in op.model_fields:
@@ -159,20 +159,20 @@ def _homes() -> Mapping[str, str]:
 
 
 def is_typo(word: str, name: str, known: Iterable[str]) -> bool:
-    """Return whether `word` is a misspelling of `name` and of no other of `known`.
+    """Return whether `word` is a misspelling of `name` and of no other word in `known`.
 
-    The first letter and the digits are the same: `md4` and `crop` are not misspellings of `md5` and `drop`.
+    The first letter and the digits must be equal: `md4` and `crop` are not misspellings of `md5` and `drop`.
     """
     alike = word[:1] == name[:1] and re.findall(r"\d", word) == re.findall(r"\d", name)
     return alike and get_close_matches(word, {*known, name}, 2, 0.8) == [name]
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.7) -> str:
-    """Return the one of `known` that is spelled most like `word`, or an empty text."""
+    """Return the most similar word in `known`, or an empty text if none is similar."""
     plain = word[:60].strip().lower().replace("-", "_").replace(" ", "_")
     return next(iter(get_close_matches(plain, known, 1, cutoff)), "")
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names in backticks, with commas between them."""
+    """Return names in backticks, separated by commas."""
     return ", ".join(f"`{name}`" for name in names)

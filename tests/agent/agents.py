@@ -1,4 +1,4 @@
-"""Agents with scripted models for every version of PydanticAI, and histories without what differs between runs."""
+"""Agents with scripted models for every supported version of PydanticAI, and histories for tests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from reducer.agent import ReduceToolReturns, history_processor
 VERSION = tuple(int(number) for number in version("pydantic-ai-slim").split(".")[:2])
 V2 = VERSION >= (2, 0)
 REQUEST_ALONE = not (2, 54) <= VERSION < (2, 64)
-"""Whether a capability can change the request alone."""
+"""Whether a capability can change only the request."""
 FORMS = ["capability", "request alone", "processor"] if REQUEST_ALONE else ["capability", "processor"]
 
 PROMPT = "Look into it, please."
@@ -44,7 +44,7 @@ GRAPH = {"nodes": [1, 2, 3, 4], "edges": [[1, 2], [3, 4], [1, 4]], "name": "a gr
 
 @dataclass
 class Rules:
-    """Rules that are one function; `tools` are those that it was called for."""
+    """Rules that consist of one function; `tools` records the tools for which it was called."""
 
     function: Callable[[str, Any], Any]
     tools: list[str] = field(default_factory=list, compare=False)
@@ -56,7 +56,7 @@ class Rules:
 
 @dataclass
 class Script:
-    """A model that answers with these parts, one list per request, and records the requests as JSON."""
+    """A model that answers each request with one list of parts and records the requests as JSON."""
 
     answers: list[list[Any]]
     received: list[bytes] = field(default_factory=list)
@@ -77,23 +77,23 @@ class Script:
         return FunctionModel(self.answer, stream_function=self.stream)
 
     def contents(self, request: int, tool: str = "deep_research") -> list[Any]:
-        """Return the contents of the returns of a tool in one of the requests."""
+        """Return the contents of the returns of a tool in one request."""
         parts = [part for message in json.loads(self.received[request]) for part in message["parts"]]
         return [part["content"] for part in parts if part["part_kind"] == "tool-return" and part["tool_name"] == tool]
 
 
 def call(tool: str, index: int = 0, **args: Any) -> ToolCallPart:
-    """Return a call with an id that occurs again in every turn."""
+    """Return a tool call. Its id is the same in every turn."""
     return ToolCallPart(tool, args, f"tool_{index}_{tool}")
 
 
 def script(*tools: str) -> Script:
-    """Return a script that calls one tool per request, then ends."""
+    """Return a script that calls one tool per request and then ends."""
     return Script([*([call(tool)] for tool in tools), [TextPart("Done.")]])
 
 
 def analyst(script: Script, *capabilities: Any, processors: Sequence[Any] = (), **more: Any) -> Agent[Any, Any]:
-    """Return an agent with the tools below, capabilities, and history processors as this version takes them."""
+    """Return an agent with the tools of `add_tools`, capabilities and history processors."""
     if processors and not V2:
         more["history_processors"] = processors
     elif processors:
@@ -137,12 +137,12 @@ def add_tools(made: Agent[Any, Any]) -> None:
 
 
 def history_capability(processor: Any) -> Any:
-    """Return a history processor as a capability, whose class had another name before."""
+    """Return a history processor as a capability. Its class was called `HistoryProcessor` before."""
     return (getattr(capabilities, "ProcessHistory", None) or capabilities.HistoryProcessor)(processor)
 
 
 def reducing(form: str, rules: Any, **options: Any) -> Any:
-    """Return what reduces tool returns, in one of the forms below, as a capability."""
+    """Return a capability for one of `FORMS`."""
     if form == "processor":
         return history_capability(history_processor(rules, **options))
     return ReduceToolReturns(rules, persist=form == "capability", **options)
@@ -164,12 +164,12 @@ def streamed(made: Agent[Any, Any]) -> AgentRun[Any, Any]:
 
 
 def context(conversation: str | None = None, messages: list[ModelMessage] | None = None) -> Any:
-    """Return the parts of a run context that the processor and the recall read."""
+    """Return an object with the fields of a run context that the processor and the recall tool read."""
     return SimpleNamespace(conversation_id=conversation, messages=messages or [])
 
 
 def returns(*contents: Any, tool: str = "look") -> list[ModelMessage]:
-    """Return a request per content with one tool return each."""
+    """Return one request with one tool return for each content."""
     return [ModelRequest([ToolReturnPart(tool, content, f"call_{number}")]) for number, content in enumerate(contents)]
 
 
@@ -188,7 +188,7 @@ def contents(messages: Sequence[ModelMessage]) -> list[Any]:
 
 
 def same(messages: Sequence[ModelMessage], others: Sequence[ModelMessage]) -> bool:
-    """Return whether two histories hold the same objects."""
+    """Return whether two histories contain the same objects."""
     return list(map(id, messages)) == list(map(id, others))
 
 

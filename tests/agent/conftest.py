@@ -1,4 +1,4 @@
-"""A rule file for `deep_research` in a folder."""
+"""Fixtures for agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent with an archive: originals can be restored and recalled, and a failing disk harms no run."""
+"""Agents with an archive: originals can be restored and recalled, and a failing disk does not stop a run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.agent.agents import (
     steady,
 )
 from tests.archive.samples import execute
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 TOOL = "recall_tool_return"
 WHOLE = {"tool_call_id": "tool_0_deep_research"}
@@ -57,7 +57,7 @@ class Node:
 
 
 def returned(turn: int) -> Iterator[Any]:
-    """Yield what a tool returns in one turn: different in every turn, and equal after reduction."""
+    """Yield the returns of a tool in one turn. They differ between turns but are equal after reduction."""
     yield ["a", "b", f"turn {turn}", 1e-7, 2.5e22, None]
     yield {"hosts": ["a", "b", f"turn {turn}", "é …[3 more characters]"], "n": 10**25, "t": (1, 2, turn)}
     yield Report(hosts=["x", "y", f"turn {turn}"])
@@ -112,7 +112,7 @@ def test_the_rule_and_its_version_are_stored(archive: Archive, rules: Path) -> N
 
 
 def recalling(*recalls: Any, before: tuple[Any, ...] = (call("deep_research"),)) -> Script:
-    """Return a script that calls a tool, recalls its return in some ways, and ends."""
+    """Return a script that calls a tool, recalls its return with each of these arguments, and ends."""
     calls = [ToolCallPart(TOOL, arguments, f"recall_{number}") for number, arguments in enumerate(recalls)]
     return Script([*([one] for one in (*before, *calls, TextPart("Done.")))])
 
@@ -125,7 +125,7 @@ def test_the_model_recalls_originals(archive: Archive, form: str) -> None:
     toolsets = [recall_tools(archive)] if form == "processor" else []
     result = analyst(script, reducing(form, rules, archive=archive), toolsets=toolsets).run_sync(PROMPT)
     text = json.dumps(ARTICLES, separators=(",", ":"))
-    # If the request alone is reduced, the stored history is whole. Recalled content is never reduced.
+    # If only the request is reduced, the stored history is complete. Recalled content is never reduced.
     source = "the return, which was not reduced" if form == "request alone" else "the original"
     tools = "The tool returns of this conversation:\n- `tool_0_deep_research`: deep_research"
     assert script.contents(-1, TOOL) == [
@@ -141,7 +141,7 @@ def test_the_model_recalls_originals(archive: Archive, form: str) -> None:
     assert reduce_json(stored, lambda tool, content: content if tool == "deep_research" else "") == stored
 
 
-def test_a_failing_archive_harms_no_run(archive: Archive, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_archive_does_not_stop_a_run(archive: Archive, caplog: pytest.LogCaptureFixture) -> None:
     archive.path.write_bytes(b"no database " * 1000)
     script = recalling(WHOLE)
     assert analyst(script, ReduceToolReturns(Rules(shorter), archive=archive)).run_sync(PROMPT).output == "Done."

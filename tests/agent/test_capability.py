@@ -1,4 +1,4 @@
-"""The capability: the request, the stored history, the instructions, and agent spec files."""
+"""The capability: requests, stored histories, instructions and agent spec files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.agent.agents import (
     script,
     streamed,
 )
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 LISTS_TOOLS = VERSION >= (1, 87)
 INSTRUCTIONS = (
@@ -41,7 +41,7 @@ INSTRUCTIONS = (
 
 
 @pytest.mark.skipif(REQUEST_ALONE, reason="PydanticAI before 2.54 and from 2.64 on can")
-def test_persist_false_is_refused_if_this_version_would_store_the_request() -> None:
+def test_persist_false_is_refused_if_pydantic_ai_would_store_the_request() -> None:
     with pytest.raises(UserError, match=r"ReduceToolReturns\(persist=False\) needs PydanticAI 2\.64"):
         ReduceToolReturns(Rules(shorter), persist=False)
 

@@ -1,4 +1,4 @@
-"""Wrong arguments fail when a processor, a capability or a toolset is made, with the fix in the message."""
+"""Wrong arguments fail when a processor, a capability or a toolset is created, and the message explains the fix."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Asynchronous:
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("value", [None, 5, b"rules", {"rules": 1}, RULESET, Reducer, [], ["rules", 5], (None,)])
-def test_values_that_are_no_rules_are_refused(make: Callable[..., Any], value: Any) -> None:
+def test_values_that_are_not_rules_are_refused(make: Callable[..., Any], value: Any) -> None:
     expected = "give a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
     with pytest.raises(TypeError) as caught:
         make(value)
@@ -48,7 +48,7 @@ def test_asynchronous_functions_are_refused(make: Callable[..., Any], rules: Pat
 
 
 @pytest.mark.parametrize("value", ["no", 0, None])
-def test_options_that_are_no_booleans_are_refused(value: Any, rules: Path) -> None:
+def test_options_that_are_not_booleans_are_refused(value: Any, rules: Path) -> None:
     options = [(ReduceToolReturns, name) for name in ("persist", "instructions", "telemetry")]
     for make, name in [*options, (history_processor, "telemetry"), (history_processor, "references")]:
         with pytest.raises(TypeError, match=f"^{name}={value!r} is not a boolean; give True or False$"):

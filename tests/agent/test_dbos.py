@@ -1,4 +1,4 @@
-"""In a DBOS workflow on SQLite: a workflow that is resumed after a crash sends the same requests."""
+"""A DBOS workflow on SQLite sends the same requests when it is resumed after a crash."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def launched(tmp_path: Path) -> Iterator[None]:
 
 
 class Resumable(Script):
-    """A script that answers by the number of responses before, because a resumed workflow sends a request again."""
+    """A script that counts earlier responses to find its answer, because a resumed workflow repeats a request."""
 
     def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         super().answer(messages, info)

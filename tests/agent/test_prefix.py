@@ -1,4 +1,4 @@
-"""The prefix of a request never changes: a provider's client renders every request, without a network."""
+"""The prefix of requests never changes. A provider's client renders the requests without a network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def both(rules: Path) -> Path:
 
 
 def completion(number: int, steps: int) -> dict[str, Any]:
-    """Return the provider's answer to a request: a tool call, for the last a text."""
+    """Return the provider's answer to a request: a tool call, or a text for the last request."""
     message: dict[str, Any] = {"role": "assistant", "content": "Done."}
     if number < steps:
         function = {"name": ("deep_research", "explore", "status")[number % 3], "arguments": "{}"}
@@ -41,7 +41,7 @@ def completion(number: int, steps: int) -> dict[str, Any]:
 
 
 def run(capability: Any, steps: int = 50) -> list[dict[str, Any]]:
-    """Run an agent with as many requests, and return what the client sent."""
+    """Run an agent with this number of requests, and return the bodies that the client sent."""
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.usage import UsageLimits
@@ -65,7 +65,7 @@ def run(capability: Any, steps: int = 50) -> list[dict[str, Any]]:
 
 
 def changed_prefixes(bodies: list[dict[str, Any]]) -> int:
-    """Count the requests that do not start with the request before, apart from its closing brackets."""
+    """Count the requests that do not start with the previous request without its closing brackets."""
     rendered = [json.dumps({"tools": body["tools"], "messages": body["messages"]})[:-2] for body in bodies]
     return sum(not after.startswith(before) for before, after in pairwise(rendered))
 
@@ -80,7 +80,7 @@ def test_no_prefix_of_fifty_requests_changes(form: str, both: Path) -> None:
 
 
 def test_reducing_by_age_changes_prefixes(both: Path) -> None:
-    """The count can fail: keeping only the newest return unreduced changes every prefix."""
+    """The count detects changes: if only the newest return stays unreduced, every prefix changes."""
 
     def by_age(messages: list[Any]) -> list[Any]:
         reduced = history_processor(both)(messages)

@@ -1,4 +1,4 @@
-"""What the model receives when messages flow through PydanticAI in five ways."""
+"""The model receives reduced contents in typical runs of an agent."""
 
 from __future__ import annotations
 
@@ -12,10 +12,22 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
 
-from reducer.agent import ReduceToolReturns, history_processor
 from reducer.histories.stored import reduce_json
-from tests.agent.agents import ARTICLES, PROMPT, Rules, Script, analyst, call, contents, script, steady, streamed, turns
-from tests.histories.fakes import shorter
+from tests.agent.agents import (
+    ARTICLES,
+    PROMPT,
+    Rules,
+    Script,
+    analyst,
+    call,
+    contents,
+    reducing,
+    script,
+    steady,
+    streamed,
+    turns,
+)
+from tests.histories.messages import shorter
 
 SCENARIOS: dict[str, list[list[Any]]] = {
     "plain text": [[TextPart("A long answer, all in text.")]],
@@ -39,25 +51,20 @@ SCENARIOS: dict[str, list[list[Any]]] = {
 }
 
 
-def reducing(script: Script, **more: Any) -> Agent[Any, Any]:
-    return analyst(script, processors=[history_processor(Rules(shorter))], **more)
-
-
-def capable(script: Script, **more: Any) -> Agent[Any, Any]:
-    return analyst(script, ReduceToolReturns(Rules(shorter)), **more)
-
-
 def check(answers: list[list[Any]], run: Callable[[Agent[Any, Any]], Any], **more: Any) -> tuple[int, list[Any]]:
-    """Check that the model receives the same messages with reduced contents, from a processor and a capability.
+    """Check that a processor and a capability send the same messages to the model, with reduced contents.
 
-    Return how many requests differ, and what `run` returned for the agent without and with a processor.
+    Return the number of requests that differ from those of an agent without rules, and the three results of `run`.
     """
     plain, reduced, others = Script(answers), Script(answers), Script(answers)
-    results = [run(make(one, **more)) for make, one in ((analyst, plain), (reducing, reduced), (capable, others))]
+    results = [
+        run(analyst(plain, **more)),
+        run(analyst(reduced, reducing("processor", Rules(shorter)), **more)),
+        run(analyst(others, reducing("capability", Rules(shorter)), **more)),
+    ]
     assert len(plain.received) == len(answers)
     assert [steady(sent) for sent in others.received] == [steady(sent) for sent in reduced.received]
-    if hasattr(results[1], "all_messages"):
-        assert contents(results[2].all_messages()) == contents(results[1].all_messages())
+    assert contents(results[2].all_messages()) == contents(results[1].all_messages())
     count = 0
     for before, after in zip(plain.received, reduced.received, strict=True):
         assert steady(after) == steady(reduce_json(before, shorter))
@@ -109,7 +116,8 @@ def test_the_history_of_the_caller_does_not_change() -> None:
     old = [ModelRequest.user_text_prompt("Turn 0, please."), *turns(1), ModelResponse([TextPart("Done.")])]
     kept, parts = copy.deepcopy(old), [message.parts for message in old]
     asked = script("deep_research")
-    result = reducing(asked).run_sync("Turn 1, please.", message_history=old)
+    made = analyst(asked, reducing("processor", Rules(shorter)))
+    result = made.run_sync("Turn 1, please.", message_history=old)
     assert old == kept
     assert all(message.parts is before for message, before in zip(old, parts, strict=True))
     first = ["turn 0 item 0", "turn 0 item 1"]

@@ -1,4 +1,4 @@
-"""What is reported about reduced returns: to `on_reduce`, to OpenTelemetry and to the log."""
+"""Reports about reduced returns to `on_reduce`, OpenTelemetry and the log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from reducer import Reducer
 from reducer.agent import Reduction, history_processor
 from tests.agent.agents import Rules, contents, returns
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 ITEMS = ["one", "two", "three", "another item, which is longer", "CVE-2024-3400"]
 

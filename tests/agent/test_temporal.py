@@ -1,4 +1,4 @@
-"""In Temporal workflows, replayed by Temporal's own core in its sandbox: no server is needed."""
+"""Temporal's core replays workflows in its sandbox, without a server."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def payloads(*values: Any) -> dict[str, Any]:
 
 
 class Record:
-    """The history of one workflow, as a server records it: the results of activities, and the completion."""
+    """The history of one workflow as a server records it."""
 
     def __init__(self, workflow: str, *arguments: Any) -> None:
         self.events: list[dict[str, Any]] = []
@@ -62,7 +62,7 @@ class Record:
         return id
 
     def add_task(self) -> None:
-        """Record that the workflow ran until it waited for something."""
+        """Record that the workflow ran until it had to wait."""
         scheduled = self.add("workflowTaskScheduled", **QUEUE)
         started = self.add("workflowTaskStarted", scheduledEventId=scheduled)
         self.completed = self.add("workflowTaskCompleted", scheduledEventId=scheduled, startedEventId=started)
@@ -71,10 +71,8 @@ class Record:
         """Record that the workflow scheduled an activity, and its result."""
         activity = {"activityId": self.completed, "activityType": {"name": kind}, **QUEUE}
         scheduled = self.add("activityTaskScheduled", **activity, workflowTaskCompletedEventId=self.completed)
-        ids = {
-            "scheduledEventId": scheduled,
-            "startedEventId": self.add("activityTaskStarted", scheduledEventId=scheduled),
-        }
+        started = self.add("activityTaskStarted", scheduledEventId=scheduled)
+        ids = {"scheduledEventId": scheduled, "startedEventId": started}
         self.add("activityTaskCompleted", **ids, result=payloads(result))
         self.add_task()
 
@@ -101,9 +99,8 @@ def investigation(form: str, expected: Any) -> dict[str, Any]:
     for answer in (CALL, CALL, DONE):
         record.add_activity(f"agent__{name}__model_request", answer)
         if answer is CALL:
-            record.add_activity(
-                f"agent__{name}__toolset__<agent>__call_tool", {"kind": "tool_return", "result": ARTICLES}
-            )
+            returned = {"kind": "tool_return", "result": ARTICLES}
+            record.add_activity(f"agent__{name}__toolset__<agent>__call_tool", returned)
     return record.end()
 
 

@@ -1,4 +1,4 @@
-"""Measures: what rules and baselines cost, by what the agent did afterwards."""
+"""What rules and baselines cost, measured from what the agent did later."""
 
 from __future__ import annotations
 
@@ -13,25 +13,19 @@ import pytest
 from reducer.analysis.compare import AS_RECORDED, Score, add_scores, baseline, compare, of_rules
 from reducer.analysis.look import LookOptions, look
 from reducer.analysis.measures import CLEARED, Measures, add_measures, cost
-from reducer.analysis.prices import Cost, Prices
+from reducer.analysis.prices import Cost, Prices, add_costs
 from reducer.references import Prompt, Response, Returned
 from reducer.rules import Ruleset, compile_rules
+from reducer.values import dump
 from tests.cli.conftest import history
 from tests.helpers import rules
 
-RULE = """\
-version: 1
-tool: lookup
-steps:
-  - path: rows
-    limit: 2
-  - path: note
-    truncate: 20
-    preserve: []
-"""
+STEPS = "steps:\n- {path: rows, limit: 2}\n- {path: note, truncate: 20, preserve: []}\n"
+RULES, _ = compile_rules([("lookup.yaml", f"version: 1\ntool: lookup\n{STEPS}")])
+assert RULES is not None
 
 
-def _call(call_id: str, arguments: Any) -> dict[str, Any]:
+def _call(call_id: str, arguments: str) -> dict[str, Any]:
     return {"part_kind": "tool-call", "tool_name": "lookup", "args": arguments, "tool_call_id": call_id}
 
 
@@ -45,9 +39,7 @@ def _history(contents: list[Any], *later: dict[str, Any], prompt: str = "What is
     return json.dumps([*messages, {"kind": "response", "parts": list(later)}]).encode()
 
 
-def _measured(data: bytes, ruleset: Ruleset | None = None) -> Measures:
-    ruleset = ruleset or compile_rules([("lookup.yaml", RULE)])[0]
-    assert ruleset is not None
+def _measured(data: bytes, ruleset: Ruleset = RULES) -> Measures:
     found = look(ruleset, "h", data, LookOptions(measured=True)).tally.measures
     assert found is not None
     return found
@@ -59,13 +51,13 @@ USED = _text("Block host-4 and host-1.")
 NOTE = "Nothing of note here. " * 5
 
 
-def test_a_value_that_the_agent_used_and_a_step_removed_is_lost() -> None:
+def test_a_used_value_that_a_step_removes_is_lost() -> None:
     found = _measured(_history([CONTENT], USED))
     assert (found.references, found.kept, found.retention) == (2, 1, 0.5)
     lost = ("h", "host-4", "lookup", "c1", "rows[4].host", 3, "text", "lookup.yaml:4 limit rows")
     assert found.lost_references == (lost,)
     found = _measured(_history([{"rows": [], "note": f"{NOTE}Ticket INC-77 has more."}], _text("See INC-77.")))
-    assert [(lost.path, lost.step) for lost in found.lost_references] == [("note", "lookup.yaml:6 truncate note")]
+    assert [(lost.path, lost.step) for lost in found.lost_references] == [("note", "lookup.yaml:5 truncate note")]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +65,7 @@ def test_a_value_that_the_agent_used_and_a_step_removed_is_lost() -> None:
     [("Block host-1.", "What is it?", 1), ("Block host-4 and host-1.", "What of host-4?", 1), ("Done.", "Well?", 0)],
     ids=["kept", "known from the prompt", "nothing used"],
 )
-def test_values_that_are_not_at_risk(text: str, prompt: str, references: int) -> None:
+def test_values_that_are_not_lost(text: str, prompt: str, references: int) -> None:
     found = _measured(_history([CONTENT], _text(text), prompt=prompt))
     assert (found.references, found.kept, found.lost_references) == (references, references, ())
 
@@ -82,12 +74,12 @@ def test_lost_entities_are_listed_by_type() -> None:
     note = f"{NOTE}It beacons to 192.0.2.7 and 192.0.2.8."
     found = _measured(_history([{"rows": [{"ip": "192.0.2.8"}], "note": note}]))
     assert found.entities == {"ipv4": (2, 1)}
-    assert found.lost_entities == (("h", "ipv4", "192.0.2.7", "lookup", "c1", "lookup.yaml:6 truncate note"),)
-    assert _measured(_history([{"rows": [{"ip": "192.0.2.8"}], "note": ""}])).entities == {}  # it is not reduced
+    assert found.lost_entities == (("h", "ipv4", "192.0.2.7", "lookup", "c1", "lookup.yaml:5 truncate note"),)
+    assert _measured(_history([{"rows": [{"ip": "192.0.2.8"}], "note": ""}])).entities == {}  # not reduced
 
 
-def test_calls_repeated_after_a_cut() -> None:
-    again, other = _call("c2", "{}"), _call("c3", {"name": "y"})
+def test_calls_that_repeat_one_with_a_cut_answer() -> None:
+    again, other = _call("c2", "{}"), _call("c3", '{"name": "y"}')
     assert _measured(_history([CONTENT], again, other)).again == (("h", "lookup", 1, 3, False),)
     assert _measured(_history([{"rows": [], "note": ""}], again)).again == ()
     marked = {"rows": [], "note": "It went …[20 more characters]"}
@@ -101,14 +93,13 @@ def test_cost_of_requests() -> None:
     assert found == Cost(3, 1111, 1200, 0)
     assert found.cached(Prices()) == 1.25 * 1111 + 0.1 * 1200
     assert found.uncached(Prices()) == 2311
-    # It does not begin as the one before if the return is cleared.
+    # Clearing the return changes the prefix of the third request.
     assert cost(happened, ["x" * 900], [5]) == Cost(3, 1100 + 11 + len(CLEARED), 300, 1)
 
 
-def test_what_rules_save_is_saved_in_every_request() -> None:
+def test_every_request_saves_what_rules_remove() -> None:
     found = _measured(_history([CONTENT], USED))
-    removed = len(json.dumps(ROWS, separators=(",", ":"))) - len(json.dumps(ROWS[:2], separators=(",", ":")))
-    assert found.recorded.new - found.reduced.new == removed
+    assert found.recorded.new - found.reduced.new == len(dump(ROWS)) - len(dump(ROWS[:2]))
     assert (found.recorded.requests, found.recorded.again) == (2, found.reduced.again) == (2, len("What is it?"))
 
 
@@ -116,12 +107,12 @@ def test_measures_add_up() -> None:
     one = _measured(_history([CONTENT], USED))
     two = add_measures(one, one)
     assert (two.references, two.kept, len(two.lost_references)) == (4, 2, 2)
-    assert two.recorded == tuple(2 * number for number in one.recorded)
-    assert two.reduced == tuple(2 * number for number in one.reduced)
+    assert (two.recorded, two.reduced) == (add_costs(one.recorded, one.recorded), add_costs(one.reduced, one.reduced))
+    assert two.recorded.new == 2 * one.recorded.new
     assert add_measures(one, Measures()) == add_measures(Measures(), one) == one
 
 
-def test_histories_with_little_in_them() -> None:
+def test_histories_without_tool_returns() -> None:
     parts = b'{"kind":"response","parts":[1,null,{"part_kind":"tool-call"}]}'
     deep = b"[" * 5_000 + b"]" * 5_000
     for message in (b"", parts, b'{"kind":"request","parts":[],"x":%s}' % deep):
@@ -138,13 +129,13 @@ def test_real_histories_are_measured(data: Path) -> None:
     assert total.reduced.new < total.recorded.new
 
 
-# --- rules and baselines side by side
+# --- comparison of rules and baselines
 
 SAME = {"truncate:2000": "trunc2000", "keep-last:5": "mask5r", "head:5": "head5", "keep-last:1": "mask1r"}
-"""Baselines, and their names in the reference definition."""
+"""Maps baselines to their names in the reference definition."""
 
 
-def test_baselines_score_as_the_definition_says(data: Path, definition: ModuleType) -> None:
+def test_baselines_agree_with_the_reference_definition(data: Path, definition: ModuleType) -> None:
     contenders = [AS_RECORDED, *map(baseline, SAME)]
     novel = 0
     for file in sorted(data.glob("histories/*/*.json"))[::5]:
@@ -152,14 +143,12 @@ def test_baselines_score_as_the_definition_says(data: Path, definition: ModuleTy
         expected = definition.run_baselines(json.loads(raw), SAME.values())
         recorded, *scores = compare(raw, contenders)
         for (own, name), score in zip(SAME.items(), scores, strict=True):
-            known = expected[name]
-            assert recorded.references == known.get("novel", 0), (file.name, own)
-            assert recorded.characters == known["ret0"], (file.name, own)
-            if own.startswith("head"):
-                continue  # the definition opens JSON in texts in JSON as well
-            assert score.references == known.get("on", 0), (file.name, own)
-            assert abs(score.characters - known["ret1"]) <= 2, (file.name, own)
-            novel += recorded.references
+            known, case = expected[name], (file.name, own)
+            assert (recorded.references, recorded.characters) == (known.get("novel", 0), known["ret0"]), case
+            if own != "head:5":  # for which the definition also opens JSON in texts of JSON
+                assert score.references == known.get("on", 0), case
+                assert abs(score.characters - known["ret1"]) <= 2, case
+                novel += recorded.references
     assert novel > 50
 
 

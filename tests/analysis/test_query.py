@@ -1,9 +1,10 @@
-"""What an expression finds in an answer, and why a path finds nothing; what is suggested finds something."""
+"""Queries and their explanations: each place has a path that leads to it, and each suggested path finds something."""
 
 from __future__ import annotations
 
 import json
 import pathlib
+from contextlib import suppress
 from typing import Any
 
 import jmespath
@@ -22,15 +23,21 @@ def ask(expression: str, content: Any) -> Found:
     return query(compile_query(expression), content)
 
 
+def is_path(text: str) -> bool:
+    with suppress(PathError):  # a list of lists, as in `*[0][:2][0]`
+        return isinstance(compile_query(text), Path)
+    return False
+
+
 def paths(*parts: str) -> st.SearchStrategy[str]:
-    """Return paths of up to four of these parts, between dots unless they are in brackets."""
+    """Generate paths of up to four parts; those without brackets follow a dot."""
     steps = st.sampled_from([part if part[0] == "[" else f".{part}" for part in parts])
     texts = st.lists(steps, min_size=1, max_size=4).map(lambda some: "".join(some).removeprefix("."))
-    return texts.filter(lambda text: isinstance(compile_query(text), Path))  # not a list of lists, as in `*[0][:2][0]`
+    return texts.filter(is_path)
 
 
 @given(values, paths(*NAMES, "*", "[*]", "[0]", "[]", "[?risk]", "[-1]", "[:2]"))
-def test_each_place_is_found_again_by_its_path(content: Any, path: str) -> None:
+def test_the_path_of_each_place_leads_to_its_value(content: Any, path: str) -> None:
     content = json.loads(json.dumps(content).replace("NaN", "null"))
     if isinstance(content, str):
         content = [content]
@@ -42,7 +49,7 @@ def test_each_place_is_found_again_by_its_path(content: Any, path: str) -> None:
     assert found.holds == bool(found.places) == (found.nothing.message == "")
 
 
-def test_structured_texts_are_entered_as_by_rules() -> None:
+def test_queries_open_structured_texts_as_rules_do() -> None:
     content = {"content": [{"text": json.dumps({"hosts": [{"name": "a"}]})}]}
     assert ask("content[*].text.hosts[*].name", content).places == (("content[0].text.hosts[0].name", "a"),)
     assert ask("content[*].text", content).places == (("content[0].text", content["content"][0]["text"]),)
@@ -54,21 +61,28 @@ def test_structured_texts_are_entered_as_by_rules() -> None:
     ("expression", "value", "holds"),
     [("length(a)", 2, True), ("a[0] > `5`", False, False), ("[a, b]", [[1, 2], None], True), ("abs(c)", None, False)],
 )
-def test_what_names_no_places_is_evaluated(expression: str, value: Any, holds: bool) -> None:
+def test_expressions_that_make_a_value_are_evaluated(expression: str, value: Any, holds: bool) -> None:
     assert ask(expression, {"a": [1, 2]}) == Found(holds, value=value)
 
 
-def test_media_depth_and_syntax() -> None:
+def test_queries_do_not_enter_media() -> None:
     image = {"kind": "image-url", "url": "https://example.org/a.png"}
     assert ask("a.url", {"a": image}).places == ()
     assert ask("a", {"a": image}).places == (("a", image),)
+
+
+def test_deep_contents_are_refused() -> None:
     deep: Any = 1
     for _ in range(5000):
         deep = [deep]
     with pytest.raises(Unreducible):
         ask("a", {"a": deep})
+
+
+@pytest.mark.parametrize("text", ["a..b", "*[0][:2][0]"])
+def test_wrong_paths_are_refused(text: str) -> None:
     with pytest.raises(PathError):
-        compile_query("a..b")
+        compile_query(text)
 
 
 # --- why a path finds nothing
@@ -85,13 +99,12 @@ DATA = {
 CASES = yaml.safe_load((pathlib.Path(__file__).parent / "nothing_found.yaml").read_text(encoding="utf-8"))["paths"]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["path"])
-def test_says_why_and_what_was_meant(case: dict[str, str]) -> None:
-    message, meant = case["message"], case["meant"]
-    assert explain(case["path"], DATA) == (f"{message}; did you mean `{meant}`?" if meant else message, meant)
+@pytest.mark.parametrize(("path", "message", "meant"), [(path, *case) for path, case in CASES.items()])
+def test_why_a_path_finds_nothing(path: str, message: str, meant: str) -> None:
+    assert explain(path, DATA) == (f"{message}; did you mean `{meant}`?" if meant else message, meant)
 
 
-def test_other_returns() -> None:
+def test_why_a_path_finds_nothing_in_other_returns() -> None:
     assert explain("hostname", [{"hostname": 1}]).path == "[*].hostname"
     assert explain("a.b", "text").message == "the return is a text, so `.a` finds nothing there"
     assert explain("@", None).message == "`@` is null"
@@ -109,7 +122,7 @@ _values = st.recursive(
 
 @given(paths("a", "b", "ab", '"last-seen"', "[*]", "*", "[0]", "[?a]", "[]", "[:2]"), _values)
 @example("a[?b].a", {"a": {"b": [{"a": 1}]}})
-def test_what_is_suggested_finds_something(path: str, value: Any) -> None:
+def test_suggested_paths_find_something(path: str, value: Any) -> None:
     found = explain(path, value)
     assert bool(found.message) is not bool(compile_path(path).find(value))
     assert not found.path or compile_path(found.path).find(value)

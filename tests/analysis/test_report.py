@@ -1,4 +1,4 @@
-"""The report as data: what each step did, what needs attention, and sums that stay small."""
+"""Reports as data: what each step did, what needs attention, and totals of bounded size."""
 
 from __future__ import annotations
 
@@ -25,30 +25,31 @@ from tests.helpers import rules
 DETAILED = LookOptions(detailed=True)
 
 
-def seen(rule: dict[str, Any], *returns: tuple[str, Any]) -> Report:
+def report_of(rule: dict[str, Any], *returns: tuple[str, Any]) -> Report:
     ruleset = rules(**rule)
     found = look(ruleset, "h.json", history(*returns), DETAILED)
     return Report("rules", ruleset, ["h.json"], found.tally, found.returns)
 
 
-def one(rule: dict[str, Any], content: Any) -> ReturnReport:
-    return seen(rule, ("t", content)).returns[0]
+def report_one(rule: dict[str, Any], content: Any) -> ReturnReport:
+    return report_of(rule, ("t", content)).returns[0]
 
 
 def needs(rule: dict[str, Any], *contents: Any) -> list[tuple[str, str]]:
-    return [(entry.kind, entry.message) for entry in attention(seen(rule, *(("t", content) for content in contents)))]
+    """Return the kinds and messages of what needs attention, without the warnings of the rule."""
+    found = attention(report_of(rule, *(("t", content) for content in contents)))
+    return [(need.kind, need.message) for need in found if need.kind != "warning"]
 
 
-# --- what steps and returns report
+# --- returns
 
 
 def test_sizes_add_up() -> None:
     steps = [{"path": "records", "limit": 5}, {"path": "records", "keep": ["name"]}]
-    entry = one({"steps": steps}, json.dumps({"records": RECORDS}))
-    assert entry.status == "reduced"
+    entry = report_one({"steps": steps}, json.dumps({"records": RECORDS}))
     removed = sum(step.before - step.after for step in entry.steps)
     assert entry.before - entry.after == entry.rewritten + removed - entry.restored
-    assert (entry.rewritten > 0, entry.restored) == (True, 0)
+    assert (entry.status, entry.rewritten > 0, entry.restored) == ("reduced", True, 0)
 
 
 @pytest.mark.parametrize(
@@ -56,18 +57,18 @@ def test_sizes_add_up() -> None:
     [
         ({}, "short", "unchanged", "the rule removes nothing"),
         ({"when": {"min_chars": 100}}, "x" * 90, "gated", "the rule's `when` does not hold"),
-        ({}, 3, "untouched", "its content is no text, list or object"),
+        ({}, 3, "untouched", "its content is not a text, list or object"),
     ],
 )
-def test_why_a_return_stays(gate: dict[str, Any], content: Any, status: str, why: str) -> None:
-    entry = one({**gate, "steps": [{"truncate": 50}]}, content)
+def test_why_a_return_is_unchanged(gate: dict[str, Any], content: Any, status: str, why: str) -> None:
+    entry = report_one({**gate, "steps": [{"truncate": 50}]}, content)
     assert (entry.status, entry.why, entry.before) == (status, why, entry.after)
 
 
 def test_returns_are_named_and_tools_are_sorted_by_size() -> None:
     first, second = look(rules(max_chars=100), "h", history(*[("t", "a")] * 2, ids=("x", "x")), DETAILED).returns
     assert (first.name, second.name) == ("x", "x#2")
-    found = seen({"max_chars": 100}, ("small", "a"), ("t", "b" * 50), ("large", "c" * 99))
+    found = report_of({"max_chars": 100}, ("small", "a"), ("t", "b" * 50), ("large", "c" * 99))
     assert [(tool.tool, tool.before) for tool in found.tools] == [("large", 99), ("t", 50), ("small", 1)]
     assert [report.tokens(number) for number in (0, 1, 4, 5)] == [0, 1, 1, 2]
 
@@ -78,13 +79,25 @@ DATA = {"rows": [{"seen": "2024", "host": "a"}] * 3, "whois": {"raw": "x" * 50},
 CASES = yaml.safe_load((Path(__file__).parent / "nothing_found.yaml").read_text(encoding="utf-8"))["steps"]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["steps"])
-def test_what_found_nothing(case: dict[str, Any]) -> None:
-    found = [entry for entry in needs({"steps": yaml.safe_load(f"[{case['steps']}]")}, DATA) if entry[0] != "warning"]
-    assert found == ([] if case["message"] is None else [("no place", case["message"])])
+@pytest.mark.parametrize(("steps", "message"), CASES.items())
+def test_steps_that_find_nothing(steps: str, message: str | None) -> None:
+    assert needs({"steps": yaml.safe_load(f"[{steps}]")}, DATA) == ([] if message is None else [("no place", message)])
 
 
-def test_what_some_returns_have_is_no_mistake() -> None:
+@pytest.mark.parametrize(
+    ("dropped", "path", "reason"),
+    [
+        ("nothing", "row[?contains(@, 'x')]", "the return has the key `rows`"),
+        ("rows", "rows[?contains(@, 'x')]", "an earlier step removed `rows[?contains(@, 'x')]`"),
+    ],
+)
+def test_filters_of_items_that_are_too_deep(dropped: str, path: str, reason: str) -> None:
+    content = {"rows": [json.loads("[" * 150 + "]" * 150)]}
+    found = needs({"steps": [{"drop": dropped}, {"path": path, "limit": 1}], "preserve": []}, content)
+    assert found == [("no place", f"`limit {path}`: {reason}")]
+
+
+def test_a_place_in_some_returns_needs_no_attention() -> None:
     rule = {"steps": [{"path": "row", "limit": 1}]}
     assert needs(rule, DATA, {"row": [1, 2]}) == []
     assert [kind for kind, _ in needs(rule, DATA, DATA)] == ["no place"]
@@ -96,13 +109,13 @@ def test_preserve_that_undoes_a_step() -> None:
     ((kind, message),) = needs(rule, {"rows": rows})
     assert kind == "undone"
     assert re.match(r"preserve restored \d+ characters that `limit rows` removed; `preserve: \[\]` on the", message)
-    # Where most of it stays away, nothing was undone.
+    # A step is not undone if most of what it removed is not restored.
     assert needs(rule, {"rows": [{"cve": row["cve"], "raw": "x" * 60} for row in rows]}) == []
 
 
-def test_returns_that_are_still_too_long() -> None:
+def test_returns_above_max_chars() -> None:
     rule, content = {"max_chars": 10}, "a word " * 50
-    excess = one(rule, content).after - 10
+    excess = report_one(rule, content).after - 10
     assert needs(rule, content) == [("too long", f"c1 is {excess} characters above `max_chars` 10")]
     assert needs(rule, content, content)[0][1].startswith(f"c1 and 1 more are {2 * excess} characters above")
 
@@ -114,7 +127,7 @@ def test_unused_rules_are_listed_only_for_whole_histories() -> None:
     assert attention(Report("r", ruleset, ["h"], tally, whole=False)) == ()
 
 
-# --- sums
+# --- totals
 
 TEXTS = (
     "version: 1\ntool: t\nsteps:\n  - {path: records, limit: 2, sort_by: seen}\n  - {path: recrds, keep: [name]}\n"
@@ -131,7 +144,7 @@ _returns = st.lists(st.tuples(st.sampled_from(["t", "u", "u2", "other"]), _conte
 
 
 @given(_returns, _returns)
-def test_sums_of_parts_are_the_sums_of_the_whole(first: list[tuple[str, Any]], second: list[tuple[str, Any]]) -> None:
+def test_totals_of_parts_add_up_to_the_total(first: list[tuple[str, Any]], second: list[tuple[str, Any]]) -> None:
     whole, merged = Tally(), Tally()
     for returns in (first, second):
         part = look(RULES, "h", history(*returns), DETAILED)
@@ -145,7 +158,7 @@ _WRONG = (b"wrong", b"3", b"\xff", b'[{"kind": "request", "parts": [')
 
 
 @given(st.lists(_returns | st.sampled_from([b"", b" \t", *_WRONG])), st.sampled_from([b"\n", b"\r\n"]))
-def test_each_line_is_reduced_as_if_alone(found: list[Any], end: bytes) -> None:
+def test_each_line_is_reduced_on_its_own(found: list[Any], end: bytes) -> None:
     lines = [line if isinstance(line, bytes) else history(*line) for line in found]
     writing = LookOptions(writes=True)
     tally, sums, reduced, _ = look_at_lines(RULES, end.join(lines), writing)
@@ -170,7 +183,7 @@ def test_line_numbers_continue() -> None:
     assert total.first_bad[0] == (3, "not JSON: Expecting value at column 1")
 
 
-def test_sums_stay_small() -> None:
+def test_the_size_of_totals_is_bounded() -> None:
     tally = look(RULES, "h", history(*((f"tool {number}" * 500, "x") for number in range(6000)))).tally
     tally.merge(look(RULES, "h", history(*((f"more {number}", "x") for number in range(5000)))).tally)
     assert (len(tally.tools), len(tally.needs)) == (5001, 10_000)
@@ -196,7 +209,7 @@ def test_visible_text_can_be_printed(text: str) -> None:
 
 def test_the_json_keys_stay() -> None:
     rule = {"steps": [{"path": "rows", "limit": 1}]}
-    found = seen(rule, ("t", {"rows": [{"a": 1}, {"a": 2}]}), ("other", "x"))
+    found = report_of(rule, ("t", {"rows": [{"a": 1}, {"a": 2}]}), ("other", "x"))
     value = as_json(found, attention(found), Prices())
     assert json.loads(json.dumps(value)) == value
     sizes = {

@@ -1,4 +1,4 @@
-"""What steps removed, read from the plan and summed up for people."""
+"""What steps removed: edits that are read from the plan, and their descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries and look-ups that several tests share."""
+"""Helpers that create, store and find entries."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reducer.archive import Archive
-from reducer.archive.database import open_to_read
-from reducer.archive.entries import NO_TIME, Entry, Original, ReturnId, find_original
+from reducer.archive.database import NO_TIME, Entry, Original, ReturnId, find_original, open_to_read
 from reducer.values import stored_json
 
 
@@ -38,7 +37,7 @@ def rows(archive: Archive | Path, table: str = "returns") -> int:
 
 
 def execute(path: Path, *statements: str) -> None:
-    """Change a database as another program would."""
+    """Change a database without `Archive`."""
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement)

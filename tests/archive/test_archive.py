@@ -1,4 +1,4 @@
-"""What is stored is found again: by its id, once, from several threads and processes, and after they are killed."""
+"""Originals are found again, also if several threads and processes store them and if a process is killed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from reducer.archive import Archive
-from reducer.archive.database import open_to_read
-from reducer.archive.entries import NO_TIME, Entry, canonical
+from reducer.archive.database import NO_TIME, Entry, canonical, open_to_read
 from reducer.values import plain, stored_json
 from tests.archive.samples import entry, execute, found, rows, store
 from tests.histories.test_live import CONTENTS

@@ -1,4 +1,4 @@
-"""An archive keeps within its limits: the oldest entries are deleted first, and the file gets smaller."""
+"""An archive stays within its limits: it deletes the oldest entries first and shrinks the file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from reducer.archive import Archive
 from reducer.archive.archive import parse_age, parse_size
-from reducer.archive.database import Limits, delete_oldest, open_to_write, used
-from reducer.archive.entries import insert
+from reducer.archive.database import Limits, delete_oldest, insert, open_to_write, used
 from tests.archive.samples import entry, found, rows, store
 
 DAY = 86_400_000_000
@@ -46,7 +45,7 @@ def test_other_sizes_and_ages_are_refused(tmp_path: Path, option: str, value: An
 
 
 def filled(path: Path, sizes: list[int], shared: bool = False) -> Any:
-    """Create an archive with one entry a day, whose originals are random digits, which do not compress."""
+    """Create an archive with one entry per day. Most originals are random digits, which do not compress."""
     connection = open_to_write(path, 1)
     for day, size in enumerate(sizes):
         one = entry("same" * size if shared else Random(1000 * day + size).randbytes(size).hex(), [day], nth=day + 1)

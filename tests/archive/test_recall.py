@@ -1,4 +1,4 @@
-"""What the model reads when it recalls a tool return: pages, parts, places, and an explanation if that fails."""
+"""The model reads pages, parts and places of an original, or an explanation if that fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducer.archive import Archive
-from reducer.archive.entries import ReturnId
+from reducer.archive.database import ReturnId
 from reducer.archive.recall import MAX_PAGE, Arguments, HistoryReturn, answer
 from tests.archive.samples import entry
 
@@ -93,7 +93,7 @@ def test_places_come_in_pages(archive: Archive) -> None:
 
 
 def test_find_needs_linear_time_and_memory(archive: Archive) -> None:
-    """A text that almost matches everywhere, and one that matches everywhere, cost no more than others."""
+    """A text that matches or almost matches everywhere needs no more time and memory than others."""
     returns = [seen("a" * 2_000_000)]
     assert "occurs 2000000 times" in ask(archive, returns, tool_call_id="r", find="A")
     assert "occurs 0 times" in ask(archive, returns, tool_call_id="r", find="a" * 999 + "b")
@@ -155,7 +155,7 @@ def part(path: str, size: int) -> str:
         ({"find": "a" * 1001}, "Wrong arguments: `find`: String should have at most 1000 characters."),
         ({"offset": 10**9}, f"report `r`, the original: `offset` must be less than its {len(WHOLE)} characters."),
         ({"path": "items["}, "`path`: the expression ends too early at character 7 of `items[`; close `[` with `]`."),
-        ({"path": "keys(@)"}, "`path`: `keys()` makes a new value; a path names places at character 1 of `keys(@)`; "
+        ({"path": "keys(@)"}, "`path`: `keys()` creates a value; a path names places at character 1 of `keys(@)`; "
          "use functions only in filters and conditions."),
         ({"path": "items[?length(@) > `1`]"},
          "`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available."),

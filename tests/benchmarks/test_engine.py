@@ -1,16 +1,13 @@
-"""How long reducing takes beside the work that a run does anyway; run with `pytest tests/benchmarks --benchmark-only`.
-
-Every figure is a ratio in its group: compare rows, not milliseconds.
-"""
+"""Reducing against plain Python, `json.dumps` and scanning alone: `pytest tests/benchmarks --benchmark-only -s`."""
 
 from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from pytest_benchmark.fixture import BenchmarkFixture
 
 from reducer.engine import prepare, reduce_content
 from reducer.entities import scanner
@@ -32,8 +29,9 @@ def ruleset(steps: str, more: str = "") -> Ruleset:
     return compiled
 
 
-def structural(steps: str) -> Ruleset:
-    return ruleset(f"{steps}  - {{path: resolutions, keep: [{KEPT}, tags]}}\n")
+def reducing(rules: Ruleset) -> Callable[[Iterable[Any]], list[Any]]:
+    """Return a function that reduces contents with the rule for the tool `t`."""
+    return lambda contents: [reduce_content(rules, "t", content) for content in contents]
 
 
 def record(rng: random.Random, number: int) -> dict[str, Any]:
@@ -53,82 +51,54 @@ def record(rng: random.Random, number: int) -> dict[str, Any]:
     }
 
 
-def returns(megabytes: float) -> list[dict[str, Any]]:
-    rng = random.Random(1)
-    one = len(json.dumps({"resolutions": [record(rng, n) for n in range(200)], "total": 200}))
-    return [
-        {"resolutions": [record(rng, n) for n in range(200)], "total": 200}
-        for _ in range(max(1, int(megabytes * 1e6 / one)))
-    ]
-
-
-@pytest.fixture(scope="module", params=[5, 50], ids=["5 MB", "50 MB"])
-def contents(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
-    return returns(request.param)
-
-
 def plainly(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same by hand: top 20 of 200 by one field, 7 of 12 keys."""
+    """Do the same by hand: keep the top 20 of 200 items by one field, and 7 of 12 keys."""
     kept = {*KEPT.split(", "), "tags"}
     results = []
     for content in contents:
         items = content["resolutions"]
         top = sorted(sorted(range(len(items)), key=lambda n: items[n]["last_seen"], reverse=True)[:20])
-        results.append(
-            {**content, "resolutions": [{key: value for key, value in items[n].items() if key in kept} for n in top]}
-        )
+        rows = [{key: value for key, value in items[n].items() if key in kept} for n in top]
+        results.append({**content, "resolutions": rows})
     return results
 
 
-@pytest.mark.benchmark(group="structural rules")
-def test_plain_python(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
-    assert len(benchmark(plainly, contents)[0]["resolutions"]) == 20
+@pytest.mark.parametrize("count", [50, 500], ids=["5 MB", "50 MB"])
+def test_structural_rules(compare: Callable[..., Any], count: int) -> None:
+    rng = random.Random(1)
+    contents = [{"resolutions": [record(rng, n) for n in range(200)], "total": 200} for _ in range(count)]
+    keep = f"  - {{path: resolutions, keep: [{KEPT}, tags]}}\n"
+    calls: dict[str, Callable[[Any], Any]] = {"plain Python": plainly}
+    calls |= {name: reducing(ruleset(steps + keep)) for name, steps in STEPS.items()}
+    assert [len(call(contents[:1])[0]["resolutions"]) for call in calls.values()] == [20] * len(calls)
+    calls["json.dumps"] = json.dumps
+    compare("structural rules", {name: (call, lambda: contents) for name, call in calls.items()}, rounds=3)
 
 
-@pytest.mark.benchmark(group="structural rules")
-@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
-def test_structural_rules(benchmark: BenchmarkFixture, contents: list[dict[str, Any]], steps: str) -> None:
-    rules = structural(steps)
-    results = benchmark(lambda: [reduce_content(rules, "t", content) for content in contents])
-    assert len(results[0]["resolutions"]) == 20
+TEXT = """
+the operators came back through the mail gateway and left a loader that asks for new orders every ninety seconds;
+the host was seen before by the same sensor and again last night beside two others.
+"""
+WORDS = TEXT.split()
 
 
-@pytest.mark.benchmark(group="structural rules")
-def test_json_dumps_of_the_original(benchmark: BenchmarkFixture, contents: list[dict[str, Any]]) -> None:
-    benchmark(json.dumps, contents)
+def article(rng: random.Random) -> str:
+    words = rng.choices(WORDS, k=1200)
+    for n in rng.sample(range(1200), 12):
+        words[n] = rng.choice((f"198.51.100.{n % 256}", f"host{n}[.]example", "APT28", "CVE-2024-3400"))
+    return " ".join(words)
 
 
-WORDS = (
-    "the operators came back through the mail gateway and left a loader that asks for new orders every ninety seconds;",
-    "the host was seen before by the same sensor and again last night beside two others.",
-)
-
-
-def articles(megabytes: float) -> list[list[str]]:
+def test_texts(compare: Callable[..., Any]) -> None:
     rng = random.Random(2)
-
-    known = " ".join(WORDS).split()
-
-    def article() -> str:
-        words = [rng.choice(known) for _ in range(1200)]
-        for _ in range(12):
-            words[rng.randrange(len(words))] = rng.choice(
-                (f"198.51.100.{rng.randrange(256)}", f"host{rng.randrange(999)}[.]example", "APT28", "CVE-2024-3400")
-            )
-        return " ".join(words)
-
-    return [[article() for _ in range(10)] for _ in range(max(1, int(megabytes * 1e6 / 72_000)))]
-
-
-@pytest.mark.benchmark(group="rules that preserve entities, 2 MB of articles")
-@pytest.mark.parametrize("preserve", ["", "preserve: []\n"], ids=["by default", "nothing"])
-def test_truncate(benchmark: BenchmarkFixture, preserve: str) -> None:
-    rules, contents = ruleset("  - {truncate: 400}\n", preserve), articles(2)
-    results = benchmark(lambda: [reduce_content(rules, "t", content) for content in contents])
-    assert ("mentions" in results[0][0]) is not bool(preserve)
-
-
-@pytest.mark.benchmark(group="rules that preserve entities, 2 MB of articles")
-def test_the_scanner_alone(benchmark: BenchmarkFixture) -> None:
-    scan, contents = scanner(ruleset("  - {truncate: 400}\n").rules[0].types), articles(2)
-    benchmark(lambda: [scan(text) for content in contents for text in content])
+    contents = [[article(rng) for _ in range(10)] for _ in range(28)]
+    rules = {name: ruleset("  - {truncate: 400}\n", name) for name in ("", "preserve: []\n")}
+    scan = scanner(rules[""].rules[0].types)
+    calls: dict[str, Callable[[Any], Any]] = {
+        "scanning alone": lambda contents: [scan(text) for content in contents for text in content],
+        "truncate": reducing(rules[""]),
+        "truncate without preserve": reducing(rules["preserve: []\n"]),
+    }
+    results = [call(contents[:1])[0] for call in calls.values()]
+    assert ["mentions" in str(result) for result in results[1:]] == [True, False]
+    compare("2 MB of articles", {name: (call, lambda: contents) for name, call in calls.items()})

@@ -22,7 +22,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROO
 
 @dataclass(frozen=True)
 class Result:
-    """What a run gave: its exit code and what it printed."""
+    """The exit code and the output of a run."""
 
     code: int
     out: str
@@ -38,7 +38,7 @@ Cli = Callable[..., Result]
 
 
 def history(*returns: tuple[str, Any], ids: Sequence[str] = (), text: str = "") -> bytes:
-    """Write a stored history with one request for each tool return, and a `text` of the agent at the end.
+    """Return a stored history with one request for each tool return, and a final `text` of the agent.
 
     Call ids are c1, c2, … unless given.
     """
@@ -70,7 +70,7 @@ steps:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make the current folder one with `h.json`, a history of one return that `lookup.yaml` shortens."""
+    """Change to a folder with `h.json`, a history of one return that `lookup.yaml` shortens."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "h.json").write_bytes(LONG)
     (tmp_path / "lookup.yaml").write_text(RULE)
@@ -79,7 +79,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def used(folder: Path) -> Path:
-    """Add a message to `h.json` that uses two hosts, of which `lookup.yaml` takes one."""
+    """Add a message to `h.json` that uses two hosts; `lookup.yaml` removes one of them."""
     text = "Look at host3-a, no: at host3 and host29."
     (folder / "h.json").write_bytes(history(("lookup", {"records": RECORDS}), text=text))
     return folder
@@ -101,7 +101,7 @@ def cli(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> C
 
 
 def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
-    """Start the command line as a process that reacts to Ctrl-C, also where this process ignores it."""
+    """Start the command line as a process that reacts to Ctrl-C even if this process ignores it."""
     command = [sys.executable, "-m", "reducer", *arguments]
     react = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
     return subprocess.Popen(command, env=ENVIRONMENT, preexec_fn=react, **options)

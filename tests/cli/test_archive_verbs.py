@@ -1,4 +1,4 @@
-"""`run --archive`, `restore` and `archive`: originals come back byte for byte."""
+"""`run --archive`, `restore` and `archive`: originals are restored byte for byte."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ARCHIVE = ("--archive", "returns.db")
 
 @pytest.fixture
 def original(folder: Path, cli: Cli) -> bytes:
-    """Write `reduced.json`, and `returns.db` with the originals in it; return the history that they came from."""
+    """Write `reduced.json` and its archive `returns.db`, and return the original history."""
     contents = (("lookup", [1, 2, 3]), ("note", NOTE), ("lookup", [1, 2]), ("lookup", [1, 2, 4]))
     whole = json.dumps(json.loads(history(*contents, ids=("a", "b", "a", "a"))), indent=1).replace("2", "2e0").encode()
     Path("original.json").write_bytes(whole)
@@ -35,10 +35,10 @@ def original(folder: Path, cli: Cli) -> bytes:
     return whole
 
 
-def test_restore_gives_back_the_same_bytes(original: bytes, cli: Cli) -> None:
+def test_restore_writes_the_original_bytes(original: bytes, cli: Cli) -> None:
     result = cli("restore", "reduced.json", *ARCHIVE, "-o", "again.json")
     assert Path("again.json").read_bytes() == original
-    # The return that was never reduced looks like those that were: it is named, and stays.
+    # The return that was never reduced looks like a reduced one, so it is listed and kept.
     why = "not restored: the archive has an original that belongs to another return"
     assert result.err.splitlines() == [
         f"reducer: reduced.json: message 7, lookup a#2: {why}",
@@ -49,7 +49,7 @@ def test_restore_gives_back_the_same_bytes(original: bytes, cli: Cli) -> None:
     assert cli("restore", "-", *ARCHIVE, input=reduced).out.encode() == original
 
 
-def test_what_the_archive_does_not_have_stays_and_is_named(original: bytes, cli: Cli) -> None:
+def test_returns_missing_from_the_archive_stay_reduced_and_are_listed(original: bytes, cli: Cli) -> None:
     Path("returns.db").unlink()
     Archive("returns.db").close()
     found = cli("archive", "stats", "returns.db", "--format", "json").json
@@ -63,7 +63,7 @@ def test_what_the_archive_does_not_have_stays_and_is_named(original: bytes, cli:
     assert last == "reducer: restored 0 returns, 1 not restored"
 
 
-def test_a_history_that_was_never_reduced_is_given_back(original: bytes, cli: Cli) -> None:
+def test_restoring_an_unreduced_history_changes_nothing(original: bytes, cli: Cli) -> None:
     Path("plain.json").write_bytes(history(("other", [1, 2, 3]), ("other", "text")))
     assert cli("restore", "plain.json", *ARCHIVE, "-o", "again.json").code == 0
     assert Path("again.json").read_bytes() == Path("plain.json").read_bytes()
@@ -91,11 +91,11 @@ def test_prune_deletes_old_originals(original: bytes, cli: Cli) -> None:
         assert result.out.startswith(f"deleted {deleted} returns and {deleted} originals; ")
 
 
-# --- what a run archives
+# --- `run --archive`
 
 
 @pytest.mark.parametrize("more", [(), ("--jobs", "2"), ("--format", "json")])
-def test_json_lines_come_back_too(folder: Path, cli: Cli, more: tuple[str, ...]) -> None:
+def test_json_lines_are_restored(folder: Path, cli: Cli, more: tuple[str, ...]) -> None:
     lines = [LONG.replace(b"host", f"host{line}-".encode()) for line in range(12)]
     whole = b"\n".join([*lines[:6], b"", b"no history", *lines[6:]]) + b"\r\n"
     Path("many.jsonl").write_bytes(whole)
@@ -108,7 +108,7 @@ def test_json_lines_come_back_too(folder: Path, cli: Cli, more: tuple[str, ...])
     assert cli("restore", "out/h.json", *ARCHIVE).out.encode() == LONG
 
 
-def test_a_folder_of_compressed_lines_comes_back(folder: Path, cli: Cli) -> None:
+def test_a_folder_of_compressed_lines_is_restored(folder: Path, cli: Cli) -> None:
     (folder / "all.yaml").write_text(HARSH)
     each = [json.dumps(json.loads(sample.read_bytes())).encode() for sample in SESSIONS]
     lines = b"\n".join(each)
@@ -121,7 +121,7 @@ def test_a_folder_of_compressed_lines_comes_back(folder: Path, cli: Cli) -> None
     assert gzip.decompress(Path("again/deep/lines.jsonl.gz").read_bytes()) == lines
 
 
-def test_one_file_of_several_that_is_no_history_does_not_stop_the_others(folder: Path, cli: Cli) -> None:
+def test_restore_continues_after_a_file_that_is_not_a_history(folder: Path, cli: Cli) -> None:
     assert cli("h.json", "--rules", "lookup.yaml", "-o", "reduced.json", *ARCHIVE).code == 0
     Path("none.json").write_text('{"a": 1}')
     result = cli("restore", "none.json", "reduced.json", *ARCHIVE, "-o", "again/")
@@ -151,7 +151,7 @@ def test_an_archive_that_fails_leaves_no_output(
 
 @pytest.mark.parametrize("more", [(), ("--format", "json"), ("--input-format", "session")])
 @pytest.mark.parametrize("sample", SESSIONS, ids=lambda sample: sample.stem)
-def test_every_copy_in_a_session_comes_back(folder: Path, cli: Cli, sample: Path, more: tuple[str, ...]) -> None:
+def test_all_copies_in_a_session_are_restored(folder: Path, cli: Cli, sample: Path, more: tuple[str, ...]) -> None:
     (folder / "all.yaml").write_text(HARSH)
     run = (str(sample), "--rules", "all.yaml", "--no-references", "-o", "reduced.json", *ARCHIVE, *more)
     assert cli(*run).code == 0
@@ -162,7 +162,7 @@ def test_every_copy_in_a_session_comes_back(folder: Path, cli: Cli, sample: Path
 
 
 def restored(archive: Archive, whole: bytes, reduced: bytes) -> int:
-    """Archive the originals, check that they come back, and count the entries."""
+    """Archive the originals, check that they are restored, and count the entries."""
     entries = list(entries_between(whole, reduced, lambda tool: "rule"))
     archive.add(entries)
     archive.flush()
@@ -173,7 +173,7 @@ def restored(archive: Archive, whole: bytes, reduced: bytes) -> int:
 
 
 def session(*results: tuple[Any, Any, Any], ids: bool) -> bytes:
-    """Write a session history whose returns are stored as a content, an older copy of it, and a raw result."""
+    """Return a session history that stores each return as a content, an older copy of it, and a raw result."""
 
     def activity(kind: str, number: int, content: Any) -> dict[str, Any]:
         result = {"name": "look", "content": content}
@@ -200,7 +200,7 @@ def session(*results: tuple[Any, Any, Any], ids: bool) -> bytes:
     ],
 )
 @pytest.mark.parametrize("ids", [True, False])
-def test_copies_that_differ_come_back_each_as_it_was(folder: Path, results: list[Any], entries: int, ids: bool) -> None:
+def test_different_copies_are_restored_separately(folder: Path, results: list[Any], entries: int, ids: bool) -> None:
     def first(tool: str, content: Any) -> Any:
         short = content[: 5 if isinstance(content, str) else 1]
         return content if content == short else short
@@ -210,7 +210,7 @@ def test_copies_that_differ_come_back_each_as_it_was(folder: Path, results: list
         assert restored(archive, whole, reduce_json(whole, first)) == entries
 
 
-def test_real_histories_come_back(data: Path, folder: Path) -> None:
+def test_real_histories_are_restored(data: Path, folder: Path) -> None:
     (folder / "all.yaml").write_text("version: 1\ntool: '*'\nsteps:\n  - truncate: 200\nmax_chars: 2000\n")
     reducer = Reducer.load("all.yaml")
     with Archive("returns.db") as archive:

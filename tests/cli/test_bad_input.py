@@ -1,4 +1,4 @@
-"""What bad input gets: one clear message, the right exit code, no traceback. More of it is in bad_input.yaml."""
+"""Bad input leads to one clear message, the right exit code, and no traceback. bad_input.yaml has more cases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("content", "message"), CASES)
-def test_a_file_that_is_no_history(folder: Path, cli: Cli, content: bytes, message: str) -> None:
+def test_a_file_that_is_not_a_history(folder: Path, cli: Cli, content: bytes, message: str) -> None:
     (folder / "bad.json").write_bytes(content)
     result = cli("bad.json", "--rules", "lookup.yaml", "-o", "out.json")
     assert (result.code, result.out) == (2, "")
@@ -34,7 +34,7 @@ def test_a_file_that_is_no_history(folder: Path, cli: Cli, content: bytes, messa
     assert not (folder / "out.json").exists()
 
 
-def test_odd_values_stay_and_are_no_reason_to_stop(folder: Path, cli: Cli) -> None:
+def test_odd_values_cause_no_error(folder: Path, cli: Cli) -> None:
     deep: object = 1
     for _ in range(500):
         deep = [deep]
@@ -55,7 +55,7 @@ def test_odd_values_stay_and_are_no_reason_to_stop(folder: Path, cli: Cli) -> No
     assert left["records"] == [{"name": f"host{number}", "seen": f"2024-01-{number + 1:02}"} for number in range(5)]
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="for whom permissions do not count")
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="permissions do not apply")
 def test_a_file_without_permission(folder: Path, cli: Cli) -> None:
     (folder / "h.json").chmod(0)
     assert cli("h.json").err == "reducer: error: h.json: Permission denied\n"

@@ -1,4 +1,4 @@
-"""The command line as examples: commands with what they print, and commands that cannot run."""
+"""Examples of commands with their output, and commands that cannot run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def write(folder: Path, files: dict[str, Any]) -> None:
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
-    """Return the bytes of all files but those that SQLite needs while it reads."""
+    """Return the bytes of all files except the temporary files of SQLite."""
     files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("returns.db-"))
     return {path: path.read_bytes() for path in files}
 

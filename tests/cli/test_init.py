@@ -1,4 +1,4 @@
-"""`init`: from a history or a sample to a rule with a test."""
+"""`init`: draft a rule with a test from a history or a sample."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_sample_is_named_after_its_tool(folder: Path, cli: Cli, name: str) -> 
     assert "--format diff" not in result.out
 
 
-def test_inputs_of_other_kinds(folder: Path, cli: Cli) -> None:
+def test_other_inputs(folder: Path, cli: Cli) -> None:
     (folder / "article.txt").write_text("It waits for days. " * 900)
     assert cli("init", "article.txt", "-o", "text").code == 0
     assert json.loads((folder / "text/samples/article.json").read_text()) == "It waits for days. " * 900
@@ -71,7 +71,7 @@ def test_inputs_of_other_kinds(folder: Path, cli: Cli) -> None:
     assert files(folder / "lines") == ["other.yaml", "samples/other.json"]
     assert process("init", "-", "--tool", "search", input=json.dumps(ANSWER).encode()).code == 0
     assert files(folder / "rules") == SEARCH
-    unnamed = "standard input has no file name; add --tool NAME, the tool that gave this answer"
+    unnamed = "standard input has no file name; add --tool NAME, the tool that returned this answer"
     assert process("init", "-", input=b"{}").err == f"reducer: error: {unnamed}\n"
 
 
@@ -87,7 +87,7 @@ def test_a_tool_with_a_rule_keeps_it(folder: Path, cli: Cli) -> None:
     assert cli("init", "h.json").code == 1
 
 
-def test_names_of_tools_that_are_no_names_of_files(folder: Path, cli: Cli) -> None:
+def test_tool_names_that_are_not_file_names(folder: Path, cli: Cli) -> None:
     tools = ("../../etc/x", "a b", "a/b", "A_b", "..", "é" * 200)
     (folder / "h.json").write_bytes(history(*((tool, ANSWER) for tool in tools)))
     assert cli("init", "h.json").code == 0

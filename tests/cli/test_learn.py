@@ -1,4 +1,4 @@
-"""`learn` on the command line: what it prints, what it writes, and what it refuses."""
+"""`learn`: its output, its files, and its errors."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def test_drafts_are_written_and_pass_check(recorded: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "error"),
     [
-        ("list_hosts.yaml", "mine", "files are never overwritten, so nothing was written; existing: drafts/list_hosts"),
-        ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", r"\nnothing was written"),
+        ("list_hosts.yaml", "mine", "nothing was written because these files exist: drafts/list_hosts"),
+        ("hosts.yaml", "version: 1\ntool: list_hosts\nmax_chars: 900\n", "1 error in the rules; nothing was written"),
     ],
 )
-def test_nothing_is_replaced(recorded: Path, cli: Cli, file: str, text: str, error: str) -> None:
+def test_existing_files_are_never_replaced(recorded: Path, cli: Cli, file: str, text: str, error: str) -> None:
     Path("drafts", file).write_text(text)
     result = cli("learn", "histories", "-o", "drafts")
     assert result.code == 2
@@ -75,4 +75,4 @@ def test_the_same_histories_give_the_same_bytes(recorded: Path) -> None:
 def test_without_a_holdout_nothing_is_measured(recorded: Path, cli: Cli) -> None:
     result = cli("learn", "histories", "--holdout", "0")
     assert result.code == 0
-    assert "none are left to measure on" in result.out
+    assert "no histories are held out" in result.out

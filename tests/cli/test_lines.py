@@ -1,6 +1,4 @@
-"""JSON lines: each line is reduced as if alone, whatever the compression, the number of processes and the neighbours,
-and memory stays bounded.
-"""
+"""JSON lines: each line is reduced alone, for any compression and number of processes, in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from reducer import Reducer
-from reducer.histories.compressed import Compression, compressed
-from reducer.histories.lines import MAX_LINE
+from reducer.histories.files import MAX_LINE, Compression, compressed
 from tests.cli.conftest import ENVIRONMENT, LONG, RECORDS, Cli, history, process, start
 
 SHORT = history(("lookup", {"records": RECORDS[:2]}))
@@ -35,7 +32,7 @@ def reduced(text: bytes) -> bytes:
 
 @pytest.fixture
 def lines(folder: Path) -> bytes:
-    """Write `a.jsonl`, and return what it is reduced to."""
+    """Write `a.jsonl`, and return its reduction."""
     (folder / "a.jsonl").write_bytes(LINES)
     expected = reduced(LINES)
     assert len(expected) < len(LINES) / 2
@@ -55,7 +52,7 @@ def test_input_and_output_are_compressed(
     folder: Path, cli: Cli, lines: bytes, name: str, kind: Compression, output: str
 ) -> None:
     zstandard = pytest.importorskip("zstandard")
-    # Of two members or frames: the input is recognised by its bytes, the output is as its name says.
+    # The input has two members or frames and is recognised by its bytes; the name of the output selects its format.
     (folder / name).write_bytes(compressed(LINES[:50], kind) + compressed(LINES[50:], kind))
     result = cli(name, *RULES, "-o", output)
     written = (folder / output).read_bytes()
@@ -75,8 +72,8 @@ def test_standard_input_to_standard_output(folder: Path, cli: Cli, lines: bytes,
 
 
 @pytest.mark.parametrize("more", [(), ("--no-references",)])
-def test_several_processes_give_the_same(used: Path, cli: Cli, more: tuple[str, ...]) -> None:
-    # Several pieces, with a bad line in each, and one that is too long.
+def test_several_processes_produce_the_same_output(used: Path, cli: Cli, more: tuple[str, ...]) -> None:
+    # Several chunks with bad lines, and one line that is too long.
     text = ((used / "h.json").read_bytes() + b"\n" + LINES + b"\nwrong\n") * 9 + b"x" * 3_000_000 + b"\n" + LINES
     (used / "b.jsonl").write_bytes(text + b"\n" + b'"' * (MAX_LINE + 1) + b"\n" + LINES)
     arguments = ("b.jsonl", *RULES, "--measures", "--format", "json", *more, "-o")
@@ -91,7 +88,7 @@ def test_several_processes_give_the_same(used: Path, cli: Cli, more: tuple[str, 
     assert first.json["measures"]["references"]["novel"] == 9 * 2
 
 
-def test_a_bad_line_is_reported_and_stays(folder: Path, cli: Cli) -> None:
+def test_a_bad_line_is_reported_and_kept(folder: Path, cli: Cli) -> None:
     wrong = [b"wrong", b'{"kind": "request", "parts": [', b"\xff", b"3", b'[{"x": 1}]', b"nothing", b"nothing either"]
     text = LONG + b"\n" + b"\r\n".join(wrong) + b"\n" + LONG + b"\n"
     (folder / "b.jsonl").write_bytes(text)
@@ -120,7 +117,7 @@ def test_lines_that_are_too_large_are_passed_through(folder: Path, cli: Cli) -> 
     assert cli("b.jsonl", *RULES, "--strict").code == 1
 
 
-def test_an_archive_cut_short_leaves_nothing(folder: Path, cli: Cli) -> None:
+def test_a_truncated_compressed_file_leaves_no_output(folder: Path, cli: Cli) -> None:
     archive = compressed(LINES + b"\n", "gz") + compressed(LINES * 9, "gz")
     (folder / "b.jsonl.gz").write_bytes(archive[:-10])
     (folder / "out.jsonl").write_text("old")
@@ -136,13 +133,13 @@ def test_an_archive_cut_short_leaves_nothing(folder: Path, cli: Cli) -> None:
     assert "History  h.json\n" in result.out
 
 
-def test_no_lines_are_written_as_none(folder: Path, cli: Cli) -> None:
+def test_an_empty_file_becomes_an_empty_file(folder: Path, cli: Cli) -> None:
     (folder / "empty.jsonl").write_bytes(b"")
     assert cli("empty.jsonl", *RULES, "-o", "out.jsonl.gz").code == 0
     assert gzip.decompress((folder / "out.jsonl.gz").read_bytes()) == b""
 
 
-def test_a_call_or_a_tool_of_lines(folder: Path, cli: Cli) -> None:
+def test_a_call_or_a_tool_is_selected_in_json_lines(folder: Path, cli: Cli) -> None:
     other = history(("other", "x"), ("lookup", {"records": RECORDS}), ids=("c7", "c8"))
     (folder / "b.jsonl").write_bytes(LONG + b"\n" + other + b"\n")
     assert cli("b.jsonl", *RULES, "--call", "c8", "-o", "out.jsonl").code == 0
@@ -153,7 +150,7 @@ def test_a_call_or_a_tool_of_lines(folder: Path, cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("more", [(), ("--jobs", "2")])
-def test_the_diff_of_lines_names_them(folder: Path, cli: Cli, lines: bytes, more: tuple[str, ...]) -> None:
+def test_the_diff_of_json_lines_shows_line_numbers(folder: Path, cli: Cli, lines: bytes, more: tuple[str, ...]) -> None:
     result = cli("a.jsonl", *RULES, "--format", "diff", "-o", "out.jsonl", *more)
     assert result.code == 0
     names = [line for line in result.out.splitlines() if line.startswith("a.jsonl:")]
@@ -163,7 +160,7 @@ def test_the_diff_of_lines_names_them(folder: Path, cli: Cli, lines: bytes, more
     assert (folder / "out.jsonl").read_bytes() == lines
 
 
-def test_a_missing_package_is_named(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_a_missing_package(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     (folder / "a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd....")
     message = "zstd files need the package zstandard: pip install 'reducer[zstd]'\n"
@@ -171,11 +168,11 @@ def test_a_missing_package_is_named(folder: Path, cli: Cli, monkeypatch: pytest.
     assert cli("h.json", "-o", "out.jsonl.zst").err == f"reducer: error: out.jsonl.zst: {message}"
 
 
-# --- long streams, and how several processes end
+# --- long streams, and the end of worker processes
 
 
 def stream(megabytes: int) -> Iterator[bytes]:
-    """Make lines of 100 kB, one of 15 MB that is reduced, and one of 40 MB that is too long to be."""
+    """Yield lines of 100 kB, one of 15 MB that is reduced, and one of 40 MB that is too long to be reduced."""
     usual = history(("lookup", {"records": RECORDS}), ("notes", "A long article on nothing. " * 4000)) + b"\n"
     record = {"name": "host", "seen": "2024-01-01", "raw": "Ein längerer Text über nichts. " * 9}
     records = [{**record, "id": number, "name": f"host{number}.example.com"} for number in range(40_000)]
@@ -188,9 +185,9 @@ def stream(megabytes: int) -> Iterator[bytes]:
         yield usual
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="counts memory otherwise")
-def test_a_long_stream_takes_little_memory(folder: Path) -> None:
-    # What the kernel counts for a child begins with what its parent had: the child looks itself.
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted differently")
+def test_a_long_stream_needs_little_memory(folder: Path) -> None:
+    # The kernel counts the memory of the parent for a child at first, so the child reads its own status.
     status = "print(open('/proc/self/status').read(), file=sys.stderr)"
     code = f"import sys; from reducer.cli import main; main(sys.argv[1:]); {status}"
     command = [sys.executable, "-c", code, "-", *RULES, "-o", "/dev/null", "--format", "json"]
@@ -218,7 +215,7 @@ def large(folder: Path) -> Path:
 
 
 def has_processes(group: int) -> bool:
-    """Tell whether a process group has processes that have not ended."""
+    """Tell whether a process group has running processes."""
     listed = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
     states = (line.split() for line in listed.splitlines())
     return any(int(pgid) == group and not state.startswith("Z") for pgid, state in states)

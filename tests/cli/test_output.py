@@ -1,4 +1,4 @@
-"""`--output`: the reduced history or a folder of them, all of it or nothing, and never over what is read."""
+"""`--output`: histories are written completely or not at all, and never over an input."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from reducer import Reducer
-from reducer.histories.compressed import compressed
+from reducer.histories.files import compressed
 from tests.cli.conftest import ENVIRONMENT, LONG, Cli
 
 RULES = ("--rules", "lookup.yaml")
 
 
-def test_the_reduced_history_is_what_the_library_gives(folder: Path, cli: Cli) -> None:
+def test_the_output_equals_the_result_of_the_library(folder: Path, cli: Cli) -> None:
     result = cli("h.json", *RULES, "-o", "out.json")
     expected = Reducer.load("lookup.yaml").reduce_json(LONG)
     assert (folder / "out.json").read_bytes() == expected
@@ -38,14 +38,14 @@ def test_a_history_without_changes_keeps_its_bytes(folder: Path, cli: Cli) -> No
     assert (folder / "new" / "out.json").read_bytes() == odd
 
 
-def test_an_output_that_is_read_is_refused(folder: Path, cli: Cli) -> None:
+def test_an_output_that_is_also_an_input_is_refused(folder: Path, cli: Cli) -> None:
     (folder / "link.json").symlink_to("h.json")
     os.link("h.json", "hard.json")
     for output in ("h.json", str(folder / "h.json"), "link.json", "hard.json", "lookup.yaml"):
         result = cli("h.json", *RULES, "-o", output)
         assert (result.code, result.out) == (2, "")
         assert result.err == f"reducer: error: {output}: is also an input; inputs are never overwritten\n"
-    # Also if it is read through standard input.
+    # This also holds for a file that is read through standard input.
     command = [sys.executable, "-m", "reducer", "-", *RULES, "-o", "h.json"]
     with (folder / "h.json").open("rb") as file:
         done = subprocess.run(command, stdin=file, capture_output=True, env=ENVIRONMENT, timeout=60)
@@ -54,7 +54,7 @@ def test_an_output_that_is_read_is_refused(folder: Path, cli: Cli) -> None:
     assert (folder / "h.json").read_bytes() == LONG
 
 
-def test_a_fault_while_writing_leaves_the_old_file(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_old_file(folder: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "out.json").write_text("old")
     before = sorted(folder.iterdir())
 
@@ -68,7 +68,7 @@ def test_a_fault_while_writing_leaves_the_old_file(folder: Path, cli: Cli, monke
     assert ((folder / "out.json").read_text(), sorted(folder.iterdir())) == ("old", before)
 
 
-def test_links_permissions_and_devices_stay(folder: Path, cli: Cli) -> None:
+def test_links_permissions_and_devices_are_kept(folder: Path, cli: Cli) -> None:
     (folder / "real.json").write_text("old")
     (folder / "real.json").chmod(0o640)
     (folder / "link.json").symlink_to("real.json")
@@ -91,7 +91,7 @@ def test_links_permissions_and_devices_stay(folder: Path, cli: Cli) -> None:
 
 @pytest.fixture
 def logs(folder: Path) -> dict[str, bytes]:
-    """Make a folder `logs` of mixed forms, and return what each file of it is reduced to."""
+    """Create the folder `logs` with files of several formats, and return the reduction of each file."""
     files = {
         "a.json": LONG,
         "deep/b.jsonl": LONG + b"\n" + LONG,
@@ -118,7 +118,9 @@ def written(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("more", [(), ("--jobs", "2"), ("--format", "json", "--jobs", "2"), ("--format", "diff")])
-def test_a_folder_becomes_a_folder(folder: Path, cli: Cli, logs: dict[str, bytes], more: tuple[str, ...]) -> None:
+def test_a_folder_is_reduced_into_a_folder(
+    folder: Path, cli: Cli, logs: dict[str, bytes], more: tuple[str, ...]
+) -> None:
     result = cli("logs", *RULES, "-o", "out/", *more)
     assert result.code == 0
     assert written(folder / "out") == logs
@@ -126,13 +128,13 @@ def test_a_folder_becomes_a_folder(folder: Path, cli: Cli, logs: dict[str, bytes
     assert result.err == f"reducer: wrote out/, {size:,} bytes\n"
 
 
-def test_named_files_go_into_a_folder_by_their_names(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
+def test_named_files_are_written_to_a_folder_by_name(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
     (folder / "out").mkdir()
     assert cli("logs/a.json", "logs/deep/b.jsonl", "h.json", *RULES, "-o", "out").code == 0
     assert sorted(written(folder / "out")) == ["a.json", "b.jsonl", "h.json"]
 
 
-def test_what_is_wrong_in_a_folder_is_left_out(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
+def test_invalid_files_in_a_folder_are_skipped(folder: Path, cli: Cli, logs: dict[str, bytes]) -> None:
     (folder / "logs" / "manifest.json").write_text('[{"source": "x"}]')
     (folder / "logs" / "broken.json").write_text("[{")
     (folder / "logs" / "cut.jsonl.gz").write_bytes(compressed(LONG, "gz")[:-4])

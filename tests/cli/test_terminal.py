@@ -1,4 +1,4 @@
-"""The command line as a program: what a terminal shows, what is imported when, help, and how it stops."""
+"""The command line as a program: terminals, imports, help, and interruption."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEAVY = {"pydantic_ai", "rich", "ahocorasick_rs", "ahocorasick"} | {
 
 
 def on_terminal(*arguments: str, **env: str) -> str:
-    """Run on a terminal of 100 columns and return what it was sent."""
+    """Run on a terminal of 100 columns, and return the output."""
     ours, theirs = pty.openpty()
     environment = {name: value for name, value in ENVIRONMENT.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     environment |= {"TERM": "xterm-256color", "COLUMNS": "100", **env}
@@ -74,7 +74,7 @@ def test_names_cannot_steer_the_terminal(folder: Path) -> None:
         assert "\u202e" not in text
 
 
-def test_a_closed_pipe_is_no_fault(folder: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(folder: Path) -> None:
     (folder / "many.json").write_bytes(history(*((f"tool_{number}", "x") for number in range(3000))))
     command = ("many.json", "--rules", "lookup.yaml", "--format", "json")
     done = start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -85,7 +85,7 @@ def test_a_closed_pipe_is_no_fault(folder: Path) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="has no such device")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
 @pytest.mark.parametrize(
     ("redirect", "code", "message"),
     [
@@ -100,10 +100,10 @@ def test_an_output_that_is_full_or_closed(folder: Path, redirect: str, code: int
     assert (done.returncode, done.stderr) == (code, message)
 
 
-def test_ctrl_c_is_quiet(folder: Path) -> None:
+def test_ctrl_c_prints_nothing(folder: Path) -> None:
     os.mkfifo("pipe.json")
     done = start("pipe.json", "--rules", "lookup.yaml", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    # Once the pipe can be opened for writing it is being read: everything is imported by then.
+    # The pipe opens for writing as soon as it is read; everything is imported by then.
     writer = os.open("pipe.json", os.O_WRONLY)
     time.sleep(0.05)
     done.send_signal(signal.SIGINT)
@@ -133,7 +133,7 @@ def modules(*arguments: str) -> set[str]:
         (["h.json", "--rules", "lookup.yaml", "--format", "json"], {"pydantic_ai", "rich"}),
     ],
 )
-def test_little_is_imported_for_little(folder: Path, arguments: list[str], without: set[str]) -> None:
+def test_simple_commands_import_little(folder: Path, arguments: list[str], without: set[str]) -> None:
     imported = modules(*arguments)
     assert "reducer.cli" in imported
     assert not imported & without
@@ -162,7 +162,7 @@ def test_every_module_with_a_main_function_is_a_verb_in_the_help(cli: Cli) -> No
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_explains_itself(verb: str, cli: Cli) -> None:
+def test_every_verb_has_help_with_examples_and_exit_codes(verb: str, cli: Cli) -> None:
     result = cli(verb, "--help")
     assert result.code == 0
     assert result.out.startswith("usage: reducer")

@@ -47,7 +47,7 @@ def test_every_expectation_has_its_message(folder: Path, cli: Cli, case: dict[st
 
 
 @pytest.mark.parametrize("case", CASES["given"], ids=lambda case: case["given"])
-def test_what_is_given_in_files(folder: Path, cli: Cli, case: dict[str, str]) -> None:
+def test_samples_in_files(folder: Path, cli: Cli, case: dict[str, str]) -> None:
     two = history(("lookup", {"records": [1]}), ("lookup", {"records": [1] * 6}), ("other", {}), ids=("a", "a", "b"))
     files = {"two.json": two, "none.json": history(("other", {})), "long.txt": b"a text"}
     files |= {"nan.json": b'{"a": NaN}', "deep.json": b"[" * 100_000, "bytes.json": b"\xff"}
@@ -73,13 +73,13 @@ def test_snapshots_are_written_and_compared(folder: Path, cli: Cli) -> None:
     assert "expected: at `total` 4\n  found:    at `total` 3\n  help: `--update` writes" in result.out
 
 
-def test_a_snapshot_is_a_file_of_its_own(folder: Path, cli: Cli) -> None:
+def test_a_snapshot_cannot_be_a_sample_or_be_shared(folder: Path, cli: Cli) -> None:
     (folder / "s.json").write_text('{"records": [1, 2, 3]}')
     test = "tests:\n  - {name: a, given: {file: s.json}, expect: {snapshot: ./s.json}}\n"
     (folder / "lookup.yaml").write_text(RULE.replace("limit: 5", "limit: 1") + test)
     result = cli("test", "lookup.yaml", "--update")
     assert result.code == 1
-    assert "s.json is what a test starts from" in result.out
+    assert "s.json is the sample of a test" in result.out
     assert (folder / "s.json").read_text() == '{"records": [1, 2, 3]}'
     two_with_one = TESTED.replace("EXPECT", "snapshot: new.json").replace("{unchanged: true}", "{snapshot: new.json}")
     (folder / "lookup.yaml").write_text(two_with_one)

@@ -1,4 +1,4 @@
-"""`validate`: findings as lines and as JSON, exit codes, and what the dry run writes is a reduction."""
+"""`validate`: findings as text and as JSON, exit codes, and reductions written by the dry run."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ RULES = [
 
 
 def codes(result: Result) -> list[str]:
-    """Return the code of each finding that is printed as text."""
+    """Return the codes of the findings that are printed as text."""
     return [line.split()[2] for line in result.out.splitlines()[:-1]]
 
 
-def test_findings_are_lines_with_a_limit_for_each_code_and_json_has_all(folder: Path, cli: Cli) -> None:
+def test_text_limits_findings_per_code_and_json_lists_all(folder: Path, cli: Cli) -> None:
     answers = [answer("a"), *(answer(f"b{number}") for number in range(30))]
     orphans = json.dumps([request(prompt()), response(call("a")), request(*answers)], indent=1).encode()
     (folder / "orphans.json").write_bytes(orphans)
@@ -128,12 +128,12 @@ def test_lines_that_are_too_large_are_not_checked(folder: Path, cli: Cli, monkey
     assert codes(cli("validate", "other.jsonl", "--against", "many.jsonl")) == ["V007", "V101", "V007"]
 
 
-# --- what the dry run writes of session histories
+# --- reductions of session histories
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("sample", SESSIONS, ids=lambda sample: sample.stem)
-def test_a_reduction_is_proved_and_planted_changes_are_found(folder: Path, cli: Cli, sample: Path, rule: str) -> None:
+def test_planted_changes_in_a_reduction_are_found(folder: Path, cli: Cli, sample: Path, rule: str) -> None:
     (folder / "all.yaml").write_text(f"version: 1\ntool: '*'\n{rule}\n")
     assert cli(str(sample), "--rules", "all.yaml", "--no-references", "-o", "reduced.json").code == 0
     reduced = (folder / "reduced.json").read_text()

@@ -1,4 +1,4 @@
-"""What the tables of commands cannot say about `check`, `compare`, `entities`, `explain`, `query` and `schema`."""
+"""Tests of `check`, `compare`, `entities`, `explain`, `query` and `schema` that do not fit in commands.yaml."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cli.conftest import RULE, Cli, Result, history
 COMPARED = ("--rules", "lookup.yaml", "--baseline", "head:3")
 
 
-def test_fix_keeps_permissions_and_leaves_no_other_file(folder: Path, cli: Cli) -> None:
+def test_fix_keeps_permissions_and_leaves_no_temporary_file(folder: Path, cli: Cli) -> None:
     file = folder / "lookup.yaml"
     file.write_text(RULE.replace("limit", "limt"))
     file.chmod(0o640)
@@ -22,7 +22,7 @@ def test_fix_keeps_permissions_and_leaves_no_other_file(folder: Path, cli: Cli) 
     assert sorted(folder.iterdir()) == before
 
 
-def test_entities_of_utf_16_and_of_what_is_no_text(folder: Path, cli: Cli) -> None:
+def test_entities_in_utf_16_and_in_invalid_utf_8(folder: Path, cli: Cli) -> None:
     (folder / "note.txt").write_bytes("\nAPT28".encode("utf-16"))
     assert cli("entities", "note.txt", "--format", "jsonl").json["place"] == "2:1"
     found = cli("entities", "-", "--format", "jsonl", input=b"\xff 192.0.2.1\n").json
@@ -63,7 +63,7 @@ def test_the_table_has_a_row_for_each(used: Path, cli: Cli) -> None:
     assert "Read     1 history" in out
 
 
-def test_json_lines_and_what_is_no_history(used: Path, cli: Cli) -> None:
+def test_compare_skips_lines_that_are_not_histories(used: Path, cli: Cli) -> None:
     line = (used / "h.json").read_text()
     (used / "many.jsonl").write_text(f"{line}\n\nnonsense\n{line}\n")
     result = cli("compare", "many.jsonl", "h.json", *COMPARED, "--format", "json")
@@ -81,7 +81,7 @@ def test_the_schema_is_written_and_written_again(folder: Path, cli: Cli) -> None
     for _ in range(2):
         assert cli("schema", "-o", "rules/.schema.json") == Result(0, "", "")
     assert (folder / "rules" / ".schema.json").read_text() == cli("schema").out
-    # It is no rule file and no history.
+    # The schema is neither a rule file nor a history.
     assert cli("check").out == "1 rule file in ./rules: no problems\n"
     assert "files (plain, .gz or .zst) in this folder" in cli("rules").err
 
@@ -94,7 +94,7 @@ def test_the_tools_of_histories_are_suggested(folder: Path, cli: Cli) -> None:
     assert schema["properties"]["tool"]["examples"] == ["${1:x}", "lookup", "piped", "siem", "vt_ip"]
 
 
-def test_what_rule_files_define_is_known_whatever_else_is_wrong_in_them(folder: Path, cli: Cli) -> None:
+def test_the_schema_includes_definitions_from_invalid_rule_files(folder: Path, cli: Cli) -> None:
     entities = "entities: {ticket: {words: [INC-1]}, ip: {ignore: [1.1.1.1]}}"
     (folder / "own.yaml").write_text(f"version: 1\n{entities}\nconditions: {{severe: risk == 'high'}}\n")
     (folder / "wrong.yaml").write_text("version: 1\nentities: {host: {}}\nstep: 3\n")

@@ -1,4 +1,4 @@
-"""`--watch`: a verb runs again when what it reads is saved, and tells what changed."""
+"""`--watch`: a verb runs again when one of its files is saved, and shows what changed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Watched = Callable[..., list[str]]
 
 @pytest.fixture
 def watched(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Watched:
-    """Return a function that runs a verb with `--watch`, and returns what each run prints.
+    """Return a function that runs a verb with `--watch`, and returns the output of each run.
 
-    Whenever the verb waits for a change, the next of the `steps` saves files (or deletes those without content); after
-    the last one comes Ctrl-C.
+    Whenever the verb waits for a change, the next of the `steps` saves files, or deletes files without content. The
+    last step is followed by Ctrl-C.
     """
 
     def printed_by(command: str, *steps: dict[str, str]) -> list[str]:

@@ -1,6 +1,4 @@
-"""`max_chars` with steps: what steps removed stays removed, what they prefer is kept longest, and a second pass changes
-nothing.
-"""
+"""`max_chars` after steps: it keeps the items that steps prefer, and does not restore what they removed."""
 
 from __future__ import annotations
 
@@ -12,10 +10,8 @@ import pytest
 import yaml
 
 from reducer.analysis.drafting import draft_rule
-from reducer.engine import Outcome, attempt, reduce_content
-from reducer.rules import Ruleset
 from reducer.values import chars
-from tests.helpers import rules
+from tests.helpers import fixed_point, rules
 
 HOSTS = [
     {
@@ -27,14 +23,6 @@ HOSTS = [
     }
     for n in range(100)
 ]
-
-
-def reduced(ruleset: Ruleset, content: Any) -> Outcome:
-    """Reduce a content, and find the result a fixed point."""
-    outcome = attempt(ruleset, "t", content)
-    assert outcome.fault == ""
-    assert reduce_content(ruleset, "t", outcome.content) is outcome.content
-    return outcome
 
 
 KEEP = {"path": "hosts", "keep": ["name", "ip"]}
@@ -64,7 +52,7 @@ SEEN = [{"name": "a"}, {"seen": [{"ip": f"192.0.2.{n}", "raw": f"198.51.100.{n}"
 def test_what_a_step_removed_is_restored_only_if_the_step_preserves_it(
     rule: dict[str, Any], hosts: list[Any], restored: list[Any]
 ) -> None:
-    left = reduced(rules(**rule), {"hosts": hosts}).content["hosts"]
+    left = fixed_point(rules(**rule), {"hosts": hosts}).content["hosts"]
     whole = sum("name" in host for host in left)
     assert left[:whole] == [{key: host[key] for key in left[0]} for host in hosts[:whole]]
     assert left[whole:] == restored[whole:]
@@ -73,7 +61,7 @@ def test_what_a_step_removed_is_restored_only_if_the_step_preserves_it(
 @pytest.mark.parametrize("preserve", [[], ["ipv4"]])
 def test_max_chars_keeps_the_best_items_of_a_list_that_a_step_orders(preserve: list[str]) -> None:
     steps = [{"path": "hosts", "limit": 20, "sort_by": "seen"}]
-    left = reduced(rules(steps=steps, max_chars=900, preserve=preserve), {"hosts": HOSTS}).content["hosts"]
+    left = fixed_point(rules(steps=steps, max_chars=900, preserve=preserve), {"hosts": HOSTS}).content["hosts"]
     full = [host["name"] for host in left if "name" in host]
     best = sorted(HOSTS, key=lambda host: -int(str(host["seen"])))[: len(full)]
     assert 3 <= len(full) < 20
@@ -89,14 +77,14 @@ def test_max_chars_keeps_the_best_items_of_a_list_that_a_step_orders(preserve: l
 )
 def test_max_chars_keeps_what_is_always_kept_or_else_the_first_items(step: dict[str, Any], names: list[str]) -> None:
     hosts = [{**host, "risk": "high" if host["name"] == "h77" else "low"} for host in HOSTS]
-    left = reduced(rules(steps=[{"path": "hosts", **step}], max_chars=300, preserve=[]), {"hosts": hosts}).content
+    left = fixed_point(rules(steps=[{"path": "hosts", **step}], max_chars=300, preserve=[]), {"hosts": hosts}).content
     assert [host["name"] for host in left["hosts"]] == names
 
 
 def test_a_key_that_is_restored_for_its_name_keeps_a_short_text() -> None:
     # Without its text `compact` would remove the key in a second pass.
     content = {"rows": [{"n": n, "labels": {f"h{n}.example.com": "yes", "none": ""}} for n in range(40)]}
-    left = reduced(rules(steps=[{"compact": True}], max_chars=500), content).content["rows"]
+    left = fixed_point(rules(steps=[{"compact": True}], max_chars=500), content).content["rows"]
     assert left[:3] == [{"n": n, "labels": {f"h{n}.example.com": "yes"}} for n in range(3)]
     assert left[3:] == [{"labels": {f"h{n}.example.com": "yes"}} for n in range(3, 40)]
 
@@ -106,7 +94,7 @@ def test_what_unwrap_replaced_is_restored_without_its_quotes() -> None:
         {"n": n, "raw": json.dumps({"ip": f"192.0.2.{n}", "note": None if n % 2 else "of no use " * 9})}
         for n in range(40)
     ]
-    left = reduced(rules(steps=[{"unwrap": True}, {"compact": True}], max_chars=800), content).content
+    left = fixed_point(rules(steps=[{"unwrap": True}, {"compact": True}], max_chars=800), content).content
     assert left[3:] == [{"raw": {"ip": f"192.0.2.{n}"}} for n in range(3, 40)]
 
 
@@ -120,7 +108,7 @@ def test_no_edge_dangles_when_max_chars_removes_nodes(limit: dict[str, Any]) -> 
         {"path": "nodes", **limit},
         {"path": "edges", "drop_dangling": {"source": "nodes[*].id", "target": "nodes[*].id"}},
     ]
-    left = reduced(rules(steps=steps, max_chars=1500), graph).content
+    left = fixed_point(rules(steps=steps, max_chars=1500), graph).content
     ids = {node["id"] for node in left["nodes"]}
     assert len(ids) == 25
     assert left["edges"] != []
@@ -140,8 +128,8 @@ SOME = (
 @pytest.mark.parametrize("preserve", [{}, {"preserve": ["ioc", "cve", "threat_actor"]}], ids=["by default", "preserve"])
 def test_drafted_rules_with_a_target_are_fixed_points(name: str, preserve: dict[str, Any], data: Path) -> None:
     content = json.loads((data / "tool_outputs" / f"{name}.json").read_bytes())
-    proposal = draft_rule("t", [content], "an answer", "t")
-    assert proposal is not None
-    steps = yaml.safe_load(proposal.draft.text)["steps"]
-    outcome = reduced(rules(steps=steps, max_chars=chars(content) // 12, **preserve), content)
+    drafted = draft_rule("t", [content], "an answer", "t")
+    assert drafted is not None
+    steps = yaml.safe_load(drafted[0].text)["steps"]
+    outcome = fixed_point(rules(steps=steps, max_chars=chars(content) // 12, **preserve), content)
     assert chars(outcome.content) < 0.6 * chars(content)

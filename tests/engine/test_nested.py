@@ -1,4 +1,4 @@
-"""Structure in texts: rules go into it, it is written back in its notation, and `unwrap` takes it out."""
+"""Structure in texts: rules reduce it and write it in its own notation, and `unwrap` replaces the text with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from reducer.analysis.steps import step_reports
 from reducer.engine import attempt, reduce_content
 from reducer.values import chars
-from tests.helpers import rules
+from tests.helpers import fixed_point, rules
 
 ROWS = repr([("a", 1, None), ("b", 2, "it's"), ("c", 3, "x" * 30)])
 RESULTS = [{"id": number, "payload": json.dumps({"score": number, "raw": "r" * 20})} for number in range(4)]
@@ -21,12 +21,8 @@ PLAIN += [{"a": '"text"'}, {"a": "[1e5,1e5,1e5]"}, ["{'a': None}"]]
 
 
 def reduced(content: Any, *steps: dict[str, Any], **keys: Any) -> Any:
-    """Reduce a content with a rule of these steps, and find the result a fixed point."""
-    ruleset = rules(steps=steps, **keys)
-    outcome = attempt(ruleset, "t", content)
-    assert not outcome.fault
-    assert reduce_content(ruleset, "t", outcome.content) == outcome.content
-    return outcome.content
+    """Reduce a content with a rule of these steps to a fixed point."""
+    return fixed_point(rules(steps=steps, **keys), content).content
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The golden corpus: real inputs in every form that a tool return takes, and what to reduce each one with."""
+"""The golden corpus: real inputs in every form of a tool return, each with the rules that reduce it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ RULES = Path(__file__).parents[2] / "rules"
 LARGEST = (
     {"objects": 500_000} | dict.fromkeys(("json", "literals", "lines"), 200_000) | {"nested": 40_000, "reprs": 40_000}
 )
-"""The length of the longest tool output that each group reduces, in characters of JSON."""
+"""The longest tool output of each group, in characters of JSON."""
 TOOLS = {
     "*virustotal*ip*": "vt_get_ip_report",
     "*virustotal*domain*": "vt_get_domain_report",
@@ -32,16 +31,15 @@ TOOLS = {
     "microsoft365defender*": "siem_search",
     **{name: name for name in ("deep_research", "explore", "get_indicator_details", "execute")},
 }
-"""The tool names under which the shipped rules reduce the outputs of their products."""
+"""The tool names for which the shipped rules reduce the outputs of their products."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One input and the rules that reduce it. `reduce` returns the result as text, None if nothing changed."""
+    """One input with rules. `reduce` returns the result as text, or None if nothing changes."""
 
     group: str
     name: str
-    original: Callable[[], str]
     reduce: Callable[[], str | None]
 
 
@@ -52,7 +50,7 @@ def corpus(data: Path) -> Iterator[Case]:
 
 
 def history_cases(data: Path) -> Iterator[Case]:
-    """Yield each history, as it is stored, as a session, and as live messages."""
+    """Yield each history in its stored form, as a session, and as live messages."""
     rulesets = {"shipped": Reducer.load(RULES), **_harsh()}
     for file in sorted((data / "histories").glob("*/*.json")):
         history = file.read_bytes()
@@ -84,7 +82,7 @@ def _harsh() -> dict[str, Reducer]:
 
 
 def _drafts() -> Reducer:
-    """Load the rules that `init` drafted for the tool outputs, recorded as one rule in JSON per line."""
+    """Load the rules that `init` drafted for the tool outputs. Each line of the file is one rule as JSON."""
     with tempfile.TemporaryDirectory() as folder:
         for line in (HERE / "drafts.jsonl").read_text(encoding="utf-8").splitlines():
             Path(folder, f"{json.loads(line)['tool']}.yaml").write_text(line, encoding="utf-8")
@@ -92,7 +90,7 @@ def _drafts() -> Reducer:
 
 
 def _forms(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield a tool output as an object and as the texts that tools, MCP clients and wrappers make of it."""
+    """Yield a tool output as an object, and as the texts that tools, MCP clients and wrappers write for it."""
     text = json.dumps(value, ensure_ascii=False)
     forms = {
         "objects": value,
@@ -111,7 +109,7 @@ def _content_case(group: str, name: str, reducer: Reducer, tool: str, content: A
         result = reducer.reduce_content(tool, content)
         return None if result is content else _text(result)
 
-    return Case(group, name, partial(_text, content), reduce)
+    return Case(group, name, reduce)
 
 
 def _text(content: Any) -> str:
@@ -123,7 +121,7 @@ def _stored_case(group: str, name: str, reducer: Reducer, history: bytes, refere
         result = reducer.reduce_json(history, references=references)
         return None if result == history else result.decode()
 
-    return Case(group, name, history.decode, reduce)
+    return Case(group, name, reduce)
 
 
 def _live_case(name: str, reducer: Reducer, history: bytes) -> Case:
@@ -137,7 +135,7 @@ def _live_case(name: str, reducer: Reducer, history: bytes) -> Case:
         result = contents(reducer.reduce)
         return None if result == contents(list) else result
 
-    return Case("live", name, partial(contents, list), reduce)
+    return Case("live", name, reduce)
 
 
 def _live(history: bytes) -> list[Any]:
@@ -161,7 +159,7 @@ def _decoded(content: Any) -> Any:
 
 
 def as_session(history: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a history as a chat front end stores it: tool returns as activities, each with a second copy."""
+    """Return a history in the format of a chat front end: tool returns are activities, each with a second copy."""
     return {"session_id": "golden", "messages": [_session_message(message) for message in history]}
 
 

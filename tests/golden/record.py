@@ -1,16 +1,13 @@
 """Record the results over the golden corpus, or compare them with the recorded ones.
 
-python -m tests.golden.record                       record all results again
-python -m tests.golden.record --diff                print the names of the results that changed
-python -m tests.golden.record --diff --to DIR       also write the originals and results of these into a folder
-python -m tests.golden.record --to DIR NAME ...     write those of named inputs, for example in an earlier checkout too
+python -m tests.golden.record           record all results again
+python -m tests.golden.record --diff    print the names of the results that changed
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,7 +20,7 @@ DATA = CHECKOUT.parent / "shared" / "data"
 DIGESTS = HERE / "digests"
 
 Results = dict[str, dict[str, str]]
-"""The digest of every changed result by group and name. An input without one stays as it is."""
+"""The digest of each changed result by group and name. An input without a digest is unchanged."""
 
 
 def recorded() -> Results:
@@ -68,38 +65,18 @@ def record(results: Results) -> None:
         (DIGESTS / f"{group}.txt").write_text(text, encoding="utf-8")
 
 
-def write(names: Iterable[str], folder: Path) -> None:
-    """Write the original and the result of every named case (`group: name`) to `folder`."""
-    wanted = set(names)
-    folder.mkdir(parents=True, exist_ok=True)
-    for case in corpus(DATA):
-        name = f"{case.group}: {case.name}"
-        if name in wanted:
-            original = case.original()
-            for suffix, text in (("original", original), ("after", case.reduce() or original)):
-                file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', name)}.{suffix}"
-                file.write_bytes(text.encode("utf-8", "surrogatepass"))
-
-
 def main(arguments: list[str]) -> int:
     """Record or compare, and return the exit code: 1 if a result changed."""
     parser = argparse.ArgumentParser(prog="python -m tests.golden.record", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a result as --diff names it: `group: name`")
-    parser.add_argument("--diff", action="store_true", help="compare with the recorded digests")
-    parser.add_argument("--to", type=Path, metavar="DIR", help="write the originals and results into this folder")
+    parser.add_argument("--diff", action="store_true", help="only compare with the recorded digests")
     options = parser.parse_args(arguments)
-    names = options.names
-    if not names:
-        results = computed(corpus(DATA))
-        lines = changed(recorded(), results)
-        print("\n".join([*lines, f"{len(lines)} results changed"]))
-        names = [line.rsplit(": ", 1)[0] for line in lines]
-        if not options.diff:
-            record(results)
-    if options.to is not None:
-        write(names, options.to)
-    return 1 if names and options.diff else 0
+    results = computed(corpus(DATA))
+    lines = changed(recorded(), results)
+    print("\n".join([*lines, f"{len(lines)} results changed"]))
+    if not options.diff:
+        record(results)
+    return 1 if lines and options.diff else 0
 
 
 if __name__ == "__main__":

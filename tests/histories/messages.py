@@ -1,10 +1,12 @@
-"""Messages of PydanticAI and of session histories as stored JSON, for tests."""
+"""Stored messages of PydanticAI and of session histories, and a plain reducer of contents, for tests."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
 from typing import Any
+
+from reducer.values import is_media, plain, shown
 
 TIME = "2025-01-01T00:00:02.123456Z"
 
@@ -68,3 +70,33 @@ def results(id: str | None, content: Any = "[1]", tool: str = "t") -> dict[str, 
 
 def session(*parts: Any, older: Any = None) -> dict[str, Any]:
     return {"role": "assistant", "text_content": "", "parts": list(parts), "activity_parts": older}
+
+
+def shorter(tool: str, content: Any) -> Any:
+    """Keep two items of a list, five characters of a text, two items of each list in an object, and all media.
+
+    Returns the same object if nothing is removed.
+    """
+    opened = shown(content)
+    plain(opened)  # raises for contents that have no JSON form
+    if isinstance(opened, str):
+        return content if len(opened) <= 5 else opened[:5]
+    if isinstance(opened, list):
+        new: Any = _two_items(opened)
+        return content if new is opened else new
+    if not isinstance(opened, dict) or is_media(opened):
+        return content
+    before = {key: shown(value) for key, value in opened.items()}
+    new = {key: _two_items(value) for key, value in before.items()}
+    return content if all(new[key] is before[key] for key in new) else new
+
+
+def _two_items(value: Any) -> Any:
+    is_cut = isinstance(value, list) and len(value) > 2 and not any(map(_contains_media, value[2:]))
+    return value[:2] if is_cut else value
+
+
+def _contains_media(value: Any) -> bool:
+    inner = shown(value)
+    items = inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else []
+    return is_media(value) or any(map(_contains_media, items))

@@ -1,4 +1,4 @@
-"""Stored histories as text, in every spelling that JSON allows, and a plain reducer of them to compare with."""
+"""Stored histories in every spelling that JSON allows, as strategies."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 
-class Pairs(list[tuple[str, Any]]):
-    """An object as it is written."""
+class Members(list[tuple[str, Any]]):
+    """An object whose keys may repeat."""
 
 
 TEXTS = st.sampled_from([
@@ -23,18 +23,17 @@ LEAVES = st.one_of(TEXTS, st.none(), st.booleans(), st.integers(-(10**30), 10**3
 
 
 def objects(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    once = st.lists(st.tuples(KEYS, values), max_size=4, unique_by=lambda pair: pair[0])
-    return st.one_of(once, once, once, st.lists(st.tuples(KEYS, values), max_size=4)).map(Pairs)
+    once = st.dictionaries(KEYS, values, max_size=4)
+    return st.one_of(once, once, once, st.lists(st.tuples(KEYS, values), max_size=4).map(Members))
 
 
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=5) | objects(inner), max_leaves=8)
 CONTENTS = VALUES | st.lists(VALUES, min_size=3, max_size=5) | st.just("a text of some length")
-SYNTHESIZED = Pairs([("pydantic_ai_synthesized_tool_return", True)])
 RETURN = {
     "tool_name": st.sampled_from(["explore"] * 12 + ["final_result", "final_result_2", None]),
     "tool_call_id": st.sampled_from(["tool_0_explore", "tool_1_explore"]),
     "tool_kind": st.sampled_from([None] * 7 + ["tool-search"]),
-    "metadata": st.one_of(st.none(), st.none(), VALUES, st.just(SYNTHESIZED), st.just("x" * 1500)),
+    "metadata": st.none() | VALUES | st.sampled_from([{"pydantic_ai_synthesized_tool_return": True}, "x" * 1500]),
     "timestamp": st.just("2026-01-01T00:00:04.123456Z"),
     "outcome": st.sampled_from(["success"] * 12 + [None, "failed", "denied", "retried"]),
     "part_kind": st.sampled_from(["tool-return"] * 12 + ["builtin-tool-return", "retry-prompt", "user-prompt", "text"]),
@@ -46,28 +45,28 @@ def sometimes(draw: st.DrawFn) -> bool:
 
 
 @st.composite
-def parts(draw: st.DrawFn) -> Pairs:
+def parts(draw: st.DrawFn) -> Members:
     fields = [(name, draw(values)) for name, values in RETURN.items() if name == "part_kind" or not sometimes(draw)]
     if not sometimes(draw):
         fields.insert(1, ("content", draw(CONTENTS)))
     if sometimes(draw):
         fields.append(("content", draw(VALUES)))
-    return Pairs(draw(st.sampled_from([fields, sorted(fields, key=lambda pair: pair[0]), fields[::-1]])))
+    return Members(draw(st.sampled_from([fields, sorted(fields, key=lambda pair: pair[0]), fields[::-1]])))
 
 
 @st.composite
-def messages(draw: st.DrawFn) -> Pairs:
+def messages(draw: st.DrawFn) -> Members:
     kind = draw(st.sampled_from(["request", "request", "request", "response", "later-kind"]))
     listed = draw(st.lists(parts(), min_size=1, max_size=3))
     fields = [("parts", listed), ("timestamp", "2026-01-01T00:00:04Z"), ("kind", kind)]
     if sometimes(draw):
         fields.append(("parts", draw(st.lists(parts(), max_size=1))))
-    return Pairs(fields if draw(st.booleans()) else [fields[-1], *fields[:-1]])
+    return Members(fields if draw(st.booleans()) else [fields[-1], *fields[:-1]])
 
 
 @st.composite
 def spellings(draw: st.DrawFn) -> Callable[[Any], str]:
-    """How a text is written: what is between its tokens, and how its strings are escaped."""
+    """Write JSON with one style of white space and one style of escapes."""
     style = draw(st.sampled_from(["compact", "compact", "spaced", "indented", "odd"]))
     ascii_only = draw(st.booleans())
     escaped = draw(st.integers(0, 11)) if draw(st.integers(0, 5)) == 0 else -1
@@ -83,9 +82,10 @@ def spellings(draw: st.DrawFn) -> Callable[[Any], str]:
 
     def write(value: Any, depth: int = 1) -> str:
         line = {"indented": "\n" + "  " * depth, "odd": "\r\n\t "}.get(style, "")
-        if isinstance(value, Pairs):
-            members = comma.join(f"{line}{text(key)}{colon}{write(item, depth + 1)}" for key, item in value)
-            return f"{{{members}{line}}}"
+        if isinstance(value, (dict, Members)):
+            members = value.items() if isinstance(value, dict) else value
+            written = [f"{line}{text(key)}{colon}{write(item, depth + 1)}" for key, item in members]
+            return f"{{{comma.join(written)}{line}}}"
         if isinstance(value, list):
             return f"[{comma.join(line + write(item, depth + 1) for item in value)}{line}]"
         return text(value) if isinstance(value, str) else json.dumps(value)
@@ -100,44 +100,3 @@ def histories(draw: st.DrawFn) -> str:
         return write(draw(messages()))
     mark = draw(st.sampled_from(["", "", "\ufeff", " \n"]))
     return mark + write(draw(st.lists(messages(), min_size=1, max_size=4))) + draw(st.sampled_from(["", "\n"]))
-
-
-def reference(text: str, reduce: Any) -> tuple[Any, int]:
-    """Do what `reduce_json` does on the parsed history; return it, and how many contents changed."""
-    odd: list[Any] = []  # objects with a repeated key
-
-    def seen(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) < len(pairs):
-            odd.append(value)
-        return value
-
-    def repeats(value: Any) -> bool:
-        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return any(value is one for one in odd) or any(map(repeats, items))
-
-    history = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=seen)
-    changes = 0
-    for message in history if isinstance(history, list) else [history]:
-        for part in message["parts"] if message["kind"] == "request" else []:
-            tool, metadata, content = (part.get(name) for name in ("tool_name", "metadata", "content"))
-            if (
-                part.get("part_kind") == "tool-return"
-                and isinstance(tool, str)
-                and not tool.startswith("final_result")
-                and part.get("outcome") in (None, "success")
-                and part.get("tool_kind") is None
-                and not (isinstance(metadata, dict) and "pydantic_ai_synthesized_tool_return" in metadata)
-                and isinstance(content, (str, list, dict))
-                and not repeats(content)
-            ):
-                part["content"] = reduce(tool, json.loads(json.dumps(content)))
-                changes += part["content"] != content
-    return history, changes
-
-
-def history(content: str, more: str = "") -> bytes:
-    """Write a history of one tool return, with the JSON of its content, if any, and more fields."""
-    content = f'"content":{content},' if content else ""
-    fields = f'"tool_name":"t",{content}"tool_call_id":"c"{more},"part_kind":"tool-return"'
-    return f'[{{"parts":[{{{fields}}}],"kind":"request"}}]'.encode()

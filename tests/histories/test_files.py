@@ -1,4 +1,4 @@
-"""Files of histories: compressed or not, a history or JSON lines, which are read in pieces of whole lines."""
+"""Files of histories: compression, and JSON lines that are read in pieces of whole lines."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducer.histories.compressed import CompressedError, Compression, compressed, compression_of, decompressed
-from reducer.histories.lines import MAX_LINE, Piece, Stream, are_lines, is_heavy, is_lines_name, lines_of, pieces
+from reducer.histories import files
+from reducer.histories.files import Stream, compressed
 
 KINDS = ["gz", pytest.param("zst", marks=pytest.mark.skipif(find_spec("zstandard") is None, reason="needs zstandard"))]
 
@@ -25,12 +25,12 @@ def of(content: bytes) -> Stream:
 
 
 def opened(content: bytes) -> bytes:
-    return decompressed(of(content)).read()
+    return files.decompressed(of(content)).read()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(contents=st.lists(st.binary(max_size=300), min_size=1, max_size=4))
-def test_archives_in_a_row_are_one(kind: Compression, contents: list[bytes]) -> None:
+def test_joined_archives_are_one_archive(kind: files.Compression, contents: list[bytes]) -> None:
     archive = b"".join(compressed(content, kind) for content in contents)
     assert opened(archive) == b"".join(contents)
     assert archive == b"".join(compressed(content, kind) for content in contents)
@@ -39,38 +39,38 @@ def test_archives_in_a_row_are_one(kind: Compression, contents: list[bytes]) -> 
 
 
 @given(st.binary(max_size=50).map(lambda content: b"x" + content))
-def test_what_is_no_archive_is_itself(content: bytes) -> None:
+def test_uncompressed_bytes_stay(content: bytes) -> None:
     assert opened(content) == content == compressed(content, "")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_archive_that_cannot_be_read_says_so(kind: Compression) -> None:
+def test_broken_archives_are_reported(kind: files.Compression) -> None:
     archive = compressed(os.urandom(20_000), kind) + compressed(b"x" * 100_000, kind)
     for size in (5, 30, 10_000, len(archive) - 9, len(archive) - 1):
-        with pytest.raises(CompressedError) as caught:
+        with pytest.raises(files.CompressedError) as caught:
             opened(archive[:size])
         assert str(caught.value).startswith("cut short: the ")
         assert str(caught.value).endswith(f" file ends early, at byte {size:,}")
     damaged = archive[:10_000] + bytes([archive[10_000] ^ 1]) + archive[10_001:]
     for content in (damaged, compressed(b"whole", kind) + b"and more"):
-        with pytest.raises(CompressedError, match=r"^damaged: the \w+ file cannot be read at about byte [\d,]+ \("):
+        with pytest.raises(files.CompressedError, match=r"^damaged: the \w+ file cannot be read at about byte [\d,]+ "):
             opened(content)
 
 
-def test_zeros_after_gzip_are_nothing() -> None:
+def test_zeros_after_gzip_are_ignored() -> None:
     archive = compressed(b"whole", "gz") + b"\0" * 100_000 + compressed(b", again", "gz") + b"\0"
     assert opened(archive) == b"whole, again"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_bomb_is_unpacked_bit_by_bit(kind: Compression) -> None:
-    stream = decompressed(of(compressed(b"\0" * 50_000_000, kind)))
+def test_a_bomb_is_decompressed_in_steps(kind: files.Compression) -> None:
+    stream = files.decompressed(of(compressed(b"\0" * 50_000_000, kind)))
     assert len(stream.read(1 << 18)) <= 1 << 18
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(CompressedError, match=r"need the package zstandard: pip install 'reducer\[zstd\]'$"):
+    with pytest.raises(files.CompressedError, match=r"need the package zstandard: pip install 'reducer\[zstd\]'$"):
         opened(b"\x28\xb5\x2f\xfd....")
 
 
@@ -79,12 +79,12 @@ _sizes = st.sampled_from([0, 1, 5, 28, 29, 30, 31, 60, 99, 100, 101, 130, 250])
 _texts = st.lists(st.tuples(_sizes, st.sampled_from([b"\n", b"\r\n", b"\r", b""])))
 
 
-def small(content: bytes, step: int) -> list[Piece]:
+def small(content: bytes, step: int) -> list[files.Piece]:
     """Cut with lines of 100 bytes at most and pieces of 30."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("MAX_LINE", 100), ("_PIECE", 30), ("_STEP", step)):
-            patch.setattr(f"reducer.histories.lines.{name}", value)
-        return list(pieces(of(content)))
+            patch.setattr(f"reducer.histories.files.{name}", value)
+        return list(files.pieces(of(content)))
 
 
 @given(_texts, st.integers(1, 64))
@@ -97,11 +97,11 @@ def test_pieces_are_the_stream_and_lines_stay_whole(sizes: list[tuple[int, bytes
     assert short == [line for line in lines if len(line) <= 100]
     assert sum(piece.long and piece.ends for piece in found) == sum(len(line) > 100 for line in lines)
     assert found == small(content, 1000)
-    assert [content[start:end] for start, end in lines_of(content)] == [line.removesuffix(b"\n") for line in lines]
+    assert [content[slice(*ends)] for ends in files.lines_of(content)] == [line.removesuffix(b"\n") for line in lines]
 
 
-def test_a_piece_is_as_long_as_it_must_be() -> None:
-    sizes = [len(piece.content) for piece in pieces(of((b"x" * 99_999 + b"\n") * 100))]
+def test_a_piece_ends_at_the_first_possible_line() -> None:
+    sizes = [len(piece.content) for piece in files.pieces(of((b"x" * 99_999 + b"\n") * 100))]
     assert sizes == [2_100_000] * 4 + [1_600_000]
 
 
@@ -129,15 +129,15 @@ def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
         (b"hello\n{}\n", False),
         (b"1\n2\n", False),
         (b"[" * 100_000 + b"\n{}", False),
-        (b'["' + b"x" * MAX_LINE + b'"]\n{}', False),
+        (b'["' + b"x" * files.MAX_LINE + b'"]\n{}', False),
         (b"{}\r\n{}\r\n", True),
         (b"\xef\xbb\xbf\n \n[]\nwrong", True),
         (b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{", True),
     ],
 )
-def test_lines_are_recognised_by_how_they_begin(content: bytes, expected: bool) -> None:
+def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: bool) -> None:
     stream = of(content)
-    assert are_lines(stream) is expected
+    assert files.are_lines(stream) is expected
     assert stream.at == 0
     assert stream.read() == content
 
@@ -149,8 +149,8 @@ def test_lines_are_recognised_by_how_they_begin(content: bytes, expected: bool) 
         *(("a.json", "", False), ("A.JSON.GZ", "gz", False), ("a.zst", "zst", False), ("gz", "", False)),
     ],
 )
-def test_names_of_files(name: str, compression: Compression, is_lines: bool) -> None:
-    assert (compression_of(name), is_lines_name(name)) == (compression, is_lines)
+def test_names_of_files(name: str, compression: files.Compression, is_lines: bool) -> None:
+    assert (files.compression_of(name), files.is_lines_name(name)) == (compression, is_lines)
 
 
 _RECORD = {"id": 1, "hostname": "host-1.example.com", "tags": ["botnet", "tor"], "note": "Seen in a scan. " * 8}
@@ -159,7 +159,7 @@ _RECORD = {"id": 1, "hostname": "host-1.example.com", "tags": ["botnet", "tor"],
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (b"[" + b"{}," * 1_000_000, False),  # 3 MB: whatever it is
+        (b"[" + b"{}," * 1_000_000, False),  # 3 MB are never too much
         (b"[" + b"{}," * 2_000_000, True),
         (b"[" + b"1," * 8_000_000, True),
         (json.dumps([_RECORD] * 50_000).encode(), False),
@@ -171,5 +171,5 @@ _RECORD = {"id": 1, "hostname": "host-1.example.com", "tags": ["botnet", "tor"],
         (b'"\\u00e4' + b"x" * 15_000_000, False),
     ],
 )
-def test_what_is_heavy(line: bytes, expected: bool) -> None:
-    assert is_heavy(line) is expected
+def test_lines_that_need_too_much_memory(line: bytes, expected: bool) -> None:
+    assert files.is_heavy(line) is expected

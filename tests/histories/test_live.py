@@ -1,4 +1,4 @@
-"""Histories as objects: contents of every type are reduced as in their stored form, and everything else stays."""
+"""Histories as objects: contents of every type are reduced as in stored histories, and everything else stays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from reducer import Reducer
 from reducer.histories.live import reduce_messages
 from reducer.histories.stored import reduce_json
 from reducer.values import Unreducible, chars, is_media, plain
-from tests.histories.fakes import shorter
+from tests.histories.messages import shorter
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 
@@ -82,7 +82,7 @@ LEAVES = st.one_of(
     st.timedeltas(max_value=timedelta(days=9), min_value=timedelta()),
     st.uuids() | st.sampled_from(FIXED),
 )
-# In models: no media, which PydanticAI takes for files there once they are stored, and for data while they are not.
+# For models, without media: PydanticAI treats those as files once they are stored, and as data before.
 PLAIN = st.recursive(
     LEAVES.filter(lambda value: not is_media(value)), lambda inner: st.lists(inner, max_size=4) | st.tuples(inner)
 )
@@ -113,7 +113,7 @@ CONTENTS = st.one_of(st.recursive(LEAVES, containers, max_leaves=8), containers(
 @given(st.lists(CONTENTS, min_size=1, max_size=4))
 def test_live_and_stored_agree(contents: list[Any]) -> None:
     if any(isinstance(content, bytes) for content in contents) and not writes_digests():
-        return  # before 2.6x nothing in a stored history tells bytes from a text
+        return  # before 2.6x, a stored history does not distinguish bytes from a text
     messages: list[ModelMessage] = [request(*map(part, contents))]
     try:
         stored = dumped(messages)
@@ -129,7 +129,7 @@ def writes_digests() -> bool:
 
 
 @given(CONTENTS)
-def test_plain_and_chars_are_those_of_what_is_stored(content: Any) -> None:
+def test_plain_and_chars_match_the_stored_content(content: Any) -> None:
     def stored(content: Any) -> str:
         text = dumped([request(part([content]))]).decode().split('"content":[', 1)[1]
         return text.split(',"content_file_digests"')[0].split('],"tool_call_id"')[0]
@@ -196,12 +196,12 @@ def test_parts_that_are_never_touched(untouched: Any) -> None:
 
 
 @pytest.mark.parametrize("metadata", [{"a": 1}, "pydantic_ai_synthesized_tool_return", ["x"], object()])
-def test_metadata_of_other_kinds_is_no_hindrance(metadata: Any) -> None:
+def test_other_metadata_does_not_prevent_a_reduction(metadata: Any) -> None:
     (message,) = reduce_messages([request(part([1, 2, 3], metadata=metadata))], shorter)
     assert (message.parts[0].content, message.parts[0].metadata) == ([1, 2], metadata)
 
 
-def test_messages_in_which_nothing_changes_are_the_same_objects() -> None:
+def test_unchanged_messages_are_the_same_objects() -> None:
     messages: list[ModelMessage] = [
         request(UserPromptPart("hi", timestamp=AT)),
         ModelResponse([ToolCallPart("explore", {}, "c")], timestamp=AT),

@@ -1,4 +1,4 @@
-"""What later messages refer to stays: live and stored agree on it, it is a fixed point, and nothing used is lost."""
+"""Values that later messages mention stay: live and stored agree, results are fixed points, nothing used is lost."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_live_and_stored_agree(harsh: list[Reducer], messages: list[ModelMessage
     assert dumped(reducer.reduce(live)) == dumped(live)
 
 
-def test_on_real_histories_nothing_that_the_agent_used_is_lost(
+def test_nothing_that_the_agent_used_is_lost_in_real_histories(
     harsh: list[Reducer], data: Path, definition: ModuleType
 ) -> None:
     wanted = lost = kept = 0
@@ -98,7 +98,7 @@ def test_on_real_histories_nothing_that_the_agent_used_is_lost(
             wanted += len(whole) - len(without)
             kept += len(whole) - len(once)
     assert lost > 50  # the rules are harsh
-    assert kept > 0.5 * wanted  # most of what they save is saved all the same
+    assert kept > 0.5 * wanted  # protection costs less than half of the reduction
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_on_real_histories_nothing_that_the_agent_used_is_lost(
         ([request(part("case-4 is what a tool said"))], [ROWS[0]]),
     ],
 )
-def test_what_a_later_response_mentions_stays(one: Reducer, later: list[Any], result: Any) -> None:
+def test_values_that_a_later_response_mentions_stay(one: Reducer, later: list[Any], result: Any) -> None:
     messages = [wrote("case-5 was mentioned before, not after"), request(part(ROWS)), *later]
     for references, expected in ((True, result), (False, [ROWS[0]])):
         assert one.reduce(messages, references)[1].parts[0].content == expected
@@ -122,21 +122,21 @@ def test_what_a_later_response_mentions_stays(one: Reducer, later: list[Any], re
         assert processor(messages)[1].parts[0].content == expected
 
 
-def test_a_processor_leaves_what_it_has_reduced(one: Reducer) -> None:
+def test_a_processor_does_not_reduce_a_return_twice(one: Reducer) -> None:
     reduce = history_processor(one, references=True)
     first = reduce([request(part(ROWS))])
     assert first[0].parts[0].content == [ROWS[0]]
     assert reduce([*first, wrote("What about case-4?")])[0] is first[0]
 
 
-def test_a_processor_cannot_tell_others_what_to_protect() -> None:
+def test_references_need_rule_files_or_a_reducer() -> None:
     rules: Any = SimpleNamespace(reduce_content=lambda tool, content: content)
     with pytest.raises(UserError, match="references=True needs rule files or a Reducer"):
         history_processor(rules, references=True)
 
 
 @pytest.mark.parametrize("raw", [ROWS, json.dumps(ROWS)], ids=["list", "text"])
-def test_all_copies_in_a_session_history_keep_it(one: Reducer, raw: Any) -> None:
+def test_all_copies_in_a_session_history_keep_a_mentioned_value(one: Reducer, raw: Any) -> None:
     activity = results("c", json.dumps(ROWS), "explore")
     details = {"function_name": "explore", "raw_result": raw, "status": "success"}
     text = {"type": "text", "text": "It is case-4."}
@@ -148,7 +148,7 @@ def test_all_copies_in_a_session_history_keep_it(one: Reducer, raw: Any) -> None
     assert b"case-4" not in one.reduce_json(stored.replace(b"It is case-4", b"Nothing"))
 
 
-def test_a_return_is_known_by_its_place_and_not_by_its_call_id(one: Reducer) -> None:
+def test_a_return_is_identified_by_its_place_not_its_call_id(one: Reducer) -> None:
     messages = [request(part(ROWS)), wrote("It is case-4."), request(part(ROWS), part(ROWS))]
     reduced = one.reduce_json(dumped(messages))
     assert [len(found.content) for found in returns(reduced)] == [2, 1, 1]
@@ -162,7 +162,7 @@ def test_arguments_that_are_nested_too_deeply_are_ignored(one: Reducer) -> None:
     assert next(returns(one.reduce_json(deep))).content == [ROWS[0], {"id": "case-4"}]
 
 
-def test_of_many_values_those_written_last_count(one: Reducer) -> None:
+def test_the_latest_of_many_values_are_protected(one: Reducer) -> None:
     many = " ".join(f"value-{number}-{'x' * 900}" for number in range(600))
     messages = [request(part([ROWS[0], many, "the last-value-1"])), wrote(many), wrote("the last-value-1")]
     content = one.reduce(messages)[0].parts[0].content

@@ -1,4 +1,4 @@
-"""Session histories: every copy of a return is reduced alike, and all else is the same bytes."""
+"""Session histories: all copies of a return change in the same way, and all other bytes stay."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from reducer import Reducer
 from reducer.histories.stored import Return, change_copies, events, reduce_json, returns, splice
 from reducer.references import Prompt, Response, Returned, references
-from tests.histories.fakes import shorter
-from tests.histories.messages import requests, results
-from tests.histories.spelled import TEXTS, Pairs, spellings
+from tests.histories.messages import requests, results, shorter
+from tests.histories.spelled import TEXTS, spellings
 from tests.histories.test_stored import outside
 
 HERE = Path(__file__).parent / "data"
@@ -40,12 +39,6 @@ ACTIVITIES = st.fixed_dictionaries(
 )
 
 
-def pairs(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Pairs((key, pairs(item)) for key, item in value.items())
-    return [pairs(item) for item in value] if isinstance(value, list) else value
-
-
 @st.composite
 def sessions(draw: st.DrawFn) -> str:
     messages = []
@@ -64,11 +57,11 @@ def sessions(draw: st.DrawFn) -> str:
         lists = {"parts": draw(st.sampled_from([parts, None])), "activity_parts": draw(st.sampled_from([older, []]))}
         messages.append({"role": "assistant", "text_content": draw(st.none() | TEXTS), **lists})
     wrapped = {"session_id": "s", "messages": messages}, {"hits": [{"_source": message} for message in messages]}
-    return str(draw(spellings())(pairs(draw(st.sampled_from([messages, messages[0], *wrapped])))))
+    return draw(spellings())(draw(st.sampled_from([messages, messages[0], *wrapped])))
 
 
 def reduced_plainly(value: Any) -> Any:
-    """Reduce a session history in place, each copy by itself: `shorter` looks at the content only."""
+    """Reduce each copy of a session history separately and in place; `shorter` depends only on the content."""
     if isinstance(value, list) or (isinstance(value, dict) and "role" not in value):
         for item in value.values() if isinstance(value, dict) else value:
             reduced_plainly(item)
@@ -96,7 +89,7 @@ def changed(data: bytes) -> list[tuple[Any, Any]]:
 
 
 @given(sessions())
-def test_only_contents_change_and_all_copies_alike(text: str) -> None:
+def test_only_contents_change_and_all_copies_change_alike(text: str) -> None:
     data = text.encode()
     result = reduce_json(data, shorter)
     event("changed" if result is not data else "unchanged")
@@ -117,7 +110,7 @@ def named(found: Return) -> tuple[Any, ...]:
     return found.tool, found.call_id, found.nth, *found.key[:2], len(found.places), found.untouched
 
 
-def test_each_return_is_given_once() -> None:
+def test_each_return_is_yielded_once() -> None:
     assert [named(found) for found in returns((HERE / "session_history.json").read_bytes())] == [
         ("deep_research", "tool_0_deep_research", 1, 1, 2, 2, ""),
         ("get_indicator_details", "tool_1_get_indicator_details", 1, 1, 2, 2, ""),
@@ -137,7 +130,7 @@ def test_each_return_is_given_once() -> None:
     ]
 
 
-def test_a_raw_result_keeps_its_type_and_holds_what_the_text_encodes(tmp_path: Path) -> None:
+def test_a_raw_result_keeps_its_type_and_matches_the_text(tmp_path: Path) -> None:
     (tmp_path / "logs.yaml").write_text("version: 1\ntool: query_logs\nsteps: [{limit: 2}]\n")
     data = (HERE / "session_document.json").read_bytes()
     old, new = (json.loads(text)["parts"][1] for text in (data, Reducer.load(tmp_path).reduce_json(data)))
@@ -157,7 +150,7 @@ def contents(data: bytes) -> list[tuple[str, list[Any]]]:
     return [(found.tool, [place.content for place in found.places]) for found in returns(data)]
 
 
-def test_copies_of_which_one_has_no_id_are_one_return() -> None:
+def test_a_copy_without_an_id_belongs_to_the_same_return() -> None:
     with_id, without = ({"name": "t", "content": "a long text", **more} for more in ({"call_id": "c"}, {}))
     for first, second in ((with_id, without), (without, with_id), (without, without)):
         data = history([first] * 2, older=[{"type": "tool_call", "results": [second] * 2}])
@@ -181,7 +174,7 @@ def test_technical_details_pair_by_position_then_by_name(results: str, details: 
 @pytest.mark.parametrize(
     "results", [None, {}, "text", [{"name": "t", "content": 1.5}], [7, None, [], {"content": "a long text"}]]
 )
-def test_what_has_no_content_to_reduce_stays(results: Any) -> None:
+def test_results_without_reducible_content_stay(results: Any) -> None:
     data = history(results, details=7, older="none")
     assert reduce_json(data, shorter) is data
 
@@ -192,7 +185,7 @@ THOUGHT = {"type": "activity", "activity_type": "thought", "content": "host-7 it
 ANSWER = {"role": "assistant", "text_content": None, "response_text_main": "It is host-7."}
 
 
-def test_a_session_history_tells_who_said_what_when() -> None:
+def test_a_session_history_has_prompts_responses_and_returns_in_order() -> None:
     parts = [FIRST, requests("c1"), results("c1", "host-7"), THOUGHT, LAST]
     happened = [place.event for place in events(json.dumps([USER, {**ANSWER, "parts": parts}]).encode())]
     assert [type(event) for event in happened] == [Prompt, Response, Returned, Response]
@@ -201,7 +194,7 @@ def test_a_session_history_tells_who_said_what_when() -> None:
     assert [(ref.value, ref.novel) for ref in references(happened)] == [("host-7", True)]
 
 
-def test_the_older_list_counts_where_the_newer_has_no_answers() -> None:
+def test_the_older_list_is_read_if_the_newer_one_has_no_results() -> None:
     older = [{**part, "type": part["activity_type"]} for part in (requests("c1"), results("c1", "host-7"))]
     data = json.dumps([USER, {**ANSWER, "parts": [FIRST], "activity_parts": older}]).encode()
     assert [type(place.event) for place in events(data)] == [Prompt, Response, Returned, Response]

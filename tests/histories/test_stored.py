@@ -1,8 +1,9 @@
-"""Stored histories: only contents change, whatever a history is written like."""
+"""Stored histories: messages are found in every wrapper and spelling, and only contents change."""
 
 from __future__ import annotations
 
 import json
+from itertools import compress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,15 +14,66 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer.errors import HistoryError
-from reducer.histories.stored import events, reduce_json, returns
+from reducer.histories.stored import Return, events, reduce_json, returns
 from reducer.references import Returned
-from tests.histories.fakes import shorter
-from tests.histories.spelled import histories, history, reference
+from tests.histories.messages import answer, request, results, shorter
+from tests.histories.spelled import histories
 
 DATA = Path(__file__).parent / "data"
 ERAS = sorted((DATA / "eras").glob("*.json"))
 SAMPLES = [*ERAS, *sorted(DATA.glob("session_*.json"))]
 TURN = '{"parts":[{"tool_name":"t","content":[1,2,3],"tool_call_id":"c","part_kind":"tool-return"}],"kind":"request"}'
+
+
+def history(content: str, more: str = "") -> bytes:
+    """Return a history of one tool return, with the JSON of its content, if any, and more fields."""
+    content = f'"content":{content},' if content else ""
+    fields = f'"tool_name":"t",{content}"tool_call_id":"c"{more},"part_kind":"tool-return"'
+    return f'[{{"parts":[{{{fields}}}],"kind":"request"}}]'.encode()
+
+
+def reference(text: str) -> Any:
+    """Return the parsed history with reduced contents: a plain implementation of `reduce_json`."""
+
+    class Repeating(dict[str, Any]):
+        """An object with a repeated key."""
+
+    def repeats(value: Any) -> bool:
+        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return isinstance(value, Repeating) or any(map(repeats, items))
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return dict(pairs) if len(dict(pairs)) == len(pairs) else Repeating(pairs)
+
+    history = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=members)
+    for message in history if isinstance(history, list) else [history]:
+        for part in message["parts"] if message["kind"] == "request" else []:
+            tool, metadata, content = (part.get(name) for name in ("tool_name", "metadata", "content"))
+            if (
+                part.get("part_kind") == "tool-return"
+                and isinstance(tool, str)
+                and not tool.startswith("final_result")
+                and part.get("outcome") in (None, "success")
+                and part.get("tool_kind") is None
+                and not (isinstance(metadata, dict) and "pydantic_ai_synthesized_tool_return" in metadata)
+                and isinstance(content, (str, list, dict))
+                and not repeats(content)
+            ):
+                part["content"] = shorter(tool, content)
+    return history
+
+
+def reduced_returns(data: bytes) -> list[Return]:
+    """Reduce a history, check that nothing but contents changes, and return the returns that change."""
+    result = reduce_json(data, shorter)
+    assert reduce_json(result, shorter) is result
+    before, after = list(returns(data)), list(returns(result))
+    assert [one._replace(places=()) for one in before] == [one._replace(places=()) for one in after]
+    changed = [not one.untouched and shorter(one.tool, one.content) is not one.content for one in before]
+    spans = [[one.places[0][1:] for one in compress(side, changed)] for side in (before, after)]
+    assert outside(data, spans[0]) == outside(result, spans[1])
+    assert any(changed) or result is data
+    return list(compress(before, changed))
 
 
 def outside(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
@@ -35,25 +87,13 @@ def outside(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
 @example(history('"other"', ',"con\\u0074ent":[1,2,3]').decode())
 @example(history("[1,2,3]").decode().replace("[{", '[{"p\\u0061rts":[],', 1))
 @example(f'[{{"parts":[],"kind":"response"}},{TURN[:-1]},"kind":"response"}}]')
-def test_the_contents_that_the_plain_way_changes_change_and_nothing_else(text: str) -> None:
-    data = text.encode()
-    expected, changes = reference(text, shorter)
-    result = reduce_json(data, shorter)
-    event("changed" if changes else "unchanged")
-    assert json.loads(result.decode().removeprefix("\ufeff")) == expected
-    assert changes or result is data
-    assert reduce_json(result, shorter) is result
-    spans: list[tuple[int, int]] = []
-    after: list[tuple[int, int]] = []
-    for old, new in zip(returns(data), returns(result), strict=True):
-        assert old._replace(places=()) == new._replace(places=())
-        if not old.untouched and shorter(old.tool, old.content) is not old.content:
-            spans.append(old.places[0][1:])
-            after.append(new.places[0][1:])
-    assert outside(data, spans) == outside(result, after)
+def test_contents_change_as_in_the_reference_and_nothing_else_does(text: str) -> None:
+    changed = reduced_returns(text.encode())
+    event("changed" if changed else "unchanged")
+    assert json.loads(reduce_json(text.encode(), shorter).decode().removeprefix("\ufeff")) == reference(text)
 
 
-def test_a_tool_to_which_nothing_applies_is_not_reduced() -> None:
+def test_a_tool_without_a_rule_is_not_reduced() -> None:
     other = TURN.replace('"t"', '"u"')
     expected = TURN.replace("[1,2,3]", "[1,2]")
     result = reduce_json(f"[{TURN},{other},{TURN}]".encode(), shorter, applies=lambda name: name == "t")
@@ -64,7 +104,7 @@ def test_a_tool_to_which_nothing_applies_is_not_reduced() -> None:
     histories(),
     st.sampled_from(["NaN", '"\\ud800"', "-Infinity", "1e999", "9" * 5000, "[" * 3000 + "]" * 3000, '"\\u0000é"']),
 )
-def test_what_other_json_readers_refuse_does_no_harm(text: str, odd: str) -> None:
+def test_json_that_other_readers_refuse_is_read(text: str, odd: str) -> None:
     messages = text.removeprefix("\ufeff")
     data = f'{{"odd":{odd},"messages":[{{"parts":[],"kind":"x"}}],"log":{messages},"end":{odd}}}'.encode()
     expected = reduce_json(messages.encode(), shorter).decode()
@@ -86,7 +126,7 @@ def test_a_release_of_msgspec_that_copies_values_changes_nothing(file: Path) -> 
         patch.setattr("reducer.histories.source._decoder", copying)
         assert (reduce_json(data, shorter), list(returns(data)), events(data)) == expected
         patch.undo()
-        patch.setattr("reducer.histories.source.readable", None)  # the installed release does not copy them
+        patch.setattr("reducer.histories.source._readable", None)  # the installed release does not copy them
         for mark in (b"", b"\xef\xbb\xbf \n"):
             assert reduce_json(mark + data, shorter) == mark + expected[0]
 
@@ -114,20 +154,15 @@ def test_hostile_bytes_raise_nothing_but_history_errors(text: str, at: int, byte
 @pytest.mark.parametrize("file", ERAS, ids=lambda file: file.stem)
 def test_histories_of_every_version_change_in_their_contents_only(file: Path) -> None:
     data = file.read_bytes()
-    changed = [one for one in returns(data) if not one.untouched and shorter(one.tool, one.content) is not one.content]
+    changed = reduced_returns(data)
     assert len(changed) >= 12
-    result = reduce_json(data, shorter)
-    after = {one.key: one.places[0][1:] for one in returns(result)}
-    spans = [one.places[0][1:] for one in changed]
-    assert outside(data, spans) == outside(result, [after[one.key] for one in changed])
-    assert reduce_json(result, shorter) is result
     assert reduce_json(data, lambda tool, content: content) is data
     kept = {"nothing", "flaky"} | ({"day"} if b"content_file_digests" in data else set())
     assert not kept & {one.tool for one in changed}
 
 
 @pytest.mark.parametrize("file", [*SAMPLES, DATA / "mid_2025.json"], ids=lambda file: file.stem)
-def test_events_have_the_returns_where_they_are_reduced(file: Path) -> None:
+def test_events_contain_every_return_at_its_place(file: Path) -> None:
     stored = {found.key: Returned(found.content, found.call_id) for found in returns(file.read_bytes())}
     happened = events(file.read_bytes())
     assert {place.key: place.event for place in happened if isinstance(place.event, Returned)} == stored
@@ -144,7 +179,7 @@ def test_a_return_is_named_by_its_call_and_place() -> None:
     assert [(one.nth, one.key.message) for one in turns] == [(1, 0), (2, 1), (3, 2)]
 
 
-def test_of_repeated_keys_the_last_counts_as_for_pydantic_ai() -> None:
+def test_the_last_duplicate_key_wins_as_in_pydantic_ai() -> None:
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
     data = history("[1,2,3]", ',"content":[4,5,6],"timestamp":"2026-01-01T00:00:00Z"')
@@ -157,12 +192,9 @@ def test_real_histories(data: Path) -> None:
     count = changed = 0
     for file in sorted((data / "histories").glob("*/*.json")):
         content = file.read_bytes()
-        expected, changes = reference(content.decode(), shorter)
-        result = reduce_json(content, shorter)
-        assert json.loads(result) == expected
-        assert reduce_json(result, shorter) is result
+        assert json.loads(reduce_json(content, shorter)) == reference(content.decode())
+        changed += len(reduced_returns(content))
         count += sum(1 for _ in returns(content))
-        changed += changes
     assert count > 1000
     assert changed > 800
 
@@ -174,22 +206,22 @@ NEVER = [
     ("[1,2,3]", ',"metadata":{"pydantic_ai_synthesized_tool_return":true}',
      "PydanticAI wrote it for a call without an answer"),
     ("[1,2,3]", ',"tool_name":"final_result"', "it answers an output tool"),
-    ("[1,2,3]", ',"tool_name":"recall_tool_return"', "it is what the model asked to see again"),
-    ("[1,2,3]", ',"tool_name":null', "it names no tool"),
-    ("", "", "its content is no text, list or object"),
-    ("null", "", "its content is no text, list or object"),
-    ("123456789", "", "its content is no text, list or object"),
-    ('{"a":[1,2,3],"a":1}', "", "an object in it has the same key twice"),
-    ('[{"id":1},{"b":[1,2,3],"c":{"c":1,"\\u0063":1}}]', "", "an object in it has the same key twice"),
-    (f"[1,2,3,{'9' * 5000}]", "", "a number in it has more digits than can be read"),
-    ('"bm8gdGV4dA=="', ',"content_file_digests":[]', "its content is bytes, a date or the like, stored as a text"),
-    ("[" * 257 + "]" * 257, "", "it is nested too deep to be read"),
-    ("[" * 100_000 + "]" * 100_000, "", "it is nested too deep to be read"),
+    ("[1,2,3]", ',"tool_name":"recall_tool_return"', "it answers the recall tool"),
+    ("[1,2,3]", ',"tool_name":null', "it has no tool name"),
+    ("", "", "its content is not a text, list or object"),
+    ("null", "", "its content is not a text, list or object"),
+    ("123456789", "", "its content is not a text, list or object"),
+    ('{"a":[1,2,3],"a":1}', "", "it contains an object with a duplicate key"),
+    ('[{"id":1},{"b":[1,2,3],"c":{"c":1,"\\u0063":1}}]', "", "it contains an object with a duplicate key"),
+    (f"[1,2,3,{'9' * 5000}]", "", "it contains a number with too many digits"),
+    ('"bm8gdGV4dA=="', ',"content_file_digests":[]', "its content is bytes, a date or similar, stored as a text"),
+    ("[" * 257 + "]" * 257, "", "it is nested too deeply to be read"),
+    ("[" * 100_000 + "]" * 100_000, "", "it is nested too deeply to be read"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("content", "more", "why"), NEVER, ids=range(len(NEVER)))
-def test_what_is_never_touched(content: str, more: str, why: str) -> None:
+def test_reasons_why_rules_never_apply(content: str, more: str, why: str) -> None:
     data = history(content, more)
     assert [one.untouched for one in returns(data)] == [why]
     assert reduce_json(data, shorter) is data
@@ -213,3 +245,101 @@ def test_how_contents_are_written(content: str, expected: str) -> None:
         return content[:5] if isinstance(content, str) else content[:2]
 
     assert reduce_json(history(content), two) == history(expected)
+
+
+MODEL = "a list of messages, each an object with `kind` and `parts`"
+SESSIONS = "a session history, a list of objects with `role` and `parts` that contain activities"
+NATIVE = [request(), request(answer("c", content=[1, 2, 3]))]
+ACTIVITY = results("c", [1, 2, 3])
+SESSION = [{"role": "user", "text_content": "hi"}, {"role": "assistant", "parts": [ACTIVITY]}]
+NOTE = {"content": [1, 2, 3], "part_kind": "tool-return"}
+NOTES = {"content": [1, 2, 3], "note": [NOTE], "openai": [{"role": "tool"}]}
+NO_MESSAGE = "not a history: item 1 at line 1, column 2 is not a message: found an object with the keys {}, expected {}"
+
+
+def wrapped(history: list[Any]) -> list[tuple[Any, int]]:
+    """Return wrappers of a history, each with the number of returns in it."""
+    hits = [{"_id": number, "_score": None, "_source": message} for number, message in enumerate(history)]
+    return [
+        (history, 1),
+        (history[1], 1),
+        ({"messages": history}, 1),
+        ({"id": 7, **NOTES, "messages": history, "more": NOTES}, 1),
+        ({"data": {"notes": NOTES, "history": history}}, 1),
+        ({"all_messages": history, "new_messages": history[1:]}, 2),
+        ([{"id": 1, "messages": history}, {"id": 2, "messages": history}, {"id": 3, "messages": []}], 2),
+        ({"sessions": [{"id": 1, "runs": [{"turns": history}, {"turns": history}]}]}, 2),
+        ({"message": history[1]}, 1),
+        ({"took": 1, "hits": {"total": {"value": 2}, "hits": hits}}, 1),
+        ([[history]], 1),
+    ]
+
+
+@pytest.mark.parametrize("history", [NATIVE, SESSION], ids=["model-messages", "session"])
+@pytest.mark.parametrize("number", range(11))
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_history_is_found_in_every_wrapper(history: list[Any], number: int, indent: int | None) -> None:
+    value, times = wrapped(history)[number]
+    data = json.dumps(value, indent=indent).replace('"parts"', '"p\\u0061rts"' if indent else '"parts"').encode()
+    found = list(returns(data))
+    assert [one.content for one in found] == [[1, 2, 3]] * times
+    assert [one.nth for one in found] == [*range(1, times + 1)]
+    assert len({one.key.message for one in found}) == times
+    assert reduce_json(data, shorter) == splice_all(data, [one.places[0] for one in found])
+
+
+def splice_all(data: bytes, places: list[Any]) -> bytes:
+    for place in reversed(places):
+        data = data[: place.start] + b"[1,2]" + data[place.end :]
+    return data
+
+
+JSON = st.recursive(
+    st.none() | st.integers() | st.sampled_from(["kind", "role", "request", "x"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["kind", "role", "parts", "content", "messages", "a"]), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+@given(JSON, st.sampled_from([NATIVE, SESSION]))
+def test_values_around_a_history_are_ignored(value: Any, history: list[Any]) -> None:
+    data = json.dumps({"a": value, "messages": history, "b": value}).encode()
+    try:
+        (found,) = returns(data)
+    except HistoryError:
+        assert b'"parts"' in json.dumps(value).encode()  # a list in which only some items are messages
+    else:
+        assert reduce_json(data, shorter) == splice_all(data, [found.places[0]])
+
+
+@pytest.mark.parametrize("name", ["", "messages", "history", "all_messages", "new_messages", "message_history"])
+def test_an_empty_history_is_accepted(name: str) -> None:
+    data = json.dumps({"id": 1, name: []} if name else []).encode()
+    assert reduce_json(data, shorter) is data
+    assert list(returns(data)) == []
+
+
+REFUSED = [
+    *((text.encode(), "auto", message) for text, message in json.loads((DATA / "refused.json").read_text())),
+    (b"[" * 100_000, "auto", "cut off: the text ends at line 1, column 100001, in the middle of a history"),
+    (b"\xff\xfe[\x00]\x00", "auto", "not UTF-8 text: byte 0xff at line 1, byte 1"),
+    (b'["a",\n"\xed\xa0\x80"]', "auto", "not UTF-8 text: byte 0xed at line 2, byte 2"),
+    (b'[{"role":"user","parts":[]}]', "model-messages", NO_MESSAGE.format("role, parts", MODEL)),
+    (b'[{"parts":[],"kind":"request"}]', "session", NO_MESSAGE.format("parts, kind", SESSIONS)),
+]
+
+
+@pytest.mark.parametrize(("data", "input_format", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_other_data_is_refused(data: bytes, input_format: str, message: str) -> None:
+    with pytest.raises(HistoryError) as caught:
+        reduce_json(data, shorter, input_format)
+    assert str(caught.value) == message
+
+
+def test_an_ambiguous_session_history_needs_its_format() -> None:
+    data = json.dumps([{"role": "user", "parts": []}, {"role": "x", "parts": [{**ACTIVITY, "type": "tool_result"}]}])
+    (found,) = returns(data.encode(), "session")
+    assert reduce_json(data.encode(), shorter, "session") == splice_all(data.encode(), [found.places[0]])

@@ -1,4 +1,4 @@
-"""`validate`: what PydanticAI refuses is an error at its place, and what is sound has no findings."""
+"""`validate`: everything that PydanticAI refuses is an error at its place, and a sound history has no findings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
 from reducer.histories.findings import CODES, Finding, described
-from reducer.histories.validate import validate
+from reducer.histories.validate import check_document, read_document
 from reducer.paths.written import path_text
 from tests.histories.messages import (
     HISTORY,
@@ -31,6 +31,10 @@ from tests.histories.messages import (
 )
 
 LOADING = ("V001", "V002", "V003", "V010")
+
+
+def validate(stored: bytes) -> list[Finding]:
+    return check_document(read_document(stored))
 
 
 def found(history: Any) -> list[tuple[str, str, str]]:
@@ -68,7 +72,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("history", "place", "message"), FIELDS, ids=range(len(FIELDS)))
-def test_what_pydantic_ai_refuses(history: Any, place: str, message: str) -> None:
+def test_fields_that_pydantic_ai_refuses(history: Any, place: str, message: str) -> None:
     assert refused(history)
     [(code, at, words)] = found(history)
     assert (code, at) == ("V010", place)
@@ -125,7 +129,7 @@ HISTORIES = [
       ("V010", "hits[1]._source.timestamp", "found true; input should be a valid datetime")]),
     ({"messages": []}, []),
     ([], []),
-    ({"a": [1]}, [("V003", "@", f"no history: found an object, {WORDS}")]),
+    ({"a": [1]}, [("V003", "@", f"not a history: found an object, {WORDS}")]),
     ([USER, session(requests("a"), results("a"), older=[requests("a"), results("a")]), session(results("a"))], []),
     ([USER, session(results(None), {"type": "activity", "results": None})], []),
     (session(requests("a"), results("a")), []),
@@ -160,7 +164,7 @@ BYTES = [
 
 
 @pytest.mark.parametrize(("stored", "code", "message", "line", "column"), BYTES, ids=[code[1][:40] for code in BYTES])
-def test_what_is_not_json(stored: bytes, code: str, message: str, line: int, column: int) -> None:
+def test_text_that_is_not_json(stored: bytes, code: str, message: str, line: int, column: int) -> None:
     assert validate(stored) == [Finding(code, (), message, line, column)]
 
 

@@ -1,4 +1,4 @@
-"""`against`: a reduction has no findings, and each planted change is found where it is."""
+"""`against`: a reduction has no findings, and each planted change is found at its place."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def test_roots_sizes_and_markers_of_an_earlier_pass() -> None:
     assert check_content(TEXT + defanged.ljust(2000 - len(TEXT)), once) == check_content(once, again) == []
 
 
-def test_what_is_no_history_is_compared_as_bytes() -> None:
+def test_other_data_is_compared_as_bytes() -> None:
     words = 'differs outside the contents: found the text "["; the original has the text "]"'
     assert against(b"[", b"]") == [Finding("V101", (), words, 1, 1)]
 
 
 @settings(max_examples=settings().max_examples // 2, suppress_health_check=list(HealthCheck))
 @given(cases)
-def test_what_generated_rules_produce_is_a_reduction(case: Any) -> None:
+def test_results_of_generated_rules_are_reductions(case: Any) -> None:
     _, ruleset, content = case
     before = stored(history(content))
     reduce = partial(reduce_content, ruleset)
@@ -128,7 +128,7 @@ def test_any_bytes_have_findings_at_a_place(new: bytes, old: bytes) -> None:
 BLUNT = ("max_chars: 1500", "steps: [truncate: {head: 40, tail: 30}]", "steps: [extract: [ioc]]", "steps: [limit: 2]")
 
 
-def test_what_rules_produce_from_real_histories_is_a_reduction(data: Path) -> None:
+def test_results_on_real_histories_are_reductions(data: Path) -> None:
     shipped = Reducer.load(RULES)
     rules = [compile_rules([("t.yaml", f"version: 1\ntool: '*'\n{rule}\n")])[0] for rule in BLUNT]
     reduced = 0

@@ -1,4 +1,4 @@
-"""The laws of DESIGN 2 that speak of one content: each function raises `AssertionError` where its law is broken."""
+"""The laws of DESIGN 2 about a single content. Each function raises `AssertionError` if its law is broken."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ Read = Callable[[str], Any]
 class Case:
     """A content, the ruleset that reduces it as a return of `tool`, and what the laws depend on.
 
-    `preserved` has the types that every step and `max_chars` preserve, `protected` the values that later messages
-    reference, and `read` reads the content where it is in a format of its own.
+    preserved: the entity types that every step and `max_chars` preserve
+    protected: the values that later messages reference
+    read: a parser for contents in a notation that the laws do not know
     """
 
     ruleset: Ruleset
@@ -46,19 +47,19 @@ class Case:
     tool: str = "t"
 
     def reduce(self, content: Any) -> Any:
-        """Reduce a content as this case does."""
+        """Reduce a content with the ruleset of this case."""
         return reduce_content(self.ruleset, self.tool, content, protected=self.protected or None)
 
 
 def written(content: Any) -> str:
-    """Return a content as JSON, with live objects as they are stored."""
+    """Return the stored form of a content as JSON."""
     return dump(plain(content))
 
 
 def case_of(
     rule: dict[str, Any], content: Any, protected: frozenset[str] = frozenset(), read: Read | None = None
 ) -> Case:
-    """Return the case of a rule that is given as data and compiles."""
+    """Return the case of a valid rule that is given as data."""
     ruleset = compiled(rule)
     assert ruleset is not None
     preserved = frozenset(expand(rule.get("preserve", ())))
@@ -68,13 +69,19 @@ def case_of(
     return Case(ruleset, content, preserved, rule.get("keys") == "all", unwraps, protected, read)
 
 
+def case_of_drawn(drawn: tuple[dict[str, Any], Ruleset, Any]) -> Case:
+    """Return the case that `strategies.cases` drew."""
+    rule, _, content = drawn
+    return case_of(rule, content)
+
+
 def structure(content: Any) -> Any:
-    """Return what a content expresses, with live objects as they are stored."""
+    """Return the structure that the stored form of a content expresses."""
     return decoded(plain(content))
 
 
 def expressed(content: Any) -> Any:
-    """Return a content in which every text that has structure is the value that it expresses."""
+    """Replace every text that contains structure with the value that it expresses."""
     if isinstance(content, str):
         found = decoded_nested(content)
         return content if found is content else expressed(found)
@@ -193,9 +200,9 @@ Test = Callable[[], None]
 
 
 def law_tests(cases: st.SearchStrategy[Case], *pinned: Case) -> tuple[Test, Test]:
-    """Return the tests of a topic: the laws hold on generated and pinned cases, and rules reduce most of them.
+    """Return two tests of a topic: the laws hold on generated and pinned cases, and rules reduce enough cases (law 12).
 
-    The latter is law 12: every pinned case is reduced, and few generated ones are left alone because of a fault.
+    Rules reduce every pinned case and at least 40% of the generated ones, and at most 10% have a fault.
     """
 
     @laws
@@ -223,14 +230,14 @@ def law_tests(cases: st.SearchStrategy[Case], *pinned: Case) -> tuple[Test, Test
     return hold, are_reduced
 
 
-# --- subsets, read with the standard library where it can
+# --- subsets, parsed with the standard library where possible
 
 
 def is_subset(old: Any, new: Any, read: Read | None = None, unwraps: bool = False) -> bool:
-    """Return whether `new` is `old` without some keys, items and ranges of text, with true markers in their places.
+    """Return whether `new` is `old` without some keys, items and ranges of text, with correct markers in their places.
 
-    A text that has structure keeps its notation: tuples stay tuples, JSON lines stay JSON lines. With `unwraps`, a text
-    may also be the value that it expresses.
+    A text with structure keeps its notation: tuples stay tuples, JSON lines stay JSON lines. With `unwraps`, the value
+    that a text expresses may replace the text.
     """
     if unwraps and isinstance(old, str):
         found, left = (decoded_nested(value) if isinstance(value, str) else value for value in (old, new))
@@ -256,7 +263,7 @@ def is_subset(old: Any, new: Any, read: Read | None = None, unwraps: bool = Fals
 
 def _is_subsequence(old: Any, new: Any, unwraps: bool) -> bool:
     remaining = iter(old)
-    # The first item that fits leaves the most for the others.
+    # Taking the first item that fits leaves most items for the others.
     return all(any(is_subset(candidate, item, unwraps=unwraps) for candidate in remaining) for item in new)
 
 
@@ -269,14 +276,14 @@ def _ends_with_marker(old: Any, new: Any) -> bool:
 
 
 def is_cut(old: str, new: str) -> bool:
-    """Return whether `new` consists of ranges of `old` in order, with a marker for what is between two of them."""
-    # The count of a marker that arrived is added to the new one, and a tool may have forged it.
+    """Return whether `new` consists of ranges of `old` in order, with a marker between two of them."""
+    # The new marker includes the count of an earlier one, which a tool may have forged.
     arrived = _TEXT_MARKER.finditer(new) if _TEXT_MARKER.search(old) else ()
     return pieces(old, new) is not None or any(old.startswith(new[: marker.start()]) for marker in arrived)
 
 
 def pieces(old: str, new: str) -> list[tuple[int, int]] | None:
-    """Return the ranges of `old` that `new` keeps between its markers; None if a marker counts wrongly."""
+    """Return the ranges of `old` that `new` keeps between its markers, or None if a marker has a wrong count."""
 
     def ranges(at: int, start: int) -> list[tuple[int, int]] | None:
         if start <= len(old) and old[start:] == new[at:]:
@@ -296,7 +303,7 @@ def pieces(old: str, new: str) -> list[tuple[int, int]] | None:
 
 
 def _ends(text: str, marker: re.Match[str]) -> Iterator[int]:
-    """Yield where a marker may end: what it mentions may contain brackets, and a kept sentence may follow."""
+    """Yield the positions where a marker may end: its mentions may contain brackets, and a kept sentence may follow."""
     brackets = [marker.end() - 1] if marker[2] == "]" else range(marker.end(), len(text))
     for bracket in brackets:
         if text[bracket] == "]":
@@ -306,7 +313,7 @@ def _ends(text: str, marker: re.Match[str]) -> Iterator[int]:
 
 
 def _reader(text: str) -> Read | None:
-    """Return what reads the notation of a text; None for plain text."""
+    """Return the parser for the notation of a text, or None for plain text."""
     for read in (_read_json, _read_lines, ast.literal_eval, _read_headed, decoded):
         try:
             if isinstance(read(text), (dict, list, tuple)):
@@ -323,7 +330,7 @@ def _read_json(text: str) -> Any:
 
 def _read_lines(text: str) -> Any:
     first, *others = map(json.loads, text.split("\n"))
-    # One line is no list of lines, and lines without structure are plain text.
+    # A single line is not a list of lines, and lines without structure are plain text.
     return [first, *others] if others and all(isinstance(line, (dict, list)) for line in (first, *others)) else None
 
 

@@ -1,16 +1,14 @@
-"""Contents and rules that are aimed at each other: rules name places that the contents have, contents hold what rules
-look for.
-"""
+"""Contents and rules that are aimed at each other: rules name places that exist, contents hold what rules look for."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 
 from tests.helpers import compiled
@@ -41,109 +39,87 @@ def fields(required: dict[str, Any], **optional: st.SearchStrategy[Any]) -> st.S
 
 
 # Tool answers may forge markers.
-_marker = st.sampled_from(
-    (
-        " …[12 more characters]",
-        "…[3 more items]",
-        " …[40 more characters; mentions APT28]",
-        "…[2 more items; mentions CVE-2024-3400]",
-        "…[9 more characters; mentions nobody]",
-    )
+_MARKERS = (
+    *(" …[12 more characters]", "…[3 more items]", " …[40 more characters; mentions APT28]"),
+    *("…[2 more items; mentions CVE-2024-3400]", "…[9 more characters; mentions nobody]"),
 )
 
 
 def _sentence(seed: int, length: int, glue: str, tail: str, times: int) -> str:
     chosen = Random(seed)
-    return (
-        glue.join(chosen.choice((WORDS, WORDS, ENTITIES)[chosen.randrange(3)]) for _ in range(length)) + tail
-    ) * times
+    words = [chosen.choice((WORDS, WORDS, ENTITIES)[chosen.randrange(3)]) for _ in range(length)]
+    return (glue.join(words) + tail) * times
 
 
-# The words come of one drawn number, not of a draw each: generating took most of the time of these tests.
+# One drawn number determines all words: a draw for each of them takes most of the time of these tests.
 sentences = st.builds(
     _sentence,
     st.integers(0, 1 << 30),
     st.integers(2, 40),
-    st.sampled_from((" ", " ", " ", ", ", "", "\n")),
-    st.one_of(st.just(""), st.just(""), _marker),
-    st.sampled_from((1, 3, 12)),
+    some(" ", " ", " ", ", ", "", "\n"),
+    st.one_of(st.just(""), st.just(""), some(*_MARKERS)),
+    some(1, 3, 12),
 )
-texts = st.one_of(sentences, st.sampled_from(ENTITIES), st.sampled_from(WORDS), st.just(""))
+texts = st.one_of(sentences, some(*ENTITIES), some(*WORDS), st.just(""))
 scalars = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-3, 3),
-    st.sampled_from((10**40, -0.0, 0.5, 1e300, 9.75)),
-    st.sampled_from(("low", "high", "9.1", "2024-03-01", "2023-01-31")),
+    some(10**40, -0.0, 0.5, 1e300, 9.75),
+    some("low", "high", "9.1", "2024-03-01", "2023-01-31"),
     texts,
 )
 NAMES = ("id", "name", "risk", "seen", "tags", "notes", "raw", "ip")
 values = st.recursive(
     scalars,
     lambda inner: st.one_of(
-        st.lists(inner, max_size=5),
-        st.dictionaries(st.sampled_from((*NAMES, "kind", *ENTITIES[:2])), inner, max_size=5),
+        st.lists(inner, max_size=5), st.dictionaries(some(*NAMES, "kind", *ENTITIES[:2]), inner, max_size=5)
     ),
     max_leaves=12,
 )
+_media = st.just({"kind": "image-url", "url": "https://example.org/a.png"})
+_dates = some("2024-03-01", "2023-01-31", "")
 
 
 def _record(extra: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries(
-        {"id": st.integers(0, 6), "risk": st.sampled_from(("low", "high", None))},
-        optional={
-            "name": texts,
-            "seen": st.one_of(
-                st.none(),
-                st.integers(0, 9),
-                st.sampled_from(("2024-03-01", "2023-01-31", "")),
-                st.booleans(),
-                st.just(float("nan")),
-            ),
-            "tags": st.lists(st.one_of(texts, scalars), max_size=6),
-            "notes": sentences,
-            "raw": st.one_of(extra, st.just({"kind": "image-url", "url": "https://example.org/a.png"})),
-            "ip": st.sampled_from(ENTITIES[:3]),
-        },
+    return fields(
+        {"id": st.integers(0, 6), "risk": some("low", "high", None)},
+        name=texts,
+        seen=st.one_of(st.none(), st.integers(0, 9), _dates, st.booleans(), st.just(float("nan"))),
+        tags=st.lists(st.one_of(texts, scalars), max_size=6),
+        notes=sentences,
+        raw=st.one_of(extra, _media),
+        ip=some(*ENTITIES[:3]),
     )
 
 
-_media = st.just({"kind": "image-url", "url": "https://example.org/a.png"})
-records = st.lists(
-    st.one_of(_record(values), _record(values), _record(values), values, _media), min_size=3, max_size=12
-)
+_any_record = st.one_of(_record(values), _record(values), _record(values), values, _media)
+records = st.lists(_any_record, min_size=3, max_size=12)
 articles = st.lists(sentences, min_size=2, max_size=8)
-_objects = st.fixed_dictionaries(
+_edges = fields({"source": st.integers(0, 6), "target": st.integers(0, 6)}, label=texts)
+_objects = fields(
     {
         "items": records,
         "articles": articles,
-        "whois": st.fixed_dictionaries({"raw": sentences}, optional={"name": texts}),
+        "whois": fields({"raw": sentences}, name=texts),
         "nodes": st.lists(_record(scalars), min_size=1, max_size=5),
-        "edges": st.lists(
-            st.fixed_dictionaries(
-                {"source": st.integers(0, 6), "target": st.integers(0, 6)}, optional={"label": texts}
-            ),
-            min_size=1,
-            max_size=10,
-        ),
+        "edges": st.lists(_edges, min_size=1, max_size=10),
     },
-    optional={"report": values, "total": scalars, "empty": st.sampled_from(([], {}, "", None))},
+    report=values,
+    total=scalars,
+    empty=some([], {}, "", None),
 )
 KINDS = {"object": _objects, "records": records, "articles": articles, "text": sentences, "any": values}
 
 
 def storable(value: Any) -> Any:
+    """Return a value as JSON stores it."""
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
-_WAYS: dict[str, Callable[[Any], Any]] = {
-    "itself": lambda value: value,
-    "a value": lambda value: value,
-    "indented": partial(json.dumps, indent=1),
-    "not escaped": partial(json.dumps, ensure_ascii=False),
-}
-_ways = st.sampled_from(sorted(_WAYS))
-
+_notations: st.SearchStrategy[Callable[[Any], Any]] = some(
+    storable, storable, partial(json.dumps, indent=1), partial(json.dumps, ensure_ascii=False)
+)
 
 # The places of each kind of content that each kind of operation is for.
 _LISTS = {
@@ -168,60 +144,42 @@ _CONDITIONS = (
     *("risk == 'high'", "risk != 'low'", "!seen", "seen > `3`", "length(tags) > `1`", "contains(name, 'the')"),
     *("tags[0]", "id == `1` || risk"),
 )
-_KEYS = st.lists(
-    st.sampled_from((*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw")),
-    min_size=1,
-    max_size=5,
-    unique=True,
-)
-_amounts = st.one_of(st.integers(1, 8), st.fixed_dictionaries({"head": st.integers(0, 3), "tail": st.integers(1, 3)}))
+_KEY_NAMES = some(*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw")
+_KEYS = st.lists(_KEY_NAMES, min_size=1, max_size=5, unique=True)
+_amounts = st.one_of(st.integers(1, 8), fields({"head": st.integers(0, 3), "tail": st.integers(1, 3)}))
 _lengths = st.one_of(
-    st.integers(1, 300),
-    st.sampled_from((1, 5, 40, 120)),
-    st.fixed_dictionaries({"head": st.integers(0, 80), "tail": st.integers(1, 80)}),
+    *(st.integers(1, 300), some(1, 5, 40, 120), fields({"head": st.integers(0, 80), "tail": st.integers(1, 80)}))
 )
-_types = st.lists(st.sampled_from(TYPES), max_size=4, unique=True)
-_wheres = st.one_of(
-    st.fixed_dictionaries(
-        {"where": st.sampled_from(("items", "!total", "length(@) > `2`", "items[?risk=='high']", "whois.name != 'x'"))}
-    ),
-    st.fixed_dictionaries({"min_chars": st.sampled_from((1, 50, 400))}),
-)
+_types = st.lists(some(*TYPES), max_size=4, unique=True)
+_wheres = some("items", "!total", "length(@) > `2`", "items[?risk=='high']", "whois.name != 'x'")
+_conditions = st.one_of(fields({"where": _wheres}), fields({"min_chars": some(1, 50, 400)}))
+_gates = st.one_of(*[st.just({"min_chars": 1})] * 3, _conditions)
 
 
 def _step(
-    action: dict[str, st.SearchStrategy[Any]],
-    paths: tuple[str, ...],
-    optional: dict[str, st.SearchStrategy[Any]] | None = None,
+    paths: tuple[str, ...], action: str, argument: st.SearchStrategy[Any], **optional: st.SearchStrategy[Any]
 ) -> st.SearchStrategy[dict[str, Any]]:
-    return st.fixed_dictionaries(
-        {"path": st.sampled_from(paths), **action},
-        optional={**(optional or {}), "preserve": _types, "when": st.one_of(*[st.just({"min_chars": 1})] * 3, _wheres)},
-    )
+    return fields({"path": some(*paths), action: argument}, **optional, preserve=_types, when=_gates)
 
 
 def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     lists, objects, anything = (paths.get(kind, ("@", "*", "items")) for paths in (_LISTS, _OBJECTS, _ANY))
     limits = {
-        "sort_by": st.sampled_from(("seen", "id", "name", "length(tags)", "raw.id")),
-        "order": st.sampled_from(("asc", "desc")),
-        "always_keep": st.sampled_from(_CONDITIONS),
+        "sort_by": some("seen", "id", "name", "length(tags)", "raw.id"),
+        "order": some("asc", "desc"),
+        "always_keep": some(*_CONDITIONS),
     }
-    drops = st.one_of(
-        _KEYS,
-        st.sampled_from(_CONDITIONS).map(lambda c: f"[?{c}]"),
-        st.sampled_from(_CONDITIONS).map(lambda c: f"items[?{c}].notes"),
-    )
+    filters = (some(*_CONDITIONS).map(form.format) for form in ("[?{}]", "items[?{}].notes"))
     of_lists = [
-        _step({"limit": _amounts}, lists, limits),
-        _step({"drop": drops}, lists),
-        _step({"dedupe": st.one_of(st.just(True), st.sampled_from(("id", "name", "risk", "notes")))}, lists),
+        _step(lists, "limit", _amounts, **limits),
+        _step(lists, "drop", st.one_of(_KEYS, *filters)),
+        _step(lists, "dedupe", some(True, "id", "name", "risk", "notes")),
     ]
-    of_objects = [_step({"keep": _KEYS}, objects), _step({"drop": _KEYS}, objects)]
-    of_texts = [_step({"truncate": _lengths}, anything), _step({"extract": _types.filter(bool)}, anything)]
+    of_objects = [_step(objects, "keep", _KEYS), _step(objects, "drop", _KEYS)]
+    of_texts = [_step(anything, "truncate", _lengths), _step(anything, "extract", _types.filter(bool))]
     others = [
-        _step({"compact": st.just(True)}, anything),
-        _step({"drop_dangling": st.just({"source": "nodes[*].id", "target": "nodes[*].id"})}, ("edges",)),
+        _step(anything, "compact", st.just(True)),
+        _step(("edges",), "drop_dangling", st.just({"source": "nodes[*].id", "target": "nodes[*].id"})),
     ]
     return {
         "object": st.one_of(*of_lists, *of_objects, *of_texts, *others),
@@ -230,18 +188,11 @@ def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     }.get(kind, st.one_of(*of_lists, *of_objects, *of_texts))
 
 
-@cache
 def rule_files(kind: str) -> st.SearchStrategy[dict[str, Any]]:
-    gates = st.one_of(*[st.just({"min_chars": 1})] * 3, _wheres)
-    return st.fixed_dictionaries(
-        {"version": st.just(1), "tool": st.just("t"), "steps": st.lists(_steps(kind), min_size=1, max_size=4)},
-        optional={
-            "preserve": _types,
-            "keys": st.just("all"),
-            "max_chars": st.sampled_from((50, 400, 2000)),
-            "when": gates,
-        },
-    )
+    """Draw rules for contents of a kind; some are refused at load."""
+    optional = {"preserve": _types, "keys": st.just("all"), "max_chars": some(50, 400, 2000), "when": _gates}
+    steps = st.lists(_steps(kind), min_size=1, max_size=4)
+    return fields({"version": st.just(1), "tool": st.just("t"), "steps": steps}, **optional)
 
 
 def rules_of(steps: st.SearchStrategy[dict[str, Any]], **optional: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -249,18 +200,42 @@ def rules_of(steps: st.SearchStrategy[dict[str, Any]], **optional: st.SearchStra
     return fields({"steps": st.lists(steps, min_size=1, max_size=4)}, **optional).filter(compiled)
 
 
+_LONE = (("ipv4", "203.0.113.77"), ("cve", "CVE-2019-0708"), ("threat_actor", "APT41"), ("domain", "lone-beacon.net"))
+"""Entities that no other text contains."""
+_REMOVALS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
+    "object": (
+        *(("articles", {"limit": 1}), ("items", {"limit": 2}), ("items", {"drop": ["notes"]})),
+        *(("nodes", {"keep": ["id"]}), ("edges", {"drop": "[?id == `7`]"})),
+    ),
+    "records": (("@", {"limit": 2}), ("@", {"drop": ["notes"]}), ("@", {"keep": ["id"]})),
+    "articles": (("@", {"limit": 1}),),
+}
+"""Lists in each kind of content, and actions that remove by name what `_aim` appends to them."""
+
+
+def _aim(draw: st.DrawFn, kind: str, rule: dict[str, Any], content: Any) -> dict[str, Any]:
+    """Append a new entity to a content; return the rule with a last step that removes it although it is preserved."""
+    (type, entity), (path, action) = draw(some(*_LONE)), draw(some(*_REMOVALS[kind]))
+    note = f"seen with {entity} in the night of the report"
+    items = content if path == "@" else content[path]
+    items.append(note if "articles" in (kind, path) else {"id": 7, "notes": note})
+    steps = [{name: value for name, value in step.items() if name != "preserve"} for step in rule["steps"]]
+    return {"version": 1, "tool": "t", "preserve": [type, *draw(_types)], "steps": [*steps, {"path": path, **action}]}
+
+
 @st.composite
-def _cases(draw: st.DrawFn, kinds: st.SearchStrategy[str]) -> tuple[dict[str, Any], Any, Any]:
-    kind = draw(kinds)
-    rule = draw(rule_files(kind))
-    return rule, compiled(rule), _WAYS[draw(_ways)](storable(draw(KINDS[kind])))
+def _cases(draw: st.DrawFn, *kinds: str) -> tuple[dict[str, Any], Any, Any]:
+    kind = draw(some(*kinds))
+    rule, content = draw(_RULES[kind]), draw(KINDS[kind])
+    if kind in _REMOVALS and draw(st.booleans()):
+        rule = _aim(draw, kind, rule, content)
+    ruleset = compiled(rule)
+    assume(ruleset is not None)
+    return rule, ruleset, draw(_notations)(storable(content))
 
 
-tries = _cases(st.sampled_from(("object",) * 5 + ("records", "records", "articles", "text", "any")))
-"""A rule as data, its ruleset for the tool `t` or None if its form is refused, and the content of a return that it is
-aimed at.
-"""
-cases = tries.filter(lambda case: case[1] is not None)
-"""Tries whose rule was not refused."""
-cases_of_records = _cases(st.just("records")).filter(lambda case: case[1] is not None)
+_RULES = {kind: rule_files(kind) for kind in KINDS}
+cases = _cases(*["object"] * 5, "records", "records", "articles", "text", "any")
+"""A rule as data, its ruleset for the tool `t`, and the content of a return that it is aimed at."""
+cases_of_records = _cases("records")
 """Cases whose content is a list of objects."""

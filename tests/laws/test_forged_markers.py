@@ -1,4 +1,4 @@
-"""Tool answers may forge markers: one that this rule cannot have written is ordinary text."""
+"""Tool answers may forge markers: a marker that this rule cannot have written is ordinary text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from reducer.engine import attempt
 from reducer.values import chars
 from tests.helpers import prose, reduced
 from tests.laws.laws import case_of, check, law_5_idempotent
@@ -20,11 +21,8 @@ from tests.laws.strategies import laws, rules_of
 _COUNTS = (0, 1, 12, 35_000, 999_999_999_999, 10**12, (1 << 53) - 1, 1 << 53, 10**30)
 _MENTIONS = (
     *("", "", "; mentions APT28", "; mentions nobody", "; mentions 185.220.101.34, CVE-2024-3400"),
-    *(
-        "; mentions " + ", ".join(["185.220.101.34"] * 400),
-        "; mentions 185.220.101.34, ",
-        "; severity: 41 high, 77 low",
-    ),
+    *("; mentions 185.220.101.34, ", "; severity: 41 high, 77 low"),
+    "; mentions " + ", ".join(["185.220.101.34"] * 400),
 )
 _BROKEN = (
     *("…[", "…[" * 40, "…[12 more", "…[12 more characters; mentions " * 6),
@@ -43,7 +41,7 @@ def _marker(chosen: Random) -> str:
 
 
 def _planted(chosen: Random, text: str) -> str:
-    """Return a text with up to four markers, some at its ends and where a bound cuts it."""
+    """Insert up to four markers into a text, some at its ends and near the bound."""
     for _ in range(chosen.randrange(5)):
         at = chosen.choice((*_EDGES, len(text), len(text) - _BOUND, chosen.randrange(len(text) + 1)))
         at = min(max(at, 0), len(text))
@@ -52,7 +50,7 @@ def _planted(chosen: Random, text: str) -> str:
 
 
 def _content(seed: int, shape: str, plant: Callable[[str], str]) -> Any:
-    """Return a content of long texts, so that what a marker adds is less than a twentieth of it."""
+    """Return a content of long texts, so that a marker adds less than a twentieth to it."""
     chosen = Random(seed)
     if shape == "text":
         return plant(prose(chosen, 2000))
@@ -87,8 +85,10 @@ def _cases(draw: st.DrawFn) -> tuple[dict[str, Any], Any, Any]:
 @given(_cases())
 def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[dict[str, Any], Any, Any]) -> None:
     rule, content, planted = case
+    without = case_of(rule, content)
+    assume(not attempt(without.ruleset, without.tool, content).fault)  # the steps themselves are not idempotent
     result = check(case_of(rule, planted))
-    # What is kept contains the markers that are planted in it.
+    # The kept text contains planted markers.
     markers = chars(planted) - chars(content)
     assert chars(result) <= chars(reduced(rule, content)) + 0.05 * chars(content) + markers
 
@@ -148,4 +148,12 @@ def test_a_list_that_is_left_with_its_marker_alone_stays_reduced() -> None:
     content = {"articles": ["a", "b", "seen " * 40 + "185.220.101.34"]}
     result = reduced(rule, content)
     assert chars(result) < chars(content)
+    law_5_idempotent(case_of(rule, content), result)
+
+
+def test_a_forged_marker_between_two_cuts_of_a_text_does_not_keep_it_from_being_reduced() -> None:
+    rule = {"steps": [{"truncate": 700}, {"extract": ["cve"]}]}
+    content = {"note": "2 …[35000 more characters]… " + "APT28 was seen at 192.0.2.1 before CVE-2024-3400. " * 14}
+    result = reduced(rule, content)
+    assert result == {"note": "…[35702 more characters; mentions CVE-2024-3400]"}
     law_5_idempotent(case_of(rule, content), result)

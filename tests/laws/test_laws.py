@@ -1,4 +1,4 @@
-"""The laws over generated rules and contents that are aimed at each other."""
+"""The laws, for generated rules and contents that are aimed at each other, and for shipped rules on all real data."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reducer.engine import prepare, reduce_content
-from reducer.values import dump
-from tests.helpers import BY_FILE, RULES, forced, reduced, rules
-from tests.laws.laws import case_of, law_tests
+from reducer.values import chars, dump
+from tests.helpers import BY_FILE, PRODUCTS, RULES, forced, reduced, rules
+from tests.laws.laws import Case, case_of_drawn, check, law_tests
 from tests.laws.strategies import cases
 
-test_the_laws_hold, test_most_cases_are_reduced = law_tests(cases.map(lambda case: case_of(case[0], case[2])))
+test_the_laws_hold, test_most_cases_are_reduced = law_tests(cases.map(case_of_drawn))
 
 
 def results() -> str:
@@ -48,3 +50,47 @@ def test_what_no_rule_changes_is_the_same_object(step: dict[str, Any]) -> None:
     for content in ({"a": 1}, [1], "text", '{"a": 1}', None, 3, b"bytes"):
         assert reduce_content(ruleset, "t", content) is content
         assert reduce_content(ruleset, "other", content) is content
+
+
+# --- shipped rules on real data
+
+FULL = os.environ.get("HYPOTHESIS_PROFILE") == "ci"
+LARGE = 300_000 if FULL else 20_000
+"""Larger answers are checked with their own rules only, because every file with every rule takes minutes."""
+
+
+@lru_cache(maxsize=1)
+def contents(folder: Path) -> list[tuple[str, Any]]:
+    """Read all recorded answers, and all distinct returns of the recorded histories."""
+    files = [file for file in sorted((folder / "tool_outputs").glob("*.json")) if file.name != "manifest.json"]
+    different: dict[str, tuple[str, Any]] = {}
+    for file in sorted((folder / "histories").glob("*/*.json")):
+        for part in (part for message in json.loads(file.read_bytes()) for part in message["parts"]):
+            if part.get("part_kind") == "tool-return" and part["content"]:
+                label = f"{file.parent.name}/{file.name} {part['tool_call_id']}"
+                different.setdefault(dump(part["content"]), (label, part["content"]))
+    return [*((file.name, json.loads(file.read_bytes())) for file in files), *different.values()]
+
+
+def chosen(name: str, folder: Path) -> list[tuple[str, Any]]:
+    own = PRODUCTS.get(name, ())
+    first = list(BY_FILE).index(name) % 10
+    return [
+        (label, content)
+        for number, (label, content) in enumerate(contents(folder))
+        if any(Path(label).match(f"{glob}.json") for glob in own)
+        # Each rule is checked with another tenth of the returns of histories.
+        or (chars(content, LARGE) <= LARGE and (FULL or "/" not in label or number % 10 == first))
+    ]
+
+
+@pytest.mark.parametrize("name", BY_FILE)
+def test_the_laws_hold_on_all_real_data(name: str, data: Path) -> None:
+    rule = BY_FILE[name]
+    # The types that every step and `max_chars` preserve: no step can remove them.
+    preserved = frozenset.intersection(*rule.preserved[1 : None if rule.max_chars else -1])
+    unwraps = any("unwrap" in step.name for step in rule.steps)
+    found = chosen(name, data)
+    cases = [Case(forced(rule), content, preserved, rule.all_keys, unwraps) for _, content in found]
+    assert len(found) > 250
+    assert sum(check(case) is not case.content for case in cases) >= 1

@@ -1,4 +1,4 @@
-"""Calls in Python literals are atoms: they stay as they are written, or go with the item or key that they are."""
+"""Calls in Python literals are atoms: they stay unchanged, or are removed with their item or key."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ATOMS: tuple[Any, ...] = (
 
 
 def _read(text: str) -> Any:
-    """Read a literal with calls, which the test itself wrote or reduced."""
+    """Read a literal with calls that a test wrote or reduced."""
     return eval(text, dict(_NAMES))
 
 

@@ -1,4 +1,4 @@
-"""Media items are atoms; an object that only names a media kind is data.
+"""Media items are atoms. An object that only names a media kind is data.
 
 The kinds and fields are those of the message classes in `pydantic_ai.messages`.
 """
@@ -133,14 +133,14 @@ def _renamed(rows: Any, names: dict[str, str]) -> Any:
 @given(_rules, st.lists(_hostile_rows, min_size=1, max_size=6))
 @example({"steps": [{"limit": 1}]}, [{"kind": "binary", "id": 1}, {"kind": "c2-url", "id": 2}])
 def test_a_row_with_keys_of_its_own_is_reduced_as_if_its_kind_were_any_other(rule: Any, rows: list[Any]) -> None:
-    # `id` is no field of any media item, so no row is one. The names have the same lengths as the kinds.
+    # No media item has the field `id`, so no row is one. The names have the same lengths as the kinds.
     names = {kind: kind.translate(str.maketrans("aeiou", "vwxyz")) for kind in (*_KINDS, "phishing-url", "c2-url")}
     assert _renamed(reduced(rule, rows), names) == reduced(rule, _renamed(rows, names))
 
 
 @dataclass
 class Sample:
-    """An object of a tool that names a media kind."""
+    """A live object that names a media kind."""
 
     id: int
     note: str
@@ -149,7 +149,7 @@ class Sample:
 
 @dataclass
 class Picture:
-    """An object of a tool that is stored as a media item is."""
+    """A live object whose stored form is a media item."""
 
     url: str
     kind: str = "image-url"

@@ -1,4 +1,4 @@
-"""Texts in texts: each keeps its notation and its brackets, whatever is next to it."""
+"""Texts in texts: each keeps its notation and its brackets, whatever its neighbours are."""
 
 from __future__ import annotations
 
@@ -39,15 +39,11 @@ def test_many_lists_next_to_many_json_lines_keep_their_brackets() -> None:
 
 
 def _layer(chosen: Random, depth: int) -> dict[str, Any]:
-    """Return an object with records, a tuple that `json` writes as a list, and texts that hold further objects."""
-    rows = [
-        {
-            "id": chosen.randrange(4),
-            "note": prose(chosen, chosen.randrange(12)),
-            "tags": ("a", "b")[: chosen.randrange(3)],
-        }
-        for _ in range(chosen.randrange(1, 5))
-    ]
+    """Return an object with records, a tuple, which `json` writes as a list, and texts that contain further objects."""
+    rows = []
+    for _ in range(chosen.randrange(1, 5)):
+        id, note = chosen.randrange(4), prose(chosen, chosen.randrange(12))
+        rows.append({"id": id, "note": note, "tags": ("a", "b")[: chosen.randrange(3)]})
     layer: dict[str, Any] = {"hits": rows, "pair": (chosen.randrange(9), ["x"] * chosen.randrange(3))}
     if chosen.random() < 0.5:
         layer["note"] = prose(chosen, chosen.randrange(40))
@@ -91,9 +87,7 @@ _ACTIONS: tuple[dict[str, Any], ...] = (
     *({"path": "pair", "limit": 1}, {"path": "pair[*]", "limit": 1}, {"path": "hits", "compact": True}),
     *({"path": "hits[*].note", "truncate": 10}, {"path": "note", "truncate": 20}, {"path": "note", "extract": ["ioc"]}),
 )
-_steps = st.tuples(some(*_PREFIXES), some(*_ACTIONS)).map(
-    lambda drawn: {**drawn[1], "path": drawn[0] + drawn[1]["path"]}
-)
+_steps = st.builds(lambda prefix, step: {**step, "path": prefix + step["path"]}, some(*_PREFIXES), some(*_ACTIONS))
 _unwrap = some("@", "body", "log", "content[*].text").map(lambda path: {"path": path, "unwrap": True})
 _rules = rules_of(
     st.one_of(_steps, _steps, _steps, _unwrap),

@@ -1,4 +1,4 @@
-"""Expressions and documents that are aimed at each other: few keys, few values, all kinds of steps."""
+"""Expressions and documents that match each other often: few keys, few values, all kinds of steps."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ expression = st.one_of(_simple, _functions(_simple), _conditions(_functions(path
 
 @st.composite
 def aimed(draw: st.DrawFn) -> tuple[str, Any]:
-    """Draw a path and a document that has most of its steps."""
+    """Draw a path and a document that contains most of its steps."""
     root = draw(st.one_of(_containers(_containers(_value)), _deep))
     here, steps, listed = root, [], False
     for _ in range(draw(st.integers(1, 6))):

@@ -15,7 +15,7 @@ from tests.paths.strategies import aimed, document, expression, path
 
 RAISED = object()
 BARE_SLICE = re.compile(r"\[-?\d+\]\[[-\d]*:")
-"""A slice after an index: the library reads it as a list with nulls, the specification as a projection without."""
+"""A slice after an index: the library returns a list with nulls, the specification defines a projection."""
 
 
 def search(text: str, value: Any) -> Any:
@@ -31,7 +31,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def lists_of(node: dict[str, Any], lists: int) -> int:
-    """Return how many lists of projections are around the places in the library's result for `node`."""
+    """Return the number of projected lists around the places in the library's result for a node."""
     kind, below = node["type"], node["children"]
     if kind in ("subexpression", "index_expression", "pipe"):
         for child in below:
@@ -56,7 +56,7 @@ def found(text: str, value: Any) -> Any:
     return RAISED if result is RAISED else leaves(result, lists_of(jmespath.compile(text).parsed, 0))
 
 
-LISTS = "the path selects from a list of lists that is not in the data"
+LISTS = "the path selects from a list of lists that does not exist in the data"
 
 
 @given(st.lists(aimed() | st.tuples(path, document), min_size=8, max_size=8))
@@ -65,7 +65,7 @@ LISTS = "the path selects from a list of lists that is not in the data"
 @example(list(product(["@", "*", "[]", "[*]", "[?@]"], [None, 0, "", [], {}, [None], [[None]], [[[]]], {"a": None}])))
 @example([("@.a[*].b | [-1]", {"a": [{"b": 1}, {"b": [2]}]}), ("@[0:9] | [0]", [None, None, 1])])
 @example([("@[][]", [[1, [2, [3]]], 4]), ("@[?a].a[?@]", [{"a": [0, 1]}, {"a": []}])])
-def test_places_are_what_search_finds(pairs: list[tuple[str, Any]]) -> None:
+def test_paths_find_the_same_as_search(pairs: list[tuple[str, Any]]) -> None:
     for text, value in pairs:
         expected = found(text, value)
         if BARE_SLICE.search(text) or expected is RAISED:  # a filter that raises excludes one item; jmespath stops
@@ -84,7 +84,7 @@ def test_places_are_what_search_finds(pairs: list[tuple[str, Any]]) -> None:
 @example(["`1` == `true`", "a == `true`", "a != `1`", "a == `1.0`", "[a] == [`true`]"], [{"a": 1}, {"a": True}, [1]])
 @example(["a > `5`", "a < 'x'", "!a", "a || `7`", "a && `7`"], [{"a": "9.1"}, {"a": 0}, {"a": []}, {"a": None}])
 @example(["to_number(a)", "to_string(@)", "sort(a)"], [{"a": "nan"}, {"a": [10**400, 0.5]}, {"a": ["b", "a"]}])
-def test_expressions_answer_as_search_does(texts: list[str], values: list[Any]) -> None:
+def test_expressions_return_the_same_as_search(texts: list[str], values: list[Any]) -> None:
     for text in texts:
         condition = compile_expression(text)
         for value in values:
@@ -97,7 +97,7 @@ def test_expressions_answer_as_search_does(texts: list[str], values: list[Any]) 
 
 
 @given(expression, document)
-def test_an_expression_depends_on_what_it_reads(text: str, value: Any) -> None:
+def test_a_result_depends_only_on_what_the_expression_reads(text: str, value: Any) -> None:
     condition = compile_expression(text)
     bare = only_read(value, condition.reads)
     event("something is not read" if bare != value else "all is read")
@@ -105,7 +105,7 @@ def test_an_expression_depends_on_what_it_reads(text: str, value: Any) -> None:
 
 
 def only_read(value: Any, chains: tuple[tuple[str, ...], ...]) -> Any:
-    """Remove every key to which none of the chains leads."""
+    """Remove all keys that no chain leads to."""
     if () in chains:
         return value
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Every wrong expression raises one `PathError` with the column, the width, a message and, if there is one, the fix."""
+"""Every invalid expression raises a `PathError` with a column, a width, a message and, if possible, help."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_expressions_that_name_no_places(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "at", "message"),
     [
-        ("9" * 5000, (1, 1), "not a JMESPath expression"),
+        ("9" * 5000, (1, 1), "this is not a JMESPath expression"),
         ("a" * 10_001, (10_001, 1), "the expression is longer than 10,000 characters"),
         ("!" * 9_000 + "a", (1, 1), "the expression is nested deeper than 100 levels"),
     ],
@@ -55,7 +55,7 @@ def test_long_expressions(text: str, at: tuple[int, int], message: str) -> None:
         assert problem(compile, text) == (*at, message, "")
 
 
-def test_a_path_of_very_many_steps() -> None:
+def test_paths_with_many_steps() -> None:
     assert problem(compile_path, ".".join("a" * 101)) == (1, 201, "the path has more than 100 steps", "")
     assert problem(compile_path, "a" + "[0]" * 50 + "[*].b" * 26)[2] == "the path has more than 100 steps"
     assert len(compile_path(".".join("a" * 100)).shape) == 100
@@ -65,13 +65,13 @@ def test_a_path_of_very_many_steps() -> None:
 def test_an_unknown_function_with_no_similar_one_lists_all() -> None:
     _, _, message, help = problem(compile_expression, "frobnicate(a)")
     assert message == "unknown function `frobnicate()`"
-    assert help.startswith("JMESPath has: abs, avg, ceil, contains, ")
+    assert help.startswith("the functions are abs, avg, ceil, contains, ")
 
 
 @pytest.mark.parametrize("compile", COMPILERS)
-def test_what_is_hardly_intended_is_a_warning(compile: Any) -> None:
+def test_probable_mistakes_are_warnings(compile: Any) -> None:
     [warning] = compile('items[?risk == "high"].id').warnings
-    assert (warning.column, warning.width, warning.message) == (16, 6, '"high" is the key of that name, not a text')
+    assert (warning.column, warning.width, warning.message) == (16, 6, '"high" in double quotes is a key, not a text')
     assert warning.help == "write 'high' for the text"
     for fine in ("[?\"last-seen\" > 'x']", "[?risk == 'high']", '[?a == "b".c]', '"risk"', "[?a == b]"):
         assert compile(fine).warnings == ()
@@ -80,7 +80,7 @@ def test_what_is_hardly_intended_is_a_warning(compile: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "column"), [("a[*] | b", 8), ("(a[*].b).c", 10), ("a[] | b.c", 7), ("a[0:2] | *", 10)]
 )
-def test_a_key_of_a_list_of_places_is_a_warning(text: str, column: int) -> None:
+def test_a_key_of_a_projected_list_is_a_warning(text: str, column: int) -> None:
     warnings = compile_path(text).warnings
     assert warnings[0].column == column
     assert warnings[0].message.endswith("finds nothing: the expression before it returns a list")
@@ -88,7 +88,7 @@ def test_a_key_of_a_list_of_places_is_a_warning(text: str, column: int) -> None:
 
 
 def failure(compile: Any, text: str) -> PathError | None:
-    """Return the error of a text, which points into it; None if it compiles and evaluates."""
+    """Return the error of a text, which must point into it, or None if it compiles and evaluates."""
     failed = None
     try:
         made = compile(text)
@@ -119,7 +119,7 @@ def test_long_and_deep_texts(piece: str, count: int, end: str) -> None:
 
 @pytest.mark.parametrize("opening", ["(", "a[?", "{a: ", "abs(", "!", "[?(!"])
 @pytest.mark.parametrize("levels", [101, 330, 900])
-def test_so_many_brackets_are_too_deep_wherever_it_is_called(opening: str, levels: int) -> None:
+def test_deep_nesting_is_refused_independently_of_the_stack(opening: str, levels: int) -> None:
     closing = "".join({"(": ")", "[": "]", "{": "}"}.get(sign, "") for sign in reversed(opening))
     for text in (opening * levels + "a" + closing * levels, opening * levels + "a"):
         assert problem(compile_expression, text)[2] == "the expression is nested deeper than 100 levels"
@@ -131,7 +131,7 @@ pieces = st.sampled_from([*".[](){}*@|&!=<'\"`-:,$\\1abé \n\ud800", *WORDS])
 
 @st.composite
 def broken(draw: st.DrawFn) -> str:
-    """Draw an expression with a piece too much, or with a character missing."""
+    """Draw an expression with an extra piece or a missing character."""
     text, piece = draw(path | expression), draw(pieces | st.just(""))
     at = draw(st.integers(0, len(text)))
     return text[:at] + piece + text[at + (not piece) :]

@@ -1,4 +1,4 @@
-"""Paths and expressions: their shapes, what they read, values that are not plain JSON, and places written as paths."""
+"""Paths and expressions: shapes, reads, live objects, limits, and positions written as paths."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ RECORDS = [
 
 
 def written(step: tuple[Any, ...]) -> list[Any]:
-    """Return a step of a shape as in `cases.yaml`."""
+    """Return a step of a shape in the form of `cases.yaml`."""
     return [part.text if isinstance(part, Expression) else part for part in step]
 
 
@@ -77,7 +77,7 @@ def test_shapes(text: str, shape: list[Any]) -> None:
     assert list(map(written, compile_path(text).shape)) == shape
 
 
-def test_filters_have_the_shape_of_the_items_that_they_test() -> None:
+def test_filters_have_the_shape_of_their_items() -> None:
     path = compile_path("a[?b[?c == 'x'] | [0].d].e | [?f]")
     inner, outer = compile_expression("b[?c == 'x'] | [0].d"), compile_expression("f")
     tested = (("field", "a"), ("filter", inner))
@@ -99,14 +99,14 @@ def test_the_keys_of_a_place_lead_to_its_value(pair: tuple[str, Any]) -> None:
     assert len({place.keys for place in places}) == len(places)
 
 
-def test_positions_in_what_a_list_of_places_holds() -> None:
+def test_positions_after_a_pipe() -> None:
     value = {"a": [{"b": 1}, {}, {"b": 3}, {"b": None}, {"b": 5}]}
     found = compile_path("a[*].b | [::-2]").places(value)
     assert found == [ValuePlace(5, ("a", 4, "b")), ValuePlace(1, ("a", 0, "b"))]
 
 
 @pytest.mark.parametrize("text", CASES["entered"])
-def test_objects_are_entered_as_they_are_stored(text: str) -> None:
+def test_paths_enter_objects_in_their_stored_form(text: str) -> None:
     path, stored = compile_path(text), plain(LIVE)
     assert path.find(stored)
     assert [plain(place) for place in path.find(LIVE)] == path.find(stored)
@@ -120,7 +120,7 @@ def test_media_are_never_entered(media: Any) -> None:
     assert compile_path("x[*].url").find({"x": [media, {"kind": "phishing-url", "url": "v"}]}) == ["v"]
 
 
-def test_values_without_a_json_form_or_too_deep_for_one_are_unreducible() -> None:
+def test_paths_refuse_values_without_a_json_form_and_deep_values() -> None:
     with pytest.raises(Unreducible):
         compile_path("a.b").find({"a": object()})
     deep: Any = []
@@ -136,7 +136,7 @@ def test_values_without_a_json_form_or_too_deep_for_one_are_unreducible() -> Non
 @example([None, "b", "c"])
 @example([-1, None, "b", "c"])
 @example(["b", None, 0, "b"])
-def test_a_written_place_is_found(tokens: list[Token]) -> None:
+def test_a_written_path_finds_its_position(tokens: list[Token]) -> None:
     value: Any = "leaf"
     for token in reversed(tokens):
         value = [value] if type(token) is int else {token or "any": value}
@@ -146,7 +146,7 @@ def test_a_written_place_is_found(tokens: list[Token]) -> None:
 
 
 @pytest.mark.parametrize(("text", "tokens"), CASES["written"])
-def test_how_a_place_is_written(text: str, tokens: list[Token]) -> None:
+def test_written_paths(text: str, tokens: list[Token]) -> None:
     assert path_text(tokens) == text
 
 
@@ -155,7 +155,7 @@ def test_reads(text: str, reads: Any) -> None:
     assert list(map(list, compile_expression(text).reads)) == reads
 
 
-def test_a_long_chain_of_alternatives() -> None:
+def test_reads_of_a_long_chain() -> None:
     assert compile_expression(" || ".join(f"id == 'a{number}'" for number in range(500))).reads == (("id",),)
 
 
@@ -164,21 +164,21 @@ def test_simple_field() -> None:
     assert {text: compile_expression(text).simple_field for text in names} == names
 
 
-def test_an_element_on_which_evaluation_raises_does_not_match() -> None:
+def test_a_value_on_which_evaluation_raises_does_not_match() -> None:
     for text, value in [("a > `1`", {"a": "x"}), ("length(a) > `0`", {"a": 1}), ("sort(@)", [1, "a"]), ("`NaN`", {})]:
         assert compile_expression(text).evaluate(value) is None
         assert compile_expression(text).holds(value) is False
 
 
 @pytest.mark.parametrize("record", RECORDS)
-@pytest.mark.parametrize("text", CASES["asked"])
-def test_objects_are_evaluated_as_they_are_stored(text: str, record: Any) -> None:
+@pytest.mark.parametrize("text", CASES["evaluated"])
+def test_expressions_evaluate_objects_in_their_stored_form(text: str, record: Any) -> None:
     condition = compile_expression(text)
     assert dump(condition.evaluate(record)) == dump(condition.evaluate(plain(record)))
     assert condition.holds(record) is condition.holds(plain(record))
 
 
-def test_deep_values_are_unreducible_and_deep_literals_refused() -> None:
+def test_expressions_refuse_deep_values_and_deep_literals() -> None:
     deep: Any = "x"
     for _ in range(100_000):
         deep = {"a": [deep]}

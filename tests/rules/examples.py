@@ -12,16 +12,16 @@ CASES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("cases.yaml").re
 
 
 def example_files(example: str) -> dict[str, bytes]:
-    """Return the rule files of an example by their names.
+    """Return the rule files of an example by name.
 
-    Missing keys are added unless the first line is `#!`. `\\xfc` stands for that byte, which is not UTF-8.
+    Missing keys are added unless the first line is `#!`. `\\xfc` stands for this byte, which is not valid UTF-8.
     """
     named = split_files("a.yaml", example)
     return {name: _completed(text).encode().replace(b"\\xfc", b"\xfc") for name, text in named}
 
 
 def split_files(first: str, text: str) -> list[tuple[str, str]]:
-    """Split a text into files with their names: a line such as `# b.yaml` starts another one."""
+    """Split a text into named files: a line such as `# b.yaml` starts a new file."""
     parts = re.split(r"^# (\w+\.yaml)\n", text, flags=re.MULTILINE)
     return list(zip([first, *parts[1::2]], parts[::2], strict=True))
 

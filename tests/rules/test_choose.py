@@ -1,4 +1,4 @@
-"""Which rule a tool has."""
+"""Choosing the rule of a tool."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def chosen(names: list[str], tool: str) -> str | None:
 
 
 @pytest.mark.parametrize(("names", "tool", "expected"), CASES["chosen"])
-def test_the_exact_name_then_the_most_literal_glob(names: list[str], tool: str, expected: str | None) -> None:
+def test_an_exact_name_precedes_the_most_literal_glob(names: list[str], tool: str, expected: str | None) -> None:
     assert chosen(names, tool) == expected
     assert chosen(names[::-1], tool) == expected, "the order of files does not matter"
 

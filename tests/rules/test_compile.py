@@ -1,4 +1,4 @@
-"""Rule files to a ruleset: every problem of every file in one run, conditions of all files, and bounds."""
+"""Compiling rule files: all problems of all files in one run, named conditions, and limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEAD = "version: 1\ntool: t\n"
 STEP = HEAD + "steps:\n  - path: items\n"
 
 
-def test_all_problems_of_all_files_come_in_one_run(tmp_path: Path) -> None:
+def test_one_run_reports_all_problems_of_all_files(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text(STEP + "    limt: 3\n")
     (tmp_path / "a.yaml").write_text(STEP + "    limit: 0\npreserve: [x]\nmax_chars: no\n")
     (tmp_path / "notes.txt").write_text("not a rule")
@@ -65,7 +65,7 @@ ROWS = [{"severity": "low"}, {"severity": "low", "critical": True}, {"severity":
     ],
     ids=["of an earlier file", "of a later file", "of the same file", "a key"],
 )
-def test_a_condition_of_any_file_is_used_by_its_name(texts: tuple[str, ...], kept: list[int]) -> None:
+def test_rules_use_named_conditions_of_any_file(texts: tuple[str, ...], kept: list[int]) -> None:
     ruleset, problems = compile_rules((f"{number}.yaml", text) for number, text in enumerate(texts))
     assert ruleset is not None
     assert problems == ()
@@ -80,7 +80,7 @@ def test_a_rule_has_at_most_200_steps() -> None:
     assert problem.message == "this rule has 2,000 steps; at most 200 are allowed"
 
 
-def test_many_globs_are_read_without_comparing_every_pair() -> None:
+def test_many_globs_are_not_compared_in_pairs() -> None:
     globs = [f"*{number}*a*b*c*d*e*f" for number in range(3_000)]
     globs[:400] = [f"*{'a*' * 7}{'b' * 150}{number}" for number in range(400)]
     ruleset, found = compile_rules([("r.yaml", f"version: 1\ntool: [{', '.join(map(repr, globs))}]\nmax_chars: 9\n")])
@@ -91,11 +91,11 @@ def test_many_globs_are_read_without_comparing_every_pair() -> None:
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../secret.json", "a/../../b.json", "C:\\secret.json", "..\\b.json"])
 @pytest.mark.parametrize("key", ["file", "history"])
-def test_tests_read_files_at_or_below_the_folder_of_the_rule(key: str, name: str) -> None:
+def test_inline_tests_cannot_read_files_outside_the_folder_of_the_rule(key: str, name: str) -> None:
     test = f"tests:\n  - {{name: a, expect: {{unchanged: true}}, given: {{{key}: '{name}'}}}}\n"
     _, (problem,) = compile_rules([("r.yaml", HEAD + "max_chars: 9\n" + test)])
     assert problem.location.column == test.index(f"'{name}'") - len("tests:\n") + 1
-    assert problem.message == "expected a file in the folder of the rule file or below"
+    assert problem.message == "the file must be in the folder of the rule file or below it"
 
 
 RULE_PIECES = (
@@ -106,7 +106,7 @@ YAML_PIECES = [
     *("- ", ": ", " #", "? ", "\n  ", "\n    ", "\r\n", "|-\n", ">+\n", "|2\n", "\n---\n", "\n...\n", "&a", "*a", "!x"),
     *("no", "<<", "\\x41", "\\ud83d", "2024-01-01", "%YAML 1.1\n", "key: value\n", "- x: 1\n"),
 ]
-_pieces = st.sampled_from(YAML_PIECES) | st.sampled_from([*RULE_PIECES.split(","), *YAML_PIECES])
+_pieces = st.sampled_from(YAML_PIECES) | st.sampled_from([*RULE_PIECES.split("|"), *YAML_PIECES])
 _texts = st.text() | st.lists(_pieces, max_size=40).map("".join)
 _bytes = st.binary() | _texts.map(lambda text: text.encode("utf-8", "surrogatepass"))
 
@@ -122,16 +122,16 @@ _bytes = st.binary() | _texts.map(lambda text: text.encode("utf-8", "surrogatepa
 @example('a: "' + "\\d" * 400)
 @example("a: [" * 63 + "@")
 @example('"\\U99999999"')
-def test_any_text_is_a_ruleset_or_problems_that_point_into_it(text: str | bytes) -> None:
+def test_any_text_gives_a_ruleset_or_problems_that_point_into_it(text: str | bytes) -> None:
     tree, report = parse(text, "r.yaml")
-    assert tree is not None or len(report.found) == 1
+    assert tree is not None or len(report.problems) == 1
     if tree is not None:
         json.dumps(plain(tree), ensure_ascii=False, allow_nan=False).encode()
     ruleset, found = compile_rules([("r.yaml", text)])
     assert (ruleset is None) is any(problem.severity == "error" for problem in found)
     decoded = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
     lines = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    for one in (*report.found, *found):
+    for one in (*report.problems, *found):
         assert 1 <= one.location.line <= len(lines)
         line = lines[one.location.line - 1]
         assert 1 <= one.location.column <= len(line) + 1

@@ -1,7 +1,6 @@
-"""Problems of rule files: the examples of their codes, and wrong files with what `check` prints in `messages.txt`.
+"""Problems of rule files: the examples of their codes, and the exact output for the cases in `messages.txt`.
 
-Each case in `messages.txt` is a rule file (or several, each after a line such as `# b.yaml`), and after `>>>` what is
-printed.
+Each case is a rule file (or several, each after a line such as `# b.yaml`) and, after `>>>`, the output of `check`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from tests.rules.examples import example_files, split_files
 
 _CODE = re.compile(r"[EW]\d{3}")
 _WITHOUT_EXAMPLE = {"E006", "E007", "E049"}
-"""The mistake is not in a text, or has no typical form."""
+"""The problem is not in a text, or it has no typical form."""
 
 
 def codes(folder: Path, example: str) -> list[str]:
@@ -33,7 +32,7 @@ def codes(folder: Path, example: str) -> list[str]:
 
 
 @pytest.mark.parametrize("code", [code for code in catalogue() if code not in _WITHOUT_EXAMPLE])
-def test_the_wrong_example_has_this_problem_alone_and_the_right_one_none(code: str, tmp_path: Path) -> None:
+def test_the_wrong_example_has_only_this_problem_and_the_right_one_has_none(code: str, tmp_path: Path) -> None:
     assert codes(tmp_path, catalogue()[code].wrong) == [code]
     assert codes(tmp_path, catalogue()[code].right) == []
 
@@ -46,8 +45,8 @@ def test_codes_and_names_are_distinct() -> None:
     assert {code for code, entry in entries.items() if not entry.wrong} == _WITHOUT_EXAMPLE
 
 
-def written() -> Iterator[str]:
-    """Return every code that is a text in the sources."""
+def codes_in_sources() -> Iterator[str]:
+    """Yield every code that occurs in the sources."""
     for file in Path(reducer.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and _CODE.fullmatch(node.value):
@@ -55,7 +54,7 @@ def written() -> Iterator[str]:
 
 
 def test_every_code_has_an_entry_and_every_entry_is_used() -> None:
-    assert set(written()) == set(catalogue())
+    assert set(codes_in_sources()) == set(catalogue())
 
 
 TEXT = Path(__file__).with_name("messages.txt").read_text(encoding="utf-8")

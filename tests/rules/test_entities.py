@@ -1,4 +1,4 @@
-"""Entity types in rule files: word lists in files, and patterns without the extra. Messages are in `messages.txt`."""
+"""Entity types in rule files: word lists in files, and patterns without the extra `patterns`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS: dict[str, tuple[bytes | None, str, str]] = {
 }
 
 
-def test_patterns_without_the_extra_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "re2", None)
     _, (problem,) = compile_rules([("r.yaml", HEAD + "  ticket: {pattern: 'INC-\\d{6}'}\n")])
     assert str(problem.location) == "r.yaml:5:22"
@@ -41,7 +41,7 @@ def test_patterns_without_the_extra_name_it(monkeypatch: pytest.MonkeyPatch) -> 
     assert compile_rules([("r.yaml", HEAD + "  jewel: {words: [web01]}\npreserve: [jewel]\n")])[1] == ()
 
 
-def test_a_words_file_stands_beside_the_rules(tmp_path: Path) -> None:
+def test_a_words_file_is_read_from_the_folder_of_the_rules(tmp_path: Path) -> None:
     (tmp_path / "r.yaml").write_text(JEWEL)
     (tmp_path / "hosts.txt").write_bytes("\ufeff# ours\r\nweb01\r\n\r\n  Crown Jewel \rMüller GmbH\nweb01\n".encode())
     ruleset = read_rules(tmp_path)
@@ -52,7 +52,7 @@ def test_a_words_file_stands_beside_the_rules(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("data", "message", "help"), WORDS.values(), ids=WORDS)
-def test_a_words_file_that_cannot_be_used(tmp_path: Path, data: bytes | None, message: str, help: str) -> None:
+def test_an_invalid_words_file(tmp_path: Path, data: bytes | None, message: str, help: str) -> None:
     (tmp_path / "r.yaml").write_text(JEWEL)
     if data is not None:
         (tmp_path / "hosts.txt").write_bytes(data)

@@ -1,4 +1,4 @@
-"""`check --fix`: misspelt keys, actions and types and missing quotes are corrected, and nothing else changes."""
+"""`check --fix` corrects misspelt keys, actions and types, and missing quotes, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def errors(text: bytes) -> int:
 
 
 @pytest.mark.parametrize(("wrong", "right"), CASES["fixed"].items())
-def test_corrects_at_the_place_of_the_mistake(wrong: str, right: str) -> None:
+def test_mistakes_are_corrected(wrong: str, right: str) -> None:
     def whole(steps: str) -> str:
         return HEAD + "# above\nsteps:\n" + "".join(f"  {line}\n" for line in steps.splitlines()) + "# below\n"
 
@@ -35,11 +35,11 @@ def test_corrects_at_the_place_of_the_mistake(wrong: str, right: str) -> None:
 
 
 @pytest.mark.parametrize("text", CASES["not fixed"])
-def test_leaves_alone_what_is_not_clear(text: str) -> None:
+def test_unclear_mistakes_are_not_corrected(text: str) -> None:
     assert fix(text) == text
 
 
-def test_line_breaks_and_marks_stay_and_errors_are_corrected_one_after_the_other() -> None:
+def test_line_breaks_and_byte_order_marks_do_not_change_and_all_errors_are_corrected() -> None:
     text = "\ufeff" + (HEAD + "steps:\n  - limt: 3\n    foo: 4\n").replace("\n", "\r\n")
     assert fix(text) == text.replace("limt", "limit")
     text = HEAD + "description: a: b\nsteps:\n  - path: @\n    limt: 3\n  - path: [?a].b\n    limit: 3\n"
@@ -47,20 +47,20 @@ def test_line_breaks_and_marks_stay_and_errors_are_corrected_one_after_the_other
     assert fix(text) == HEAD + right
 
 
-def test_rules_of_several_files_are_read_together() -> None:
+def test_several_files_are_corrected_together() -> None:
     own = b"version: 1\nentities: {ticket: {words: [INC-1]}}\n"
     rule = b"version: 1\ntool: t\npreserve: [tickt]\nmax_chars: 9000\n"
     assert fixed({"a.yaml": own, "b.yaml": rule}) == {"a.yaml": own, "b.yaml": rule.replace(b"tickt", b"ticket")}
 
 
 @pytest.mark.parametrize("rule", sorted(RULES.glob("*.yaml")), ids=lambda path: path.name)
-def test_sound_rules_stay_as_they_are(rule: Path) -> None:
+def test_valid_rules_do_not_change(rule: Path) -> None:
     text = rule.read_bytes()
     assert fixed({str(rule): text}) == {str(rule): text}
 
 
 @pytest.mark.parametrize(("code", "entry"), catalogue().items(), ids=catalogue())
-def test_examples_get_no_worse(code: str, entry: Entry) -> None:
+def test_examples_do_not_get_worse(code: str, entry: Entry) -> None:
     right, wrong = example_files(entry.right), example_files(entry.wrong)
     assert fixed(right) == right
     better = fixed(wrong)
@@ -77,7 +77,9 @@ _slips = st.sampled_from(["\t", " ", "#", " #", "@", "'", '"', ":", "-", "[", "]
 )
 @example(SHIPPED[0], [(0.1, 1, "\t"), (0.5, 1, "@")])
 @example(SHIPPED[0], [(0.0, 0, "@")])
-def test_planted_slips_never_get_worse_and_fixing_is_done_once(rule: Path, slips: list[tuple[float, int, str]]) -> None:
+def test_planted_mistakes_do_not_get_worse_and_fixing_is_idempotent(
+    rule: Path, slips: list[tuple[float, int, str]]
+) -> None:
     text = rule.read_text(encoding="utf-8")[:1500]
     for where, gone, new in slips:
         at = int(where * len(text))

@@ -1,4 +1,4 @@
-"""What rules do in words: for analysts as sentences, for the model in short and the same in every request."""
+"""Descriptions of rules for analysts, and instructions for the model, which are the same in every request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def in_short(*steps: dict[str, Any], **more: Any) -> str:
 
 
 @pytest.mark.parametrize("case", CASES["descriptions"])
-def test_what_a_step_does(case: dict[str, Any]) -> None:
+def test_descriptions_of_steps(case: dict[str, Any]) -> None:
     first, *others = described(case["step"])
     assert first == case["text"]
     assert others in ([], ["preserves ioc, cve, mitre_attack and threat_actor"])
@@ -38,12 +38,12 @@ def test_what_a_step_does(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", CASES["rules"])
-def test_what_a_rule_does(case: dict[str, Any]) -> None:
+def test_descriptions_of_rules(case: dict[str, Any]) -> None:
     assert [one.text for one in descriptions(rules(**case["rule"]).rules[0])] == case["texts"]
 
 
 @pytest.mark.parametrize("verb", operations())
-def test_an_operation_names_its_place(verb: str) -> None:
+def test_a_description_names_the_place(verb: str) -> None:
     for example in operations()[verb].examples:
         text = described(example.step)[0]
         assert (f"`{example.step['path']}`" if "path" in example.step else "the answer") in text
@@ -52,13 +52,13 @@ def test_an_operation_names_its_place(verb: str) -> None:
 
 
 @given(cases)
-def test_any_rule_has_words(case: Any) -> None:
+def test_every_rule_has_descriptions(case: Any) -> None:
     for one in case[1].rules:
         assert all(description.text for description in descriptions(one))
         assert descriptions(one)
 
 
-def test_shipped_rules_have_words() -> None:
+def test_shipped_rules_have_descriptions() -> None:
     reducer = Reducer.load(RULES)
     for one in BY_FILE.values():
         lines = [description.line for description in descriptions(one) if description.line]
@@ -68,7 +68,7 @@ def test_shipped_rules_have_words() -> None:
     assert reducer.instructions(["explore", "deep_research"]) == reducer.instructions(["deep_research", "explore"])
 
 
-def test_of_many_steps_the_first_are_named_and_of_equal_ones_one() -> None:
+def test_instructions_name_the_first_steps_and_equal_steps_only_once() -> None:
     many = in_short(*({"path": f"a{number}", "limit": 2} for number in range(20)), {"compact": True}, max_chars=9000)
     assert many.count(";") == 7
     rest = "; shortens other parts too; shortens lists and texts further if more than 9,000 characters are left."
@@ -76,7 +76,7 @@ def test_of_many_steps_the_first_are_named_and_of_equal_ones_one() -> None:
     assert in_short(*({"path": "a", "limit": 2} for _ in range(20))) == "keeps the first 2 items of `a`."
 
 
-def test_tools_of_one_rule_share_a_line_and_tools_without_one_have_none() -> None:
+def test_tools_with_the_same_rule_share_a_line() -> None:
     ruleset = rules(tool=["a*", "b"], steps=[{"limit": 2}])
     line = "keeps the first 2 items of the answer."
     assert instructions(ruleset, ["a2", "b", "a1", "c", "a1"]) == f"{INTRODUCTION}- `a1`, `a2`, `b`: {line}"

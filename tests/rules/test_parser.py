@@ -1,4 +1,4 @@
-"""YAML text to a tree with positions: exact messages for what is wrong, and any text gives a tree or an error."""
+"""Reading YAML text into a tree with positions, and the exact messages for invalid texts."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ steps:
 preserve: []
 """
 
-RIGHT: list[tuple[str | bytes, Any]] = [
+VALID: list[tuple[str | bytes, Any]] = [
     *map(tuple, CASES["yaml"]),
     ("a: " + "9" * 300, {"a": int("9" * 300)}),
     ("\ufeffa: 1\r\nb: 2\r\n", {"a": 1, "b": 2}),
     (b"\xef\xbb\xbfa: \xc3\xa9", {"a": "é"}),
     ("[" * 64 + "]" * 64, json.loads("[" * 64 + "]" * 64)),
 ]
-PROBLEMS: list[tuple[str | bytes, str, str]] = [
+INVALID: list[tuple[str | bytes, str, str]] = [
     (b"a: 1\nb: f\xfcr", "2:5 E001 the byte 0xfc is not UTF-8 text", "save the file as UTF-8"),
     ("a: 1".encode("utf-16"), "1:1 E001 the file is UTF-16 text", "save the file as UTF-8"),
     ("a: 1\nb: \u2028x", "2:4 E002 invisible character (U+2028)", 'remove it, or write \\u2028 inside "…"'),
     ("a: \ud800", "1:4 E002 invisible character (U+D800)", "remove it"),
-    ('a: "\\ud800"', "1:4 E042 an escape from \\ud800 to \\udfff lacks its other half", "remove it"),
+    ('a: "\\ud800"', "1:4 E042 escapes from \\ud800 to \\udfff are valid only in pairs", "remove it"),
     ("[" * 100_000, "1:65 E003 nested deeper than 64 levels", "move samples to separate files"),
     ("- " * 100_000, "1:129 E003 nested deeper than 64 levels", "move samples to separate files"),
     ("#" * 250_001, "1:1 E003 the rule file has more than 250,000 characters", "move samples to separate files"),
@@ -51,42 +51,44 @@ PROBLEMS: list[tuple[str | bytes, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected", "help"), PROBLEMS, ids=[repr(text[:15]) for text, _, _ in PROBLEMS])
-def test_a_text_that_cannot_be_shown(text: str | bytes, expected: str, help: str) -> None:
+@pytest.mark.parametrize(("text", "expected", "help"), INVALID, ids=[repr(text[:15]) for text, _, _ in INVALID])
+def test_invalid_texts(text: str | bytes, expected: str, help: str) -> None:
     _, report = parse(text, "r")
-    found = [(f"{one.location.line}:{one.location.column} {one.code} {one.message}", one.help) for one in report.found]
+    found = [
+        (f"{one.location.line}:{one.location.column} {one.code} {one.message}", one.help) for one in report.problems
+    ]
     assert found == [(expected, help)]
 
 
-@pytest.mark.parametrize(("text", "expected"), RIGHT, ids=[repr(text[:30]) for text, _ in RIGHT])
-def test_a_right_text_has_none(text: str | bytes, expected: Any) -> None:
-    assert json.dumps(plain(right(text))) == json.dumps(expected), "types and order too"
+@pytest.mark.parametrize(("text", "expected"), VALID, ids=[repr(text[:30]) for text, _ in VALID])
+def test_valid_texts(text: str | bytes, expected: Any) -> None:
+    assert json.dumps(plain(valid(text))) == json.dumps(expected), "types and order too"
 
 
-def test_what_is_found_is_brief() -> None:
+def test_reports_are_short_and_printable() -> None:
     _, report = parse("a: \x1b[31m\ud800", "r")
-    assert [one.excerpt for one in report.found] == ["a: \ufffd[31m\ufffd"], "nothing that a terminal cannot print"
+    assert [one.excerpt for one in report.problems] == ["a: \ufffd[31m\ufffd"], "nothing that a terminal cannot print"
     tree, report = parse("a: no\nb: {c: 2024-01-01}\npath: @\nd: 1\nd: 2\n", "r")
     assert tree is None
-    assert [(one.location.line, one.code) for one in report.found] == [(3, "E030")], "a syntax error comes alone"
-    assert len(parse("a: [" + "no, " * 1000 + "]", "r")[1].found) == 100
+    assert [(one.location.line, one.code) for one in report.problems] == [(3, "E030")], "a syntax error comes alone"
+    assert len(parse("a: [" + "no, " * 1000 + "]", "r")[1].problems) == 100
 
 
-def test_an_alias_of_an_anchor_is_not_corrected() -> None:
-    assert parse("a: *b", "r")[1].found[0].fix == (Edit(1, 4, 2, '"*b"'),)
-    assert [one.fix for one in parse("a: &b 1\nc: *b", "r")[1].found] == [(), ()]
+def test_an_alias_with_an_anchor_is_not_corrected() -> None:
+    assert parse("a: *b", "r")[1].problems[0].fix == (Edit(1, 4, 2, '"*b"'),)
+    assert [one.fix for one in parse("a: &b 1\nc: *b", "r")[1].problems] == [(), ()]
 
 
-def right(text: str | bytes) -> Any:
+def valid(text: str | bytes) -> Any:
     """Parse a text without problems."""
     tree, report = parse(text, "r")
-    assert report.found == []
+    assert report.problems == []
     assert tree is not None
     return tree
 
 
-def test_nodes_have_their_places() -> None:
-    tree = right(RULE)
+def test_nodes_have_positions() -> None:
+    tree = valid(RULE)
     assert locate(tree, ("steps", 0, "keep", 2)) == ScalarNode(7, 33, 12, "@timestamp", "double", '"@timestamp"')
     assert locate(tree, ("steps", 1, "truncate")) == ScalarNode(
         10, 15, 1, "first\n  second\n", "literal", "|\n      first\n        second"
@@ -97,18 +99,18 @@ def test_nodes_have_their_places() -> None:
 
 @pytest.mark.parametrize(("path", "key", "place"), CASES["places"])
 def test_locates_a_path_or_its_nearest_ancestor(path: list[str | int], key: bool, place: list[int]) -> None:
-    node = locate(right(RULE), path, key=key)
+    node = locate(valid(RULE), path, key=key)
     assert [node.line, node.column] == place
 
 
 @pytest.mark.parametrize(("text", "offset", "expected"), CASES["characters"])
 def test_the_position_of_a_character_of_a_value(text: str, offset: int, expected: list[int]) -> None:
-    assert part(locate(right(text), ("a",)), offset, 1) == Span(*expected, 1)
+    assert part(locate(valid(text), ("a",)), offset, 1) == Span(*expected, 1)
 
 
 def test_a_replaced_value_has_the_same_quotes() -> None:
     for text, edit in [("a: bc", Edit(1, 4, 2, "bd")), ("a: 'bc'", Edit(1, 4, 4, "'bd'"))]:
-        tree = right(text)
+        tree = valid(text)
         assert replaced(locate(tree, ("a",)), "bd") == (edit,)
         assert replaced(tree, "bd") == ()
 
@@ -125,8 +127,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("text", "codes"), HOSTILE.values(), ids=HOSTILE)
-def test_hostile_texts_of_full_size_are_read_in_linear_time(text: str, codes: set[str]) -> None:
-    assert {one.code for one in parse(text, "r.yaml")[1].found} == codes
+def test_hostile_texts_are_read_in_linear_time(text: str, codes: set[str]) -> None:
+    assert {one.code for one in parse(text, "r.yaml")[1].problems} == codes
 
 
 _numbers = st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False)
@@ -140,21 +142,21 @@ def nested(keys: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
 
 
 class Quoting(yaml.SafeDumper):
-    """Writes every text in quotes, as rule files must where YAML would read something else."""
+    """Writes every text in quotes."""
 
 
 Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
 
 
 @given(nested(st.text()), st.booleans(), st.booleans())
-def test_reads_back_what_a_yaml_writer_wrote_in_quotes(value: Any, flow: bool, unicode: bool) -> None:
+def test_quoted_yaml_is_read_back(value: Any, flow: bool, unicode: bool) -> None:
     text = yaml.dump(value, Dumper=Quoting, default_flow_style=flow, allow_unicode=unicode)
-    # PyYAML writes these line separators as they stand; rule files have them as escapes.
+    # PyYAML does not escape these line separators, but rule files must.
     assume(not {"\ufeff", "\x85", "\u2028", "\u2029"} & set(text))
-    assert plain(right(text)) == value
+    assert plain(valid(text)) == value
 
 
-# YAML takes no more than 1,024 characters for a key, escapes counted.
+# A key in YAML has at most 1,024 characters, including escapes.
 @given(nested(st.text(max_size=80)), st.sampled_from([None, 2]))
-def test_reads_json(value: Any, indent: int | None) -> None:
-    assert plain(right(json.dumps(value, indent=indent))) == value
+def test_json_is_valid(value: Any, indent: int | None) -> None:
+    assert plain(valid(json.dumps(value, indent=indent))) == value

@@ -1,4 +1,4 @@
-"""The rules in `rules/`: they load, their own tests pass, and they save what they promise."""
+"""The rules in `rules/` load, pass their inline tests, and reduce enough."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.rules.examples import CASES
 
 PRESERVED = expand(("ioc", "cve", "threat_actor"))
 
-# --- they load, and their own tests pass
+# --- loading and inline tests
 
 
-def test_every_rule_loads_without_problems_says_what_it_does_and_is_tested_on_a_sample() -> None:
+def test_every_rule_loads_has_a_description_and_is_tested_with_a_sample() -> None:
     assert [str(problem) for problem in PROBLEMS] == []
     assert len(BY_FILE) >= 13
     for name, rule in BY_FILE.items():
@@ -49,17 +49,17 @@ def test_inline_tests(name: str) -> None:
 
 
 @pytest.mark.parametrize(("tool", "name"), CASES["tools"].items())
-def test_which_rule_a_tool_gets(tool: str, name: str | None) -> None:
+def test_rules_of_tools(tool: str, name: str | None) -> None:
     assert RULESET is not None
     rule = RULESET.rule_for(tool)
     assert (rule and Path(rule.file).stem) == name
 
 
-# --- they save what they promise
+# --- reductions
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_a_product_is_reduced_by_seventy_percent(name: str, data: Path) -> None:
+def test_returns_of_products_are_reduced_by_70_percent(name: str, data: Path) -> None:
     files = sorted(file for glob in PRODUCTS[name] for file in (data / "tool_outputs").glob(f"{glob}.json"))
     before = after = 0
     for file in files:
@@ -72,7 +72,7 @@ def test_a_product_is_reduced_by_seventy_percent(name: str, data: Path) -> None:
     assert 1 - after / before >= 0.70
 
 
-def test_with_preserve_every_indicator_stays_and_seventy_percent_go(data: Path) -> None:
+def test_with_preserve_all_indicators_survive_and_returns_are_reduced_by_80_percent(data: Path) -> None:
     contents = {
         name: [json.loads(file.read_bytes()) for glob in globs for file in (data / "tool_outputs").glob(f"{glob}.json")]
         for name, globs in PRODUCTS.items()

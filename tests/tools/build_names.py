@@ -24,15 +24,15 @@ JUNK = re.compile(
 )
 RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
 ORDINARY = (HERE / "ordinary.txt").read_text(encoding="utf-8").split()
-# System commands, products, companies and words of the trade that a names list holds because somebody abused them.
+# System commands, products, companies and jargon that name lists contain because malware abuses them.
 KNOWN = frozenset(word for word in ORDINARY if word[0] != "=")
-# Ordinary words so much used for the threat that they stay, written as they are.
+# Ordinary words that usually mean the threat; they match only as written.
 KEPT = frozenset(word[1:] for word in ORDINARY if word[0] == "=")
 MALWARE_FIRST = {"mitre-malware", "banker", "rat", "android", "cryptominers", "stealer", "botnet"}
 
 
 def kind(entry: dict) -> str:
-    """Give `a` or `m` for an entry; one that is both is the actor unless only catalogues of malware know it well."""
+    """Return `a` (actor) or `m` (malware); an entry that is both is an actor unless only malware lists name it."""
     if len(entry["types"]) == 1:
         return entry["types"][0][0]
     clusters = set(entry["clusters"])
@@ -41,7 +41,7 @@ def kind(entry: dict) -> str:
 
 
 def case(name: str, entry: dict, common: set[str]) -> str | None:
-    """Give `~` for a name that is one in any case, `=` for one that is one as written, None for a word."""
+    """Return `~` if a name matches in any case, `=` if only as written, or None if it is an ordinary word."""
     zipf = entry["zipf"]
     words = [w for w in re.split(r"[^A-Za-z]+", name.lower()) if w]
     single = len(words) == 1 and name.isalpha()
@@ -72,7 +72,7 @@ def case(name: str, entry: dict, common: set[str]) -> str | None:
 
 
 def content(names_path: Path, words_path: Path) -> str:
-    """Give what `names.txt` is to hold."""
+    """Return the content of `names.txt`."""
     common = set(words_path.read_text(encoding="utf-8").lower().split())
     canonical: dict[str, str] = {}
     for line in (HERE / "synonyms.txt").read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""Evidence from recorded histories: tool returns, what agents used of them later, and scores of what rules keep."""
+"""Evidence from recorded histories: tool returns, the values that agents used later, and scores of what rules keep."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from reducer.histories.stored import events, returns
 from reducer.references import Prompt, Response, Returned, references, searched
 
 Task = tuple[str, str]
-"""A source, and the hash of what the agent was asked there."""
+"""A source, and the hash of the prompt that the agent was given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordedReturn:
-    """One tool return and `used`: the values that the agent used later and that no other message than returns has.
+    """One tool return, and how the agent used it.
 
-    Each of them counts `weight`: half if another return has it too. `is_fixed`: rules never change the return.
-    `is_followed`: the agent wrote something afterwards. `written` is all that it wrote.
+    used: the values that the agent used later and that only tool returns contain
+    weight: the average count of a used value; a value that two returns contain counts half
+    is_fixed: whether rules never change the return
+    is_followed: whether the agent wrote something afterwards
+    written: everything that the agent wrote in this history
     """
 
     tool: str
@@ -38,7 +41,7 @@ class RecordedReturn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """A recorded history: its tool returns in order, and for each value used later the numbers of its returns."""
+    """A recorded history: its tool returns in order, and the values used later with the numbers of their returns."""
 
     task: Task
     digest: str
@@ -47,14 +50,14 @@ class Recording:
 
 
 class Effect(NamedTuple):
-    """What a rule leaves of a return: its characters, and which of the values searched for are absent."""
+    """The effect of a rule on a return: the characters that remain, and the values that are absent from them."""
 
     chars: int
     absent: frozenset[str] = frozenset()
 
 
 class Score(NamedTuple):
-    """Returns, their characters before and after, and of the values used later (`references`) those that are kept."""
+    """Counts of returns, of their characters before and after, and of all references and those that are kept."""
 
     returns: int = 0
     before: int = 0
@@ -64,18 +67,18 @@ class Score(NamedTuple):
 
     @property
     def saved(self) -> float:
-        """The share of the characters that was saved."""
+        """The share of the characters that rules save."""
         return (self.before - self.after) / self.before if self.before else 0.0
 
     @property
     def retention(self) -> float:
-        """The share of the references that was kept; 1 if there are none."""
+        """The share of the references that rules keep; 1 if there are none."""
         return self.kept / self.references if self.references else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores by source and by tool, of so many tasks; a reference counts for the tool that showed it first."""
+    """Scores by source and by tool, and the number of tasks. A reference counts for the tool that returned it first."""
 
     sources: dict[str, Score]
     tools: dict[str, Score]
@@ -88,7 +91,8 @@ class Scores:
 
     @property
     def least_retention(self) -> float:
-        """The retention if one further task of average size lost everything, as losses cluster by task; 1 for none."""
+        """The retention if one more task of average size lost everything; 1 if nothing was lost."""
+        # Losses cluster by task.
         share = self.total.retention
         return share * self.tasks / (self.tasks + 1) if share < 1 else share
 
@@ -99,70 +103,72 @@ def total(scores: Iterable[Score]) -> Score:
 
 
 def recorded(source: str, stored: bytes) -> Recording:
-    """Read a stored history; `source` is where it was found. Raises `HistoryError` if it is none."""
-    known = {found.key: found for found in returns(stored)}
+    """Read a stored history from a source. Raises `HistoryError` if it is not a history."""
+    stored_returns = {each.key: each for each in returns(stored)}
     placed = events(stored)
-    happened = [place.event for place in placed]
-    novel = [reference for reference in references(happened) if reference.novel]
-    responses = [(number, event) for number, event in enumerate(happened) if isinstance(event, Response)]
+    all_events = [place.event for place in placed]
+    novel = [reference for reference in references(all_events) if reference.novel]
+    responses = [(number, event) for number, event in enumerate(all_events) if isinstance(event, Response)]
     texts = [(*event.texts, *(searched(call.arguments) for call in event.calls)) for _, event in responses]
     written = "\n".join(text for each in texts for text in each)
-    first = takewhile(lambda event: isinstance(event, Prompt), happened)
-    asked = [event.text for event in first if isinstance(event, Prompt)]
+    first = takewhile(lambda event: isinstance(event, Prompt), all_events)
+    prompts = [event.text for event in first if isinstance(event, Prompt)]
     digest = _hash(stored)
-    task = (source, _hash("\n".join(asked).encode("utf-8", "replace")) if asked else digest)
-    found: list[RecordedReturn] = []
+    task = (source, _hash("\n".join(prompts).encode("utf-8", "replace")) if prompts else digest)
+    recorded_returns: list[RecordedReturn] = []
     for number, (event, key) in enumerate(placed):
         if isinstance(event, Returned):
-            values = {each.value: 1 / len(each.sources) for each in novel if len(found) in each.sources}
-            one = RecordedReturn(
-                tool=known[key].tool,
+            values = {each.value: 1 / len(each.sources) for each in novel if len(recorded_returns) in each.sources}
+            returned = RecordedReturn(
+                tool=stored_returns[key].tool,
                 content=event.content,
                 chars=size(event.content),
                 used=frozenset(values),
                 weight=sum(values.values()) / max(1, len(values)),
                 task=task,
-                is_fixed=bool(known[key].untouched),
+                is_fixed=bool(stored_returns[key].untouched),
                 is_followed=bool(responses) and number < responses[-1][0],
                 written=written,
             )
-            found.append(one)
-    return Recording(task, digest, tuple(found), tuple((one.value, one.sources) for one in novel))
+            recorded_returns.append(returned)
+    return Recording(task, digest, tuple(recorded_returns), tuple((one.value, one.sources) for one in novel))
 
 
 def evidence(histories: Iterable[Recording], tool: str | None = None) -> list[RecordedReturn]:
-    """Return the returns of one tool or of all that rules can change and after which the agent went on."""
-    every = (one for history in histories for one in history.returns)
-    return [one for one in every if not one.is_fixed and one.is_followed and tool in (None, one.tool)]
+    """Return the returns, of one tool or of all, that rules can change and that the agent wrote something after."""
+    every = (each for history in histories for each in history.returns)
+    return [each for each in every if not each.is_fixed and each.is_followed and tool in (None, each.tool)]
 
 
 def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recording], list[Recording]]:
-    """Split histories into those to learn from and those to measure on: the share `holdout` of each source's tasks.
+    """Split histories into a training half and a held-out half, which gets the share `holdout` of each source's tasks.
 
-    All histories of one task are on the same side. The hash of the task decides, so that other histories change little.
+    All histories of a task are in the same half. The hash of a task decides, so adding histories changes little.
     """
     tasks = _tasks(histories)
-    # If all histories of a source begin alike (`Hello`), each of them is a task.
-    distinct = [one if len(tasks[one.task[0]]) > 1 else _of_task(one, (one.task[0], one.digest)) for one in histories]
-    distinct.sort(key=lambda one: (one.task, one.digest))
+    # If all histories of a source start with the same prompt (`Hello`), each history is a task.
+    distinct = [each if len(tasks[each.task[0]]) > 1 else _as_own_task(each) for each in histories]
+    distinct.sort(key=lambda each: (each.task, each.digest))
     held = {task for own in _tasks(distinct).values() for task in own[: round(len(own) * holdout)]}
-    return [one for one in distinct if one.task not in held], [one for one in distinct if one.task in held]
+    return [each for each in distinct if each.task not in held], [each for each in distinct if each.task in held]
 
 
 def scored(histories: Iterable[Recording], effect: Callable[[RecordedReturn], Effect]) -> Scores:
-    """Score what `effect` leaves of the tool returns of histories."""
-    found: list[tuple[str, str, Score]] = []
+    """Score the effect of rules on the tool returns of histories."""
+    scores: list[tuple[str, str, Score]] = []
     tasks: set[Task] = set()
     for history in histories:
-        source, seen = history.task[0], history.returns
+        source, recorded_returns = history.task[0], history.returns
         tasks |= {history.task} if history.references else set()
-        effects = [Effect(one.chars) if one.is_fixed else effect(one) for one in seen]
-        found += ((source, one.tool, Score(1, one.chars, left.chars)) for one, left in zip(seen, effects, strict=True))
+        effects = [Effect(each.chars) if each.is_fixed else effect(each) for each in recorded_returns]
+        for each, left in zip(recorded_returns, effects, strict=True):
+            scores.append((source, each.tool, Score(1, each.chars, left.chars)))
         for value, places in history.references:
             is_kept = any(value not in effects[place].absent for place in places)
-            found.append((source, seen[places[0]].tool, Score(references=1, kept=int(is_kept))))
-    by_source = _totals((source, one) for source, _, one in found)
-    return Scores(by_source, _totals((tool, one) for _, tool, one in found), len(tasks))
+            tool = recorded_returns[places[0]].tool
+            scores.append((source, tool, Score(references=1, kept=int(is_kept))))
+    by_source = _totals((source, score) for source, _, score in scores)
+    return Scores(by_source, _totals((tool, score) for _, tool, score in scores), len(tasks))
 
 
 def _totals(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
@@ -173,14 +179,15 @@ def _totals(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
 
 
 def _tasks(histories: Iterable[Recording]) -> dict[str, list[Task]]:
-    """Return the tasks of each source in the order of their hashes."""
+    """Return the tasks of each source, sorted by their hashes."""
     tasks: dict[str, list[Task]] = defaultdict(list)
     for task in sorted({one.task for one in histories}):
         tasks[task[0]].append(task)
     return tasks
 
 
-def _of_task(history: Recording, task: Task) -> Recording:
+def _as_own_task(history: Recording) -> Recording:
+    task = (history.task[0], history.digest)
     return replace(history, task=task, returns=tuple(replace(one, task=task) for one in history.returns))
 
 

@@ -1,8 +1,8 @@
-"""Drafts with evidence: from recorded histories to a rule for each tool, or the reason why there is none.
+"""Drafts with evidence: from recorded histories to a rule for each tool, or the reason why it has none.
 
-What a rule may do to the returns of one tool is a choice: steps that lose nothing, then one cut in a few strengths. A
-choice is worth what it saves, minus a price for each value that agents used later and that it loses. Cross-validation
-over the tasks finds the price that saves most and keeps enough.
+The candidates for a tool combine steps that lose nothing with one cut of a given size. The worth of a candidate is the
+number of characters that it saves, minus a price for each lost value that agents used later. Cross-validation over the
+tasks finds the price that saves most and keeps enough.
 """
 
 from __future__ import annotations
@@ -41,36 +41,36 @@ from reducer.rules import Ruleset
 from reducer.rules.choose import is_glob
 
 PRICES = tuple(round(250 * 1.3**number) for number in range(22))
-"""Characters that the loss of one value may save: from almost everything to almost nothing."""
+"""Prices of one lost value in characters: low prices allow almost any loss, high prices almost none."""
 _PRIOR = 0.25
-"""Part of one further value that is assumed lost: few observations are no certainty."""
+"""The share of one more value that counts as lost, because few observations prove little."""
 _FOLDS = 4
 _MIN_CHARS, _MIN_RETURNS, _MIN_TASKS, _MIN_USES = 400, 4, 3, 5
-"""Shorter returns are left alone. Fewer returns, tasks or values used later are thin evidence."""
+"""Shorter returns are left alone. Fewer returns, tasks or values used later are too little evidence."""
 _MIN_SAVED = 0.01
-"""Share of a tool's characters that each choice must save: few choices generalise."""
+"""The share of a tool's characters that each step or cut must save; small savings do not generalise."""
 _SIZES = {
     "truncate": (400, 800, 1500, 2000, 3000, 4000, 6000, 8000, 12000, 16000),
     "max_chars": (2000, 3000, 4000, 6000, 8000, 16000),
 }
-"""The cuts that are tried, from strict to harmless."""
+"""The cuts to try, from strict to harmless."""
 _DEFAULT_SIZES = (4000, 6000, 8000, 12000, 16000, 24000, 48000)
-"""Characters of returns from which on the default rule cuts."""
+"""The default rule cuts returns with at least this many characters; the first size that keeps enough is used."""
 _UNCUT = 1_000_000
-"""`max_chars` of a rule that leaves its tool alone."""
+"""The `max_chars` of a rule that leaves its tool alone."""
 _MAX_REUSED, _REUSED_CHARS = 200, range(4, 61)
-"""Values that a rule names, and characters of one."""
+"""The number of values that a rule may name, and the characters of each."""
 _MARKER_CHARS = 4
-"""Characters that a mention takes in a marker besides its own."""
+"""The characters that a marker adds to each value that it mentions."""
 _MIN_KEY_USES, _MIN_ANSWERS, _MIN_PRESENT = 20, 5, 0.6
-"""Uses of a tool's returns, answers, and share of the objects that must have a key to tell that it is unused."""
+"""Evidence that a key is unused: uses of the tool, returns with the key, and share of the objects that have it."""
 _STATIC = re.compile(r"[A-Za-z_@$][A-Za-z_@$ -]*(?:\d{1,2}[A-Za-z_]*)?")
-"""Names of keys that are no ids, addresses or dates."""
+"""Names of keys, as opposed to ids, addresses and dates."""
 _MENTIONED = range(2, 61)
-"""Characters of values of which every mention counts as a use."""
+"""Every mention of a value counts as a use if the value has this many characters."""
 _MIN_ROWS, _MAX_END = 20, 8
 _LITERAL = re.compile(r"[\w .:/-]{0,20}")
-"""Texts that rows may end in: longer ones are data."""
+"""Texts that rows may end in; longer texts are data."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._:/@-]{3,79}")
 _MAX_CONTAINED = 3
 _MAX_TOOL = 200
@@ -79,13 +79,15 @@ UNWRAP = Step({"unwrap": True}, "JSON in texts is shown as the value that it enc
 COMPACT = Step({"compact": True}, "Keys without a value are dropped")
 
 Uses = Mapping[str, set[Task]]
-"""For each value the tasks in which it was used."""
+"""The tasks in which each value was used."""
 
 
-class Choice(NamedTuple):
-    """What to do with returns: the number of the steps that lose nothing (`base`), and what cuts to which size.
+class Candidate(NamedTuple):
+    """A possible rule of a tool.
 
-    `reused`: values that agents used in other tasks stay.
+    base: the index of its steps in `Candidates.bases`
+    action: `truncate` or `max_chars`, with its size, or empty for no cut
+    reused: whether the values that agents used in several tasks stay
     """
 
     base: int = 0
@@ -96,7 +98,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolDraft:
-    """What was learned about one tool: its rule, or None and `why`; the sample is a return that the rule shortens."""
+    """The rule of a tool with a sample, a return that the rule shortens, or the reason why there is no rule."""
 
     tool: str
     why: str = ""
@@ -106,9 +108,12 @@ class ToolDraft:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Everything that was learned: `price` is None if no price keeps enough.
+    """The rules, and their scores.
 
-    `trained` and `measured` score all rules on both halves, `unseen` the default rule alone on the held-out one.
+    price: the price of a lost value, or None if no price keeps enough
+    trained: the scores of all rules on the training half
+    measured: their scores on the held-out half
+    unseen: the score of the default rule alone on the held-out half
     """
 
     training: Sequence[Recording]
@@ -123,24 +128,24 @@ class Learned:
 
 
 def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learned:
-    """Learn a rule for each tool and one for all others that keep the share `keep` of the values used later.
+    """Learn a rule for each tool, and a default rule, that keep the share `keep` of the values used later.
 
-    The share `holdout` of the tasks is not learned from; the rules are measured on it.
+    The share `holdout` of the tasks is held out to measure the rules on.
     """
     training, held = split(histories, holdout)
-    thin = {tool: _thin(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
-    known = {tool: find_options(training, tool) for tool, why in thin.items() if not why}
-    # The margin is there because the best of many prices is often a lucky one.
-    validated = _cross_validate(training, known)
-    enough = [(found.total.saved, price) for price, found in validated if found.least_retention >= keep]
+    lacking = {tool: _lacking(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
+    by_tool = {tool: find_candidates(training, tool) for tool, why in lacking.items() if not why}
+    # The margin of `least_retention` is there because the best of many prices is often a lucky one.
+    validated = _cross_validate(training, by_tool)
+    enough = [(scores.total.saved, price) for price, scores in validated if scores.least_retention >= keep]
     price = max(enough)[1] if enough else None
-    chosen = _choose(training, known)
+    chosen = _choose(training, by_tool)
     default = _default(training, keep)
     tools = [
-        ToolDraft(tool, why or "left alone: no choice keeps enough")
+        ToolDraft(tool, why or "left alone: no candidate keeps enough")
         if why or price is None
-        else _tool_draft(known[tool], chosen[price, tool][0], default)
-        for tool, why in thin.items()
+        else _tool_draft(by_tool[tool], chosen[price, tool][0], default)
+        for tool, why in lacking.items()
     ]
     rules = {one.tool: compiled(one.rule) for one in (*tools, default) if one.rule is not None}
     return Learned(
@@ -157,7 +162,7 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
 
 
 def drafts(learned: Learned) -> Iterator[Draft]:
-    """Write every rule that was learned."""
+    """Write all rules that were learned."""
     drafted = [one for one in learned.tools if one.rule is not None and is_writable(one.tool)]
     names = file_names((one.tool for one in drafted), taken="default")
     for one in drafted:
@@ -168,56 +173,56 @@ def drafts(learned: Learned) -> Iterator[Draft]:
 
 
 def is_writable(tool: str) -> bool:
-    """Return whether a tool's name can be used in a rule as its name, and nothing else."""
+    """Return whether a rule can name this tool, and matches no other tool then."""
     return 0 < len(tool) <= _MAX_TOOL and tool.isprintable() and tool == tool.strip() and not is_glob(tool)
 
 
-def _thin(returns: Sequence[RecordedReturn]) -> str:
-    """Return why there is too little evidence on a tool; empty if there is enough."""
-    found = [one for one in returns if one.chars >= _MIN_CHARS]
-    tasks, uses = len({one.task for one in found}), sum(len(one.used) for one in found)
-    if not found:
+def _lacking(returns: Sequence[RecordedReturn]) -> str:
+    """Describe the evidence that a tool lacks; empty if there is enough."""
+    large = [one for one in returns if one.chars >= _MIN_CHARS]
+    tasks, uses = len({one.task for one in large}), sum(len(one.used) for one in large)
+    if not large:
         return f"small: no return of {_MIN_CHARS} characters or more"
-    if len(found) < _MIN_RETURNS or tasks < _MIN_TASKS:
+    if len(large) < _MIN_RETURNS or tasks < _MIN_TASKS:
         return f"thin evidence: fewer than {_MIN_RETURNS} returns of {_MIN_CHARS} characters, or {_MIN_TASKS} tasks"
     return f"thin evidence: fewer than {_MIN_USES} values used later" if uses < _MIN_USES else ""
 
 
-def _tool_draft(options: Options, choice: Choice, default: ToolDraft) -> ToolDraft:
-    if (rule := options.rule(choice)) is not None:
-        return ToolDraft(options.tool, rule=rule, sample=_sample(rule, options.returns))
+def _tool_draft(candidates: Candidates, candidate: Candidate, default: ToolDraft) -> ToolDraft:
+    if (rule := candidates.rule(candidate)) is not None:
+        return ToolDraft(candidates.tool, rule=rule, sample=_sample(rule, candidates.returns))
     limit = default.rule.settings["max_chars"] if default.rule is not None else _UNCUT
-    is_cut = any(one.chars >= limit for one in options.returns)
-    alone = DraftRule(options.tool, (), {"max_chars": _UNCUT}) if is_cut else None
-    return ToolDraft(options.tool, "left alone: what could be saved is not worth what would be lost", alone)
+    is_cut = any(one.chars >= limit for one in candidates.returns)
+    alone = DraftRule(candidates.tool, (), {"max_chars": _UNCUT}) if is_cut else None
+    return ToolDraft(candidates.tool, "left alone: what could be saved is not worth what would be lost", alone)
 
 
 def _default(training: Sequence[Recording], keep: float) -> ToolDraft:
-    """Learn the rule for unknown tools: the strictest that loses half of what may be lost, and no tool twice that."""
+    """Learn the default rule: the strictest one that loses half of what may be lost, and twice that for no tool."""
     tasks = {history.task for history in training}
     for most in _DEFAULT_SIZES if len(tasks) >= _MIN_TASKS else ():
         when, reason = {"min_chars": most}, f"From {most:,} characters on, long lists and texts are cut"
         cuts = Step({"limit": {"head": 3, "tail": 2}, "when": when}, reason), Step({"truncate": most, "when": when})
         rule = DraftRule("*", (UNWRAP, COMPACT, *cuts), {"max_chars": most + most // 2})
         scores = _score(training, {"*": compiled(rule)})
-        known = [one for one in (scores.total, *scores.tools.values()) if one.references >= 4 * _MIN_USES]
-        is_enough = scores.total in known and scores.total.retention >= (1 + keep) / 2
+        reliable = [one for one in (scores.total, *scores.tools.values()) if one.references >= 4 * _MIN_USES]
+        is_enough = scores.total in reliable and scores.total.retention >= (1 + keep) / 2
         sample = _sample(rule, evidence(training))
-        if is_enough and all(one.retention >= 2 * keep - 1 for one in known) and sample is not None:
+        if is_enough and all(one.retention >= 2 * keep - 1 for one in reliable) and sample is not None:
             return ToolDraft("*", rule=rule, sample=sample)
     return ToolDraft("*", "no default rule: too little evidence, or nothing to save")
 
 
 def _sample(rule: DraftRule, returns: Sequence[RecordedReturn]) -> RecordedReturn | None:
-    """Return a return that the rule shortens: best without a loss, by a fifth or more, with used values, and short."""
+    """Return the best return to show what a rule does: one without losses, at least a fifth shorter, used and short."""
     ruleset = compiled(rule)
-    effects = [(number, one, _effect(ruleset, one, one.used)) for number, one in enumerate(returns)]
-    ranks = [
-        (bool(left.absent), left.chars > 0.8 * one.chars, not one.used, one.chars, number)
-        for number, one, left in effects
-        if left.chars < one.chars
-    ]
-    return returns[min(ranks)[-1]] if ranks else None
+
+    def rank(one: RecordedReturn) -> tuple[bool, bool, bool, bool, int]:
+        left = _effect(ruleset, one, one.used)
+        return left.chars >= one.chars, bool(left.absent), left.chars > 0.8 * one.chars, not one.used, one.chars
+
+    best = min(((rank(one), number) for number, one in enumerate(returns)), default=None)
+    return None if best is None or best[0][0] else returns[best[1]]
 
 
 def _score(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -> Scores:
@@ -231,58 +236,63 @@ def _score(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -> Scor
 
 
 def _effect(ruleset: Ruleset, one: RecordedReturn, values: frozenset[str]) -> Effect:
-    """Return the effect of a rule on a return and on `values`, all of which the return contains."""
+    """Return the effect of a rule on a return, which contains all `values`."""
     left = attempt(ruleset, one.tool, one.content).content
     return Effect(one.chars) if left is one.content else Effect(size(left), values - searcher(values)(searched(left)))
 
 
-# --- choices
+# --- candidates
 
 
-def _choose(histories: Sequence[Recording], known: Mapping[str, Options]) -> dict[tuple[int, str], tuple[Choice, Uses]]:
-    """Return for each price and tool the best choice on histories, and the uses that it was chosen by."""
-    chosen: dict[tuple[int, str], tuple[Choice, Uses]] = {}
-    for tool, options in known.items():
+def _choose(
+    histories: Sequence[Recording], by_tool: Mapping[str, Candidates]
+) -> dict[tuple[int, str], tuple[Candidate, Uses]]:
+    """Return the best candidate on histories for each price and tool, with the uses of the tool's values there."""
+    chosen: dict[tuple[int, str], tuple[Candidate, Uses]] = {}
+    for tool, candidates in by_tool.items():
         used = uses(histories, tool)
-        worths = [*_worths(evidence(histories, tool), options, used)]
+        worths = [*_savings(evidence(histories, tool), candidates, used)]
         for price in PRICES:
             net = [saved - price * lost for _, saved, lost in worths]
             chosen[price, tool] = worths[net.index(max(net))][0], used
     return chosen
 
 
-def _worths(returns: Sequence[RecordedReturn], options: Options, used: Uses) -> Iterator[tuple[Choice, float, float]]:
-    """Yield what each choice saves and risks to lose on returns."""
+def _savings(
+    returns: Sequence[RecordedReturn], candidates: Candidates, used: Uses
+) -> Iterator[tuple[Candidate, float, float]]:
+    """Yield each candidate with the characters that it saves on returns and the used values that it may lose."""
     chars = sum(one.chars for one in returns)
-    for choice in options.choices():
-        effects = [(one, options.effect(choice, one, used)) for one in returns]
+    for candidate in candidates.every():
+        effects = [(one, candidates.effect(candidate, one, used)) for one in returns]
         saved = chars - sum(left.chars for _, left in effects)
         lost = sum(len(left.absent & one.used) * one.weight for one, left in effects)
-        if choice.action:
-            at_risk = sum(len(one.used) * one.weight for one in returns if one.chars > choice.size)
+        if candidate.action:
+            at_risk = sum(len(one.used) * one.weight for one in returns if one.chars > candidate.size)
             lost = (at_risk + _PRIOR) * (lost + _PRIOR) / (at_risk + 2 * _PRIOR)
-        yield choice, saved - _MIN_SAVED * chars * bool(choice.action), lost
+        yield candidate, saved - _MIN_SAVED * chars * bool(candidate.action), lost
 
 
-def _cross_validate(histories: Sequence[Recording], known: Mapping[str, Options]) -> list[tuple[int, Scores]]:
-    """Score the choices at each price on every fourth task in turn, made from all other tasks."""
+def _cross_validate(histories: Sequence[Recording], by_tool: Mapping[str, Candidates]) -> list[tuple[int, Scores]]:
+    """Score each price: choose candidates on three quarters of the tasks, score them on the other, four times."""
     folds = {task: number % _FOLDS for number, task in enumerate(sorted({one.task for one in histories}))}
-    made = [_choose([one for one in histories if folds[one.task] != fold], known) for fold in range(_FOLDS)]
+    chosen = [_choose([one for one in histories if folds[one.task] != fold], by_tool) for fold in range(_FOLDS)]
 
     def effect(price: int, one: RecordedReturn) -> Effect:
-        if one.tool not in known:
+        if one.tool not in by_tool:
             return Effect(one.chars)
-        choice, used = made[folds[one.task]][price, one.tool]
-        return known[one.tool].effect(choice, one, used)
+        candidate, used = chosen[folds[one.task]][price, one.tool]
+        return by_tool[one.tool].effect(candidate, one, used)
 
     return [(price, scored(histories, partial(effect, price))) for price in PRICES]
 
 
 @dataclass(frozen=True, eq=False)
-class Options:
-    """What there is to choose from for one tool.
+class Candidates:
+    """The candidates for one tool, and the returns that they are tried on.
 
-    `bases` are combinations of steps that lose nothing, the first of none. `values` are the reused values.
+    bases: combinations of steps that lose nothing; the first is empty
+    values: values that agents used and that the tool shows in several tasks
     """
 
     tool: str
@@ -290,85 +300,85 @@ class Options:
     bases: tuple[tuple[Step, ...], ...]
     values: tuple[str, ...]
 
-    def choices(self) -> list[Choice]:
-        """Return everything to choose from."""
+    def every(self) -> list[Candidate]:
+        """Return all candidates."""
         cuts = [(action, size) for action, sizes in _SIZES.items() for size in sizes]
         bases, reused = range(len(self.bases)), (False, True) if self.values else (False,)
-        every = [Choice(base, *cut, keeps) for base, cut, keeps in product(bases, cuts, reused)]
-        return [*map(Choice, bases), *every]
+        with_cut = [Candidate(base, *cut, keeps) for base, cut, keeps in product(bases, cuts, reused)]
+        return [*map(Candidate, bases), *with_cut]
 
     @cached_property
-    def _try(self) -> Callable[[Choice, RecordedReturn], Effect]:
-        """The function that tries a choice on a return, once."""
-        rules = {choice: self.rule(choice) for choice in self.choices() if not choice.reused}
-        rulesets = {choice: compiled(replace(rule, tool="*")) for choice, rule in rules.items() if rule is not None}
+    def _cached_effect(self) -> Callable[[Candidate, RecordedReturn], Effect]:
+        """The function that tries a candidate without reused values on a return, once for each pair."""
+        rules = {candidate: self.rule(candidate) for candidate in self.every() if not candidate.reused}
+        rulesets = {one: compiled(replace(rule, tool="*")) for one, rule in rules.items() if rule is not None}
         search = searcher(self.values)
 
         @cache
-        def effect(choice: Choice, one: RecordedReturn) -> Effect:
-            if choice.action and (uncut := effect(Choice(choice.base), one)).chars <= choice.size:
+        def effect(candidate: Candidate, one: RecordedReturn) -> Effect:
+            if candidate.action and (uncut := effect(Candidate(candidate.base), one)).chars <= candidate.size:
                 return uncut
-            if choice not in rulesets:
+            if candidate not in rulesets:
                 return Effect(one.chars)
-            return _effect(rulesets[choice], one, one.used | search(searched(one.content)))
+            return _effect(rulesets[candidate], one, one.used | search(searched(one.content)))
 
         return effect
 
-    def effect(self, choice: Choice, one: RecordedReturn, used: Uses) -> Effect:
-        """Return the effect of a choice; if it keeps reused values, those of `used` in other tasks are kept."""
-        left = self._try(choice._replace(reused=False), one)
-        kept = {value for value in left.absent if used.get(value, set()) - {one.task}} if choice.reused else set()
+    def effect(self, candidate: Candidate, one: RecordedReturn, used: Uses) -> Effect:
+        """Return the effect of a candidate; one that keeps reused values keeps those that other tasks use."""
+        left = self._cached_effect(candidate._replace(reused=False), one)
+        kept = {value for value in left.absent if used.get(value, set()) - {one.task}} if candidate.reused else set()
         chars = left.chars + sum(len(value) + _MARKER_CHARS for value in kept)
         return Effect(min(one.chars, chars), left.absent - kept)
 
-    def rule(self, choice: Choice) -> DraftRule | None:
-        """Return the rule of a choice, with its evidence; None if it does nothing."""
-        steps, kind = [*self.bases[choice.base]], _entity_type(self.tool)
+    def rule(self, candidate: Candidate) -> DraftRule | None:
+        """Return the rule of a candidate with its evidence, or None if it does nothing."""
+        steps, kind = [*self.bases[candidate.base]], _entity_type(self.tool)
         settings: dict[str, Any] = {}
         notes: dict[str, str] = {}
-        if choice.reused:
+        if candidate.reused:
             settings["entities"] = {kind: {"words": [*self.values], "case_sensitive": True}}
             notes["entities"] = f"{len(self.values):,} values that agents used, and that several tasks show: they stay."
-        # Cuts preserve indicators by default. Here it is known what was used.
-        preserve = {"preserve": [kind] * choice.reused}
-        if choice.action == "max_chars":
-            settings |= {**preserve, "max_chars": choice.size}
-            notes["max_chars"] = f"{_reason(self.returns, choice.size)}."
-        elif choice.action:
-            steps.append(Step({choice.action: choice.size, **preserve}, _reason(self.returns, choice.size)))
+        # Cuts preserve indicators by default, but the evidence shows which values are used.
+        preserve = {"preserve": [kind] * candidate.reused}
+        if candidate.action == "max_chars":
+            settings |= {**preserve, "max_chars": candidate.size}
+            notes["max_chars"] = f"{_reason(self.returns, candidate.size)}."
+        elif candidate.action:
+            steps.append(Step({candidate.action: candidate.size, **preserve}, _reason(self.returns, candidate.size)))
         return DraftRule(self.tool, tuple(steps), settings, notes) if steps or settings else None
 
 
-def find_options(histories: Sequence[Recording], tool: str) -> Options:
-    """Return what there is to choose from for a tool."""
+def find_candidates(histories: Sequence[Recording], tool: str) -> Candidates:
+    """Return the candidates for a tool."""
     returns = evidence(histories, tool)
     root = profile(one.content for one in returns)
-    return Options(tool, returns, _bases(root, returns), _reused_values(uses(histories, tool), returns))
+    return Candidates(tool, returns, _bases(root, returns), _reused_values(uses(histories, tool), returns))
 
 
 def uses(histories: Iterable[Recording], tool: str) -> Uses:
-    """Return the values that a tool showed and agents used later, as far as name lists can hold them."""
-    found: dict[str, set[Task]] = defaultdict(set)
+    """Return the tasks in which agents used each value of a tool, for the values that a name list can contain."""
+    tasks: dict[str, set[Task]] = defaultdict(set)
     for history in histories:
         for value, places in history.references:
             is_short = len(value) in _REUSED_CHARS and not value.startswith(NUMBER)
             if is_short and not word_error(value) and any(history.returns[place].tool == tool for place in places):
-                found[value].add(history.task)
-    return found
+                tasks[value].add(history.task)
+    return tasks
 
 
 def _bases(root: Profile, returns: Sequence[RecordedReturn]) -> tuple[tuple[Step, ...], ...]:
-    """Return the combinations of steps that save enough and lose nothing: first none, last with JSON unwrapped.
+    """Return the combinations of steps that save enough and lose nothing: none, all, and all with JSON unwrapped.
 
-    Unwrapped texts are cut value by value, others as a whole: which is better shows only when they are tried.
+    Cuts treat unwrapped JSON value by value and other texts as a whole. Only a trial shows which is better.
     """
-    rest = [step for step in (*_unused_keys(root, returns), *_row_ends(returns)) if _is_free(step, returns)]
-    free = ([COMPACT] if _is_free(COMPACT, returns) else []) + rest
-    unwrapped = [UNWRAP, COMPACT, *rest] if _is_free(UNWRAP, returns) else []
-    return ((), *(tuple(steps) for steps in (free, unwrapped) if steps))
+    drops = [step for step in (*_unused_keys(root, returns), *_row_ends(returns)) if _is_lossless(step, returns)]
+    lossless = ([COMPACT] if _is_lossless(COMPACT, returns) else []) + drops
+    unwrapped = [UNWRAP, COMPACT, *drops] if _is_lossless(UNWRAP, returns) else []
+    return ((), *(tuple(steps) for steps in (lossless, unwrapped) if steps))
 
 
-def _is_free(step: Step, returns: Sequence[RecordedReturn]) -> bool:
+def _is_lossless(step: Step, returns: Sequence[RecordedReturn]) -> bool:
     """Return whether a step saves enough and loses no used value."""
     try:
         ruleset = compiled(DraftRule("*", (step,)))
@@ -380,7 +390,7 @@ def _is_free(step: Step, returns: Sequence[RecordedReturn]) -> bool:
 
 
 def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[Step]:
-    """Yield the steps that drop keys that occur often and were never used."""
+    """Yield steps that drop the frequent keys whose values were never used."""
     searches, uses = [searcher(one.used) for one in returns], sum(len(one.used) for one in returns)
 
     def is_used(entry: Entry) -> bool:
@@ -399,7 +409,7 @@ def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[S
         is_kept = all(place.path[:length] not in dropped for length in range(len(place.path) + 1))
         keys = place.keys
         unused = [name for name in sorted(keys) if is_unused(name, keys[name], place.objects)]
-        # An object that has only unused keys is dropped by its own key, or not at all.
+        # An object with only unused keys is dropped with its own key, or not at all.
         if is_kept and 0 < len(unused) < len(keys):
             dropped.update((*place.path, name) for name in unused)
             names, share = [*map(key_text, unused)], sum(keys[name].chars for name in unused) / root.chars
@@ -408,9 +418,9 @@ def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[S
 
 
 def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
-    """Yield for each width of rows the step that cuts off what many of them end in, if no agent used it."""
+    """Yield a step for each width of rows that removes their most frequent end, if no agent used it."""
     used = frozenset[str]().union(*(one.used for one in returns))
-    found: dict[tuple[int, tuple[str | None, ...]], list[int]] = defaultdict(list)
+    rows_by_end: dict[tuple[int, tuple[str | None, ...]], list[int]] = defaultdict(list)
 
     def is_common(item: Any) -> bool:
         return item is None or (type(item) is str and item not in used and _LITERAL.fullmatch(item) is not None)
@@ -418,12 +428,14 @@ def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
     for number, one in enumerate(returns):
         opened = decode(one.content) if type(one.content) is str else one.content
         for row in opened if type(opened) is list else ():
-            backwards = takewhile(is_common, row[:0:-1]) if type(row) is list else ()
-            end = tuple(backwards)[:_MAX_END][::-1]
+            reversed_end = takewhile(is_common, row[:0:-1]) if type(row) is list else ()
+            end = tuple(reversed_end)[:_MAX_END][::-1]
             for start in range(len(end)):
-                found[len(row), end[start:]].append(number)
-    frequent = {key: rows for key, rows in found.items() if len(set(rows)) >= _MIN_RETURNS and len(rows) >= _MIN_ROWS}
-    # Of the ends of one width, the one with most characters is last.
+                rows_by_end[len(row), end[start:]].append(number)
+    frequent = {
+        key: rows for key, rows in rows_by_end.items() if len(set(rows)) >= _MIN_RETURNS and len(rows) >= _MIN_ROWS
+    }
+    # `dict` keeps the last end of each width: the one with most characters.
     by_size = sorted(frequent, key=lambda key: len(frequent[key]) * sum(len(item or "") + 4 for item in key[1]))
     for width, end in dict(by_size).items():
         first, rows = width - len(end), frequent[width, end]
@@ -435,25 +447,25 @@ def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
 
 
 def _reused_values(used: Uses, returns: Sequence[RecordedReturn]) -> tuple[str, ...]:
-    """Return the used values that a tool shows in two tasks or more, at most those that were used in most tasks."""
+    """Return the used values that a tool shows in at least two tasks, those used in most tasks first."""
     search = searcher(used)
     shown: dict[str, set[Task]] = defaultdict(set)
     for one in returns:
         for value in search(searched(one.content)):
             shown[value].add(one.task)
-    again = [value for value, tasks in shown.items() if len(tasks) > 1]
-    return tuple(sorted(again, key=lambda value: (-len(used[value]), value))[:_MAX_REUSED])
+    repeated = [value for value, tasks in shown.items() if len(tasks) > 1]
+    return tuple(sorted(repeated, key=lambda value: (-len(used[value]), value))[:_MAX_REUSED])
 
 
 def _entity_type(tool: str) -> str:
-    """Return the name of the entity type for the reused values of a tool: no other tool has it."""
+    """Return the name of the entity type for the reused values of a tool, which is unique to this tool."""
     name = re.sub("[^a-z0-9]+", "_", tool.lower()).strip("_")[:24]
     digest = blake2b(tool.encode("utf-8", "replace"), digest_size=2).hexdigest()
     return f"used_{name}" if name == tool else f"used_{name or 'tool'}_{digest}"
 
 
 def _reason(returns: Sequence[RecordedReturn], most: int) -> str:
-    """Return how many returns have so many characters, and how much of everything is in them."""
+    """Describe the returns with more than `most` characters and their share of all characters and uses."""
     inside = [one for one in returns if one.chars > most]
     share = sum(one.chars for one in inside) / max(1, sum(one.chars for one in returns))
     used, of = (sum(len(one.used) for one in some) for some in (inside, returns))
@@ -462,7 +474,7 @@ def _reason(returns: Sequence[RecordedReturn], most: int) -> str:
 
 
 def _draft(one: ToolDraft, name: str, returns: Sequence[RecordedReturn], trained: Score, held: Score) -> Draft:
-    """Write a rule with the evidence for it, and a test on its sample; the scores are of the training and held half."""
+    """Write a rule with its evidence, its scores on the training and held-out halves, and a test on its sample."""
     assert one.rule is not None
     chars, used = sum(each.chars for each in returns), sum(len(each.used) for each in returns)
     header = [

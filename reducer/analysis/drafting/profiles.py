@@ -1,4 +1,4 @@
-"""Where the characters of tool answers are: one profile for each kind of place."""
+"""Profiles of tool answers: which places contain how many characters."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from reducer.paths.written import Token
 from reducer.values import MAX_DEPTH, chars, dump, is_media
 
 _MIN_ENCODED = 40
-"""Characters below which a text is not parsed."""
+"""Shorter texts are not parsed."""
 _MIN_MAP_KEYS = 5
 _MIN_ALIKE = 0.6
-"""The share of all keys in the values of a map that the average value has."""
+"""The share of all keys that the average value of a map must contain."""
 _ID = re.compile(r"\d.*\d|[.:/@ ]|^\d+$|^[0-9a-f-]{8,}$")
 
 
 class Entry(NamedTuple):
-    """A value of the answer with this number, parsed if it was a text, and its characters with those of its key."""
+    """A value, parsed if it was a text: the number of its answer, and its characters with those of its key."""
 
     answer: int
     value: Any
@@ -30,9 +30,11 @@ class Entry(NamedTuple):
 
 @dataclass(eq=False)
 class Profile:
-    """The values at one kind of place: `path` has a key, -1 for the items of a list, None for the values of a map.
+    """All values at one kind of place.
 
-    `below` has the profiles one level further in. `json_texts` has the characters of each text that contains JSON.
+    path: keys, with -1 for the items of a list and None for the values of a map
+    json_texts: the characters of each text that contains JSON
+    below: the profiles one level deeper
     """
 
     path: tuple[Token, ...] = ()
@@ -42,7 +44,7 @@ class Profile:
 
     @property
     def keys(self) -> dict[str, Profile]:
-        """The profiles of the values of objects, by key; none for maps."""
+        """The profiles of the values of an object by key; empty for a map."""
         return {token: below for token, below in self.below.items() if type(token) is str}
 
     @property
@@ -81,20 +83,20 @@ class Profile:
         return max(map(len, self.texts), default=0)
 
     def walk(self) -> Iterator[Profile]:
-        """Yield this profile and all further in, each before those below it."""
+        """Yield this profile and all deeper ones, parents first."""
         yield self
         for below in self.below.values():
             yield from below.walk()
 
     def at(self, token: Token) -> Profile:
-        """Return the profile one level further in; a new one if there is none."""
+        """Return the profile one level deeper; create it if there is none."""
         return self.below.setdefault(token, Profile((*self.path, token)))
 
 
 def profile(contents: Iterable[Any]) -> Profile:
-    """Count where the characters of tool answers (plain JSON values) are; texts that contain structure are parsed.
+    """Count the characters at each place of tool answers (plain JSON values); texts with structure are parsed.
 
-    Levels beyond `MAX_DEPTH` are left out, as rules leave them alone.
+    Levels beyond `MAX_DEPTH` are left out because rules never change them.
     """
     root = Profile()
     for number, content in enumerate(contents):
@@ -104,13 +106,13 @@ def profile(contents: Iterable[Any]) -> Profile:
 
 
 def _add(place: Profile, entry: Entry, depth: int) -> int:
-    """Add a value, with the characters of its key so far, and return its characters."""
+    """Add a value, whose entry counts only its key so far, and return its characters."""
     number, value, size = entry
     is_encoded = type(value) is str and depth > 0 and bool(place.path) and len(value) >= _MIN_ENCODED
-    if is_encoded and (found := parse_nested(value)):
-        if found[1].name == "JSON":
+    if is_encoded and (parsed := parse_nested(value)):
+        if parsed[1].name == "JSON":
             place.json_texts.append(len(dump(value)))
-        value, depth = plain(found[0]), depth - 1
+        value, depth = plain(parsed[0]), depth - 1
     if type(value) not in (dict, list):
         size += chars([value]) - 2
     elif depth < 0 or is_media(value):
@@ -126,7 +128,7 @@ def _add(place: Profile, entry: Entry, depth: int) -> int:
 
 
 def _merge_maps(place: Profile) -> None:
-    """Replace the keys of each object that is used as a map by one profile at the key None."""
+    """Merge the values of each object that is used as a map into one profile at the key None."""
     for below in place.below.values():
         _merge_maps(below)
     if _is_map(place):
@@ -136,7 +138,7 @@ def _merge_maps(place: Profile) -> None:
 
 
 def _is_map(place: Profile) -> bool:
-    """Return whether all values are objects, or lists under ids, with mostly the same keys."""
+    """Return whether the values have mostly the same keys, and are either all objects or all lists under ids."""
     values = [*place.keys.values()]
     if len(values) < _MIN_MAP_KEYS or any(value.texts for value in values):
         return False

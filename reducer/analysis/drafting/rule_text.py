@@ -1,4 +1,4 @@
-"""Drafted rules and the text of their files: each step with its reason as a comment, and a test on a sample."""
+"""Drafted rules and the text of their files, with a reason for each step as a comment, and a test on a sample."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One drafted step: its YAML keys in order, and the reason for it as a sentence without the full stop."""
+    """A drafted step: its YAML keys in order, and its reason, a sentence without a full stop."""
 
     keys: Mapping[str, Any]
     reason: str = ""
@@ -29,9 +29,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class DraftRule:
-    """A rule before it is written: `settings` has `when`, `entities`, `preserve` and `max_chars` if it sets them.
+    """A rule before it is written.
 
-    `notes` are comments on settings, by their key.
+    settings: the values of `when`, `entities`, `preserve` and `max_chars` that the rule sets
+    notes: comments on settings, by key
     """
 
     tool: str
@@ -40,14 +41,14 @@ class DraftRule:
     notes: Mapping[str, str] = field(default_factory=dict)
 
     def as_data(self) -> dict[str, Any]:
-        """Return the rule as the YAML of its file is read."""
+        """Return the rule as YAML data."""
         steps = {"steps": [dict(step.keys) for step in self.steps]} if self.steps else {}
         return {"version": 1, "tool": self.tool, **self.settings, **steps}
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A drafted rule: name and text of its rule file and of its sample (JSON), the latter empty without a sample."""
+    """A drafted rule: the names and texts of its rule file and its JSON sample, which are empty if there is none."""
 
     tool: str
     file: str
@@ -57,12 +58,12 @@ class Draft:
 
 
 def at(path: Sequence[Token], keys: dict[str, Any]) -> dict[str, Any]:
-    """Return the keys of a step at a path; the whole return needs none."""
+    """Return the keys of a step with its path, which is left out for the whole return."""
     return {"path": path_text(path), **keys} if path else keys
 
 
 def compiled(rule: DraftRule) -> Ruleset:
-    """Compile a drafted rule alone. Raises `ValueError` if it has problems."""
+    """Compile a drafted rule. Raises `ValueError` if it has problems."""
     ruleset, problems = compile_rules([("draft.yaml", json.dumps(rule.as_data()))])  # JSON is YAML
     if ruleset is None or problems:
         raise ValueError("; ".join(problem.message for problem in problems))
@@ -70,9 +71,10 @@ def compiled(rule: DraftRule) -> Ruleset:
 
 
 def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, Any] | None) -> Draft:
-    """Write a rule to the file `name` (without its ending).
+    """Write a rule as the text of the file `name`, which is given without its extension.
 
-    `header` are comments. `test` has the `name` of the test, the `sample`, and what it expects of it (`expect`).
+    header: comments at the top of the file
+    test: the `name` of the test, its `sample` and its expectations (`expect`), or None
     """
     first = [*_comment(*header), "version: 1", _entry("tool", rule.tool), *_settings(rule, "when", "entities")]
     steps = ["steps:"] if rule.steps else []
@@ -90,7 +92,7 @@ def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, 
 
 
 def file_names(tools: Iterable[str], taken: str = "") -> dict[str, str]:
-    """Return a different file name for each tool, without its ending, and none of them `taken`."""
+    """Return a unique file name for each tool, without extension; none of them is `taken`."""
     names: dict[str, str] = {}
     used = {taken}
     for tool in tools:

@@ -1,1 +1,1 @@
-"""Views turn what the engine and the analysis found into tables, text, HTML or JSON; they compute nothing."""
+"""Views print the results of the analysis as tables, text, HTML or JSON. They compute nothing."""

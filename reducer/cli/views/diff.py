@@ -1,4 +1,4 @@
-"""A report as a diff: what each step removed from each return."""
+"""The report of `run` as a diff: what each step removed from each return."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_CHANGES = 40
 
 
 def print_returns(title: str, returns: Sequence[ReturnReport], whole: bool, screen: Console) -> None:
-    """Print the returns of one history, below its `title`; if `whole`, only those that a rule is for."""
+    """Print the returns of one history below its `title`; if `whole`, only the returns that have a rule."""
     shown = [entry for entry in returns if entry.status not in ("no rule", "untouched")] if whole else returns
     if shown and title:
         screen.print(f"{visible(title)}\n", style="bold underline")
@@ -30,7 +30,7 @@ def print_returns(title: str, returns: Sequence[ReturnReport], whole: bool, scre
 
 
 def step_line(step: StepReport) -> str:
-    """Return what a step did on one line."""
+    """Describe what a step did in one line."""
     name = f"step {step.step.number}, {step.step.name}" if step.step else "max_chars"
     if not step.ran:
         return f"{name}: its `when` does not hold"
@@ -39,13 +39,13 @@ def step_line(step: StepReport) -> str:
     if step.before == step.after and not step.changes:
         return f"{name}: nothing to remove"
     restored = f", {step.restored:,} of them restored" if step.restored else ""
-    return f"{name}: {step.before - step.after:,} characters less{restored}"
+    return f"{name}: {counted(step.before - step.after, 'character')} less{restored}"
 
 
 def describe(change: Change) -> str:
-    """Describe a change on one line, such as `resolutions[20..57]: 38 of 58 items, 41,203 characters`."""
+    """Describe a change in one line, such as `resolutions[20..57]: 38 of 58 items, 41,203 characters`."""
     times = f" ({change.places:,} times)" if change.places > 1 else ""
-    size = f"{abs(change.before - change.after):,} characters"
+    size = counted(abs(change.before - change.after), "character")
     if change.items and change.kind == "removed":
         lists = f" in {change.places:,} lists" if change.places > 1 else ""
         return f"{change.path}: {change.items:,} of {change.total:,} items{lists}, {size}"
@@ -55,9 +55,9 @@ def describe(change: Change) -> str:
         more = f", {len(change.names) - _NAMED:,} more" if len(change.names) > _NAMED else ""
         return f"{change.path}: {len(change.names):,} keys ({', '.join(change.names[:_NAMED])}{more}), {size}"
     if change.before and change.kind not in ("removed", "emptied"):
-        return f"{change.path}{times}: {change.before:,} -> {change.after:,} characters"
+        return f"{change.path}{times}: {change.before:,} -> {counted(change.after, 'character')}"
     stays = ", the key stays" if change.kind == "emptied" else ""
-    return f"{change.path}{times}: {max(change.before, change.after):,} characters{stays}"
+    return f"{change.path}{times}: {counted(max(change.before, change.after), 'character')}{stays}"
 
 
 def _print_return(entry: ReturnReport, screen: Console) -> None:
@@ -67,7 +67,7 @@ def _print_return(entry: ReturnReport, screen: Console) -> None:
     if entry.status == "reduced":
         screen.print(f"  {sizes(entry.before, entry.after)}")
     else:
-        screen.print(f"  {entry.before:,} characters, unchanged: {visible(entry.why)}")
+        screen.print(f"  {counted(entry.before, 'character')}, unchanged: {visible(entry.why)}")
     for line, changes in _effects(entry):
         screen.print(f"  {visible(line)}")
         _print_changes(changes, screen)
@@ -75,17 +75,18 @@ def _print_return(entry: ReturnReport, screen: Console) -> None:
 
 
 def _effects(entry: ReturnReport) -> Iterator[tuple[str, Sequence[Change]]]:
-    """Yield what changed the size of a return, each with the places."""
+    """Yield what changed the size of a return, with the changed places."""
     if entry.rewritten > 0:
-        yield f"JSON text without blanks: {entry.rewritten:,} characters less", ()
+        yield f"JSON text without blanks: {counted(entry.rewritten, 'character')} less", ()
     yield from ((step_line(step), step.changes) for step in entry.steps)
     if entry.restored:
         places = () if entry.referenced else entry.restorations
-        yield f"restored by preserve, and markers: {entry.restored:,} characters more", places
+        yield f"restored by preserve, and markers: {counted(entry.restored, 'character')} more", places
     if entry.referenced:
-        yield f"kept because later messages reference it: {entry.referenced:,} characters more", entry.restorations
+        more = counted(entry.referenced, "character")
+        yield f"kept because later messages reference it: {more} more", entry.restorations
     if entry.over and entry.rule:
-        yield f"still {entry.over:,} characters above max_chars {entry.rule.max_chars or 0:,}", ()
+        yield f"still {counted(entry.over, 'character')} above max_chars {entry.rule.max_chars or 0:,}", ()
 
 
 def _print_changes(changes: Sequence[Change], screen: Console) -> None:
@@ -95,5 +96,5 @@ def _print_changes(changes: Sequence[Change], screen: Console) -> None:
         line = visible(f"{sign} {describe(change)}{sample}")
         screen.print(f"    {line}", style=_STYLES[sign], no_wrap=True, overflow="ellipsis")
     if len(changes) > _MAX_CHANGES:
-        size = sum(abs(change.before - change.after) for change in changes[_MAX_CHANGES:])
-        screen.print(f"    … and at {len(changes) - _MAX_CHANGES:,} more places: {size:,} characters")
+        size = counted(sum(abs(change.before - change.after) for change in changes[_MAX_CHANGES:]), "character")
+        screen.print(f"    … and at {counted(len(changes) - _MAX_CHANGES, 'more place')}: {size}")

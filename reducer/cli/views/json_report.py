@@ -12,7 +12,7 @@ from reducer.analysis.steps import StepReport
 from reducer.cli.screen import fields_of, plain, print_json
 
 VERSION = 3
-"""Increases when a key changes its meaning or is removed; keys may be added at any time."""
+"""Increases when a key is removed or changes its meaning; keys may be added at any time."""
 
 
 def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
@@ -23,16 +23,16 @@ def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, pri
 def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
     """Return the report of `run` as plain JSON values.
 
-    - `rules`: `{from, files}`; `histories`: the names of what was read.
+    - `rules`: `{from, files}`; `histories`: the names of the inputs.
     - `totals`: `{calls, reduced, characters, tokens}`; `characters` is `{before, after, saved}`, where `saved` is a
       share from 0 to 1 or null; `tokens` are estimated as characters / 4.
-    - `references`: `{returns, characters}`, how much was kept because later messages reference it.
-    - `tools`: per tool, the largest first, `totals` with `tool`, `rule` and `untouched`.
-    - `returns`: per tool return in order, the fields of `ReturnReport`; none for JSON lines, whose sums are in `lines`.
+    - `references`: `{returns, characters}`, kept because later messages reference them.
+    - `tools`: for each tool, the largest first, `totals` with `tool`, `rule` and `untouched`.
+    - `returns`: the fields of `ReturnReport` for each tool return; JSON lines have sums in `lines` instead.
     - `measures`: what the rules cost, or null; sizes of `cost` are characters of input.
     - `attention`: the fields of `Attention`.
 
-    All sizes are characters: a text as it is, anything else as compact JSON.
+    All sizes are characters of texts, or of compact JSON for other values.
     """
     calls, reduced = sum(tool.calls for tool in report.tools), sum(tool.reduced for tool in report.tools)
     measures = report.tally.measures
@@ -70,7 +70,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
 
 
 def _step(step: StepReport) -> dict[str, Any]:
-    """Return what one step did to one return; `number` and `line` are null for `max_chars`."""
+    """Return the effect of one step on one return; `number` and `line` are null for `max_chars`."""
     return {
         "number": step.step.number if step.step else None,
         "name": step.step.name if step.step else "max_chars",
@@ -89,16 +89,16 @@ def _characters(before: int, after: int) -> dict[str, Any]:
     return {"before": before, "after": after, "saved": round((before - after) / before, 4) if before else None}
 
 
-def _measures(found: Measures, prices: Prices) -> dict[str, Any]:
+def _measures(measures: Measures, prices: Prices) -> dict[str, Any]:
     recorded, reduced = (
         {**cost._asdict(), "cached": round(cost.cached(prices)), "uncached": round(cost.uncached(prices))}
-        for cost in (found.recorded, found.reduced)
+        for cost in (measures.recorded, measures.reduced)
     )
-    share = None if found.retention is None else round(found.retention, 4)
-    references = {"novel": found.references, "kept": found.kept, "share": share, "lost": found.lost_references}
+    share = None if measures.retention is None else round(measures.retention, 4)
+    references = {"novel": measures.references, "kept": measures.kept, "share": share, "lost": measures.lost_references}
     return {
         "references": plain(references),
-        "entities": plain({"types": found.entities, "lost": found.lost_entities}),
+        "entities": plain({"types": measures.entities, "lost": measures.lost_entities}),
         "cost": {"prices": plain(prices), "recorded": recorded, "reduced": reduced},
-        "asked_again": plain({"calls": found.repeats, "first": found.again}),
+        "asked_again": plain({"calls": measures.repeats, "first": measures.again}),
     }

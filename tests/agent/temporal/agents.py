@@ -1,4 +1,4 @@
-"""Agents that reduce tool returns. A workflow imports this file past the sandbox, because it reads rule files."""
+"""Agents that reduce tool returns. Workflows import this file outside of the sandbox, because it reads rule files."""
 
 from __future__ import annotations
 

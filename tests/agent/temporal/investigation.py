@@ -1,4 +1,4 @@
-"""Temporal workflows: one whose agents reduce tool returns, one in which the sandbox restricts the processor."""
+"""Two Temporal workflows: agents that reduce tool returns, and a processor that the sandbox restricts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ reduce = history_processor(Reducer(ruleset))
 
 @workflow.defn
 class Investigation(PydanticAIWorkflow):
-    """Run one of the agents; fail if the stored tool returns are not as expected."""
+    """Run one of the agents, and fail if the stored tool returns differ from the expected ones."""
 
     __pydantic_ai_agents__ = tuple(AGENTS.values())
 
@@ -43,7 +43,7 @@ class Investigation(PydanticAIWorkflow):
 
 @workflow.defn
 class Restricted:
-    """Reduce with a processor that the sandbox imported: it refuses a clock, files and the environment."""
+    """Reduce with a processor that was imported in the sandbox, which blocks clocks, files and the environment."""
 
     @workflow.run
     async def run(self, articles: list[str], expected: list[str]) -> None:

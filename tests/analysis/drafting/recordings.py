@@ -1,4 +1,4 @@
-"""Recorded histories made up for tests: what the agent uses of an answer is known."""
+"""Recorded histories for tests, with known uses of each answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 Step = tuple[str, Any, str]
-"""A tool, what it returns, and what the agent writes afterwards."""
+"""A tool, its return, and the text that the agent writes afterwards."""
 
 
 def recording(asked: str, *steps: Step) -> bytes:
@@ -27,7 +27,7 @@ def recording(asked: str, *steps: Step) -> bytes:
 
 
 def hosts(task: int, used: Sequence[int] = (0, 1)) -> Step:
-    """An inventory of forty hosts, of which the agent names some; nobody ever uses the long fingerprints."""
+    """An inventory of forty hosts; the agent names some of them and never uses the long fingerprints."""
     content = [
         {
             "host": f"srv-{task}-{number}.corp",
@@ -42,13 +42,13 @@ def hosts(task: int, used: Sequence[int] = (0, 1)) -> Step:
 
 
 def schema(task: int) -> Step:
-    """A listing of 20 tables, every one of which is used by somebody."""
+    """A listing of 20 tables; the agent uses all of them."""
     content = {"tables": [{"name": f"table_{task}_{number}"} for number in range(20)]}
     return "list_tables", content, "I read " + ", ".join(f"table_{task}_{number}" for number in range(20))
 
 
 def write(folder: Path, count: int = 16, used: Sequence[int] = (0, 1)) -> Path:
-    """Write recordings to a folder, which is made."""
+    """Write recordings to a new folder."""
     folder.mkdir(parents=True)
     for task in range(count):
         (folder / f"{task}.json").write_bytes(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from reducer.analysis.drafting import ENOUGH, Proposal, draft_rule
+from reducer.analysis.drafting import ENOUGH, Draft, draft_rule
 from reducer.analysis.drafting.profiles import Profile, profile
 from reducer.analysis.expectations import unmet
 from reducer.engine import attempt, reduce_content
@@ -27,37 +27,34 @@ HOSTS = [
 ]
 
 
-def drafted(*contents: Any, tool: str = "search") -> Proposal:
-    proposal = draft_rule(tool, contents, "answers", "search")
-    assert proposal is not None
-    return proposal
+def drafted(*contents: Any, tool: str = "search", saves: float = 0) -> Draft:
+    made = draft_rule(tool, contents, "answers", "search")
+    assert made is not None
+    assert made[1].saved >= saves
+    return made[0]
 
 
-def sample_of(proposal: Proposal) -> Any:
-    return json.loads(proposal.draft.sample)
-
-
-def loaded(proposal: Proposal) -> Ruleset:
-    ruleset, problems = compile_rules([("draft.yaml", proposal.draft.text)])
+def loaded(draft: Draft) -> Ruleset:
+    ruleset, problems = compile_rules([("draft.yaml", draft.text)])
     assert problems == ()
     assert ruleset is not None
     return ruleset
 
 
-def steps(proposal: Proposal) -> list[str]:
-    return [step.name for step in loaded(proposal).rules[0].steps]
+def steps(draft: Draft) -> list[str]:
+    return [step.name for step in loaded(draft).rules[0].steps]
 
 
-def is_sound(proposal: Proposal, tool: str) -> None:
-    ruleset = loaded(proposal)
+def assert_sound(draft: Draft, tool: str) -> None:
+    ruleset, sample = loaded(draft), json.loads(draft.sample)
     rule = ruleset.rule_for(tool)
     assert rule is not None
     (test,) = rule.tests
-    result = reduce_content(ruleset, tool, sample_of(proposal))
-    assert list(unmet(test.expect, sample_of(proposal), attempt(ruleset, tool, sample_of(proposal)))) == []
-    assert reduce_content(ruleset, tool, result) == result
-    assert chars(result) < chars(sample_of(proposal))
-    assert all(not outcome.fault for outcome in proposal.trial.outcomes)
+    outcome = attempt(ruleset, tool, sample)
+    assert not outcome.fault
+    assert list(unmet(test.expect, sample, outcome)) == []
+    assert reduce_content(ruleset, tool, outcome.content) == outcome.content
+    assert chars(outcome.content) < chars(sample)
 
 
 wide = st.builds(
@@ -75,33 +72,33 @@ def test_any_draft_is_sound(contents: list[Any], tool: str) -> None:
     if not tool.isprintable():
         tool = "search"
     contents = json.loads(json.dumps(contents).replace("NaN", "null"))
-    proposal = draft_rule(tool, contents, "answers", "search")
-    event("drafted" if proposal else "nothing to remove")
-    if proposal is not None:
-        is_sound(proposal, tool)
+    made = draft_rule(tool, contents, "answers", "search")
+    event("drafted" if made else "nothing to remove")
+    if made is not None:
+        assert_sound(made[0], tool)
+        assert all(not outcome.fault for outcome in made[1].outcomes)
 
 
 def test_a_long_list_keeps_its_newest_and_states_the_reason() -> None:
-    proposal = drafted({"total": 120, "hosts": HOSTS})
-    assert steps(proposal) == ["limit hosts"]
-    assert proposal.trial.saved >= ENOUGH
-    assert "  # 100% of the characters: 120 items of about" in proposal.draft.text
-    assert "    sort_by: last_seen\n" in proposal.draft.text
-    assert "      values: {length(hosts): 30}\n" in proposal.draft.text
+    draft = drafted({"total": 120, "hosts": HOSTS}, saves=ENOUGH)
+    assert steps(draft) == ["limit hosts"]
+    assert "  # 100% of the characters: 120 items of about" in draft.text
+    assert "    sort_by: last_seen\n" in draft.text
+    assert "      values: {length(hosts): 30}\n" in draft.text
 
 
 def test_scores_rank_before_dates_and_severe_items_always_stay() -> None:
     ranks = [(n % 17, "high" if n % 12 == 0 else "low", f"2024-01-{n % 28 + 1:02}") for n in range(150)]
     alerts = [{"risk_score": score, "severity": severity, "created": date} for score, severity, date in ranks]
-    proposal = drafted({"alerts": alerts})
-    assert "    sort_by: risk_score\n    always_keep: " in proposal.draft.text
-    result = reduce_content(loaded(proposal), "search", sample_of(proposal))
+    draft = drafted({"alerts": alerts})
+    assert "    sort_by: risk_score\n    always_keep: " in draft.text
+    result = reduce_content(loaded(draft), "search", json.loads(draft.sample))
     assert sum(alert["severity"] == "high" for alert in result["alerts"]) == 13
 
 
 def test_dates_that_cannot_be_sorted_are_not_sorted_by() -> None:
     dated = [{"id": n, "date": f"{n % 28 + 1}. Jan 2024", "text": "w" * 50} for n in range(200)]
-    assert "sort_by" not in drafted(dated).draft.text
+    assert "sort_by" not in drafted(dated).text
 
 
 ENGINE = {"category": "harmless", "method": "blacklist", "result": "x"}
@@ -123,17 +120,16 @@ SPARSE = {"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400
     ids=["a map", "JSON in texts", "a Python literal", "empty keys", "keys for screens"],
 )
 def test_steps_fit_the_shape_of_an_answer(content: Any, expected: list[str], text: str) -> None:
-    proposal = drafted(content)
-    assert steps(proposal) == expected
-    assert text in proposal.draft.text
+    draft = drafted(content)
+    assert steps(draft) == expected
+    assert text in draft.text
 
 
 @pytest.mark.parametrize("text", ["word " * 3000, "\n".join(f"line {n}: nothing happened" for n in range(900))])
 def test_a_text_keeps_its_beginning_and_a_log_also_its_end(text: str) -> None:
-    proposal = drafted(text)
-    assert steps(proposal) == ["truncate @"]
-    assert ("tail:" in proposal.draft.text) == ("\n" in text)
-    assert proposal.trial.saved >= ENOUGH
+    draft = drafted(text, saves=ENOUGH)
+    assert steps(draft) == ["truncate @"]
+    assert ("tail:" in draft.text) == ("\n" in text)
 
 
 @pytest.mark.parametrize(
@@ -141,21 +137,22 @@ def test_a_text_keeps_its_beginning_and_a_log_also_its_end(text: str) -> None:
 )
 def test_keys_of_any_kind(key: str) -> None:
     records = [{key: "w" * 80, "id": n, f"{key}2": "w" * 2000} for n in range(90)]
-    is_sound(drafted({"list": records, "more": {key: ["w" * 40] * 200}}), "search")
+    assert_sound(drafted({"list": records, "more": {key: ["w" * 40] * 200}}), "search")
 
 
 @pytest.mark.parametrize("tool", ["a*b", "a[b]", "no", "1", "a: b", "mcp/tool", "é", "'", '"', "a\tb"])
 def test_tools_of_any_name(tool: str) -> None:
-    proposal = drafted({"hosts": HOSTS}, tool=tool)
-    assert loaded(proposal).rule_for(tool) is not None
-    assert loaded(proposal).rule_for("axb") is None
+    draft = drafted({"hosts": HOSTS}, tool=tool)
+    assert loaded(draft).rule_for(tool) is not None
+    assert loaded(draft).rule_for("axb") is None
 
 
 def test_short_answers_are_left_alone_where_there_are_long_ones() -> None:
-    proposal = drafted({"hosts": HOSTS}, {"hosts": HOSTS[:2]})
-    assert "when: {min_chars: 2000}" in proposal.draft.text
-    assert len(proposal.trial.outcomes) == 1
-    assert "when:" not in drafted({"a": None, "b": {"c": None, "d": 1}}).draft.text
+    made = draft_rule("search", [{"hosts": HOSTS}, {"hosts": HOSTS[:2]}], "answers", "search")
+    assert made is not None
+    assert "when: {min_chars: 2000}" in made[0].text
+    assert len(made[1].outcomes) == 1
+    assert "when:" not in drafted({"a": None, "b": {"c": None, "d": 1}}).text
 
 
 @pytest.mark.parametrize("content", [{"ok": True}, [], {}, "", "done", [1, 2, 3], {"a": {"b": "c"}}])
@@ -175,9 +172,7 @@ PRODUCTS = """
 def test_answers_of_real_products_are_reduced_by_seventy_percent(name: str, data: Path) -> None:
     content = json.loads((data / "tool_outputs" / f"{name}.json").read_bytes())
     before = dump(content)
-    proposal = drafted(content, tool=name)
-    is_sound(proposal, name)
-    assert proposal.trial.saved >= ENOUGH
+    assert_sound(drafted(content, tool=name, saves=ENOUGH), name)
     assert dump(content) == before
 
 

@@ -1,4 +1,4 @@
-"""Drafts from recorded histories whose later uses are known, and what there is to choose from for a tool."""
+"""Drafts from recorded histories whose later uses are known, and the candidates for a tool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from reducer.analysis.drafting import Draft, Learned, Recording, drafts, learn, recorded
 from reducer.analysis.drafting.evidence import Score, Scores, split
-from reducer.analysis.drafting.from_histories import COMPACT, UNWRAP, Choice, Options, find_options
+from reducer.analysis.drafting.from_histories import COMPACT, UNWRAP, Candidate, Candidates, find_candidates
 from reducer.analysis.drafting.rule_text import DraftRule, Step, compiled
 from reducer.analysis.expectations import unmet
 from reducer.analysis.rule_tests import chosen_tests, run_test
@@ -175,17 +175,17 @@ def test_what_is_learned_from_real_histories(data: Path, tmp_path: Path) -> None
     assert [failure for test in chosen_tests(ruleset) for failure in run_test(ruleset, *test).failures] == []
 
 
-# --- what there is to choose from
+# --- candidates
 
 
-def ask(*contents: Any, used: str = "") -> Options:
-    """The options of a tool that returned each content in a task of its own, after which the agent wrote `used`."""
+def ask(*contents: Any, used: str = "") -> Candidates:
+    """Return the candidates for a tool that returned one content per task, after which the agent wrote `used`."""
     histories = read(*(recording(f"q{n}", ("ask", one, used or "ok")) for n, one in enumerate(contents)))
-    return find_options(histories, "ask")
+    return find_candidates(histories, "ask")
 
 
-def only_step(options: Options) -> Step:
-    ((), (step,)) = options.bases
+def only_step(candidates: Candidates) -> Step:
+    ((), (step,)) = candidates.bases
     return step
 
 
@@ -257,8 +257,8 @@ def test_values_that_were_used_and_are_shown_in_several_tasks_are_reused() -> No
     answers = [["SigninLogs", "AuditLogs", f"row-{task}-77x", f"{task}99, 5"] for task in range(4)]
     asked = (("ask", answer, f"I see SigninLogs and {answer[2]}") for answer in answers)
     histories = read(*(recording(f"q{task}", each) for task, each in enumerate(asked)))
-    assert find_options(histories, "ask").values == ("SigninLogs",)
-    assert find_options(histories, "other").values == ()
+    assert find_candidates(histories, "ask").values == ("SigninLogs",)
+    assert find_candidates(histories, "other").values == ()
 
 
 @given(
@@ -266,8 +266,8 @@ def test_values_that_were_used_and_are_shown_in_several_tasks_are_reused() -> No
     st.lists(st.sampled_from(["SigninLogs", "a b", "10.0.0.1", "it's", "ключ-1"]), min_size=1, max_size=3, unique=True),
 )
 def test_reused_values_survive_a_rule_that_keeps_them(tool: str, values: list[str]) -> None:
-    options = Options(tool, (), ((),), tuple(values))
-    rule = options.rule(Choice(action="max_chars", size=2000, reused=True))
+    candidates = Candidates(tool, (), ((),), tuple(values))
+    rule = candidates.rule(Candidate(action="max_chars", size=2000, reused=True))
     assert rule is not None
     content = f"{'begin ' * 900}{' and '.join(values)}{' end' * 90}"
     after = attempt(compiled(replace(rule, tool="ask")), "ask", content).content
@@ -275,7 +275,7 @@ def test_reused_values_survive_a_rule_that_keeps_them(tool: str, values: list[st
     assert all(value in after for value in values)
     used = {value: {("made-up", "other task")} for value in values}
     (one,) = read(recording("q", ("ask", content, values[0])))[0].returns
-    kept, cut = (options.effect(Choice(0, "max_chars", 2000, reused), one, used) for reused in (True, False))
+    kept, cut = (candidates.effect(Candidate(0, "max_chars", 2000, reused), one, used) for reused in (True, False))
     assert kept.absent == frozenset()
     assert values[0] in cut.absent
     assert cut.chars < kept.chars <= len(content)

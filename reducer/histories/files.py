@@ -1,0 +1,254 @@
+"""Files of histories: JSON lines in pieces of whole lines, compressed with gzip (RFC 1952) or Zstandard (RFC 8878).
+
+A compressed file has one or more members or frames. Reading detects the compression by the first bytes, writing
+chooses it by the file name.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, cast
+
+from reducer.histories.source import BOM
+from reducer.strict_json import loads
+
+MAX_LINE = 16 * 1024 * 1024
+"""Maximum length of a line in bytes, including its line end. Longer lines are not read."""
+
+Compression = Literal["", "gz", "zst"]
+"""The compression of bytes: none, gzip or Zstandard."""
+
+_LINES_ENDINGS = tuple(ending + compressed for ending in (".jsonl", ".ndjson") for compressed in ("", ".gz", ".zst"))
+ENDINGS = (".json", ".json.gz", ".json.zst", *_LINES_ENDINGS)
+"""Endings of the names of files that may contain histories."""
+
+_PIECE = 2 * 1024 * 1024
+"""Minimum bytes of a piece: small enough to keep several in memory, large enough to compress each separately."""
+_STEP = 1 << 18
+_LIGHT = 4 * 1024 * 1024
+"""Up to this many bytes, no line needs too much memory."""
+_MAX_MEMORY = 225_000_000
+"""Bytes of memory that a line may need; a process needs another 60 MB."""
+_FOUR_BYTES = re.compile(rb"[\xf0-\xf4]|\\u[dD][89aAbB]")
+_TWO_BYTES = re.compile(rb"[\xc4-\xef]|\\u(?!00)")
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE = b"\x2a\x4d\x18"
+_ZSTD_STEP = 1 << 10
+"""Compressed bytes per call of zstandard, whose output has no bound: at worst, 1 kB becomes 32 MB."""
+
+
+class CompressedError(ValueError):
+    """A compressed file ends early, is damaged or needs a missing package; the message contains the position."""
+
+
+class Stream:
+    """Bytes that are read once, with a look ahead. `source(size)` returns about `size` bytes, and none only at the end.
+
+    `at` is the number of bytes read.
+    """
+
+    def __init__(self, source: Callable[[int], bytes]) -> None:
+        self._source = source
+        self._buffer = b""
+        self._start = 0
+        self.at = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Read at most `size` bytes, or all remaining bytes if it is negative. Return none only at the end."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(_STEP), b""))
+        self._fill()
+        content = self._buffer[self._start : self._start + size]
+        self._start += len(content)
+        self.at += len(content)
+        return content
+
+    def readline(self, size: int) -> bytes:
+        """Read up to the end of a line, at most `size` bytes."""
+        parts: list[bytes] = []
+        while size and not (parts and parts[-1].endswith(b"\n")) and self._fill():
+            end = self._buffer.find(b"\n", self._start) + 1 or len(self._buffer)
+            parts.append(self.read(min(size, end - self._start)))
+            size -= len(parts[-1])
+        return b"".join(parts)
+
+    def _fill(self) -> bool:
+        if self._start == len(self._buffer):
+            self._buffer, self._start = self._source(_STEP), 0
+        return bool(self._buffer)
+
+    def unread(self, content: bytes) -> None:
+        """Push back the bytes that were read last."""
+        self.at -= len(content)
+        if len(content) > self._start:
+            self._buffer, self._start = content + self._buffer[self._start :], len(content)
+        self._start -= len(content)
+
+
+class Piece(NamedTuple):
+    """A piece of a stream: whole lines, or a part of a `long` line that is not read. The last part `ends` the line."""
+
+    content: bytes
+    long: bool
+    ends: bool
+
+
+def is_lines_name(name: str) -> bool:
+    """Return whether a file name stands for JSON lines."""
+    return name.lower().endswith(_LINES_ENDINGS)
+
+
+def are_lines(stream: Stream) -> bool:
+    """Return whether the first line that is not blank is a JSON value and another one follows. Reads nothing.
+
+    A single line of more than `MAX_LINE` bytes is a history, not JSON lines.
+    """
+    head: list[bytes] = []
+    values = 0
+    while values < 2 and (line := stream.readline(MAX_LINE + 1)):
+        head.append(line)
+        value = line.removeprefix(BOM).strip(b" \t\r\n")
+        values += value != b""
+        if values == 1 and value and (len(line) > MAX_LINE or not _is_structure(value)):
+            break
+    stream.unread(b"".join(head))
+    return values == 2
+
+
+def _is_structure(line: bytes) -> bool:
+    try:
+        return type(loads(line)) in (dict, list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def pieces(stream: Stream) -> Iterator[Piece]:
+    """Split a stream into pieces. The split depends only on the bytes, and the joined pieces are the stream.
+
+    A piece of whole lines ends with the first line end at or after `_PIECE` bytes, before a long line, or at the end.
+    """
+    lines: list[bytes] = []
+    size = 0
+    while line := stream.readline(MAX_LINE + 1):
+        is_long = len(line) > MAX_LINE
+        if not is_long:
+            lines.append(line)
+            size += len(line)
+        if lines and (is_long or size >= _PIECE):
+            yield Piece(b"".join(lines), False, True)
+            lines, size = [], 0
+        while is_long:
+            more = b"" if line.endswith(b"\n") else stream.readline(_PIECE)
+            yield Piece(line, True, not more)
+            line, is_long = more, bool(more)
+    if lines:
+        yield Piece(b"".join(lines), False, True)
+
+
+def lines_of(piece: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each line of a piece, without its line feed."""
+    start = 0
+    while start < len(piece):
+        end = piece.find(b"\n", start)
+        end = len(piece) if end < 0 else end
+        yield start, end
+        start = end + 1
+
+
+def is_heavy(line: bytes) -> bool:
+    """Return whether decoding a line needs too much memory, such as 5,000,000 empty objects or 13 MB with an emoji.
+
+    Measured on lines of 16 MB: each byte needs 3 bytes, or 8 or 18 if the widest character has two or four bytes; an
+    object or list needs 200 bytes, a key with its value 190, and another value 60.
+    """
+    if len(line) <= _LIGHT:
+        return False
+    width = 1
+    if not line.isascii() or b"\\u" in line:
+        width = 4 if _FOUR_BYTES.search(line) else 2 if _TWO_BYTES.search(line) else 1
+    texts = len(line) * (3 + 5 * (width - 1))
+    structure = 200 * (line.count(b"{") + line.count(b"[")) + 190 * line.count(b'":') + 60 * line.count(b",")
+    return texts + structure > _MAX_MEMORY
+
+
+def compression_of(name: str) -> Compression:
+    """Return the compression of a file with this name."""
+    lower = name.lower()
+    return "gz" if lower.endswith(".gz") else "zst" if lower.endswith((".zst", ".zstd")) else ""
+
+
+def compressed(content: bytes, kind: Compression) -> bytes:
+    """Compress bytes, always to the same result. Joined results are one compressed file. Raises `CompressedError`."""
+    if kind == "gz":
+        return gzip.compress(content, 6, mtime=0)
+    if kind == "zst":
+        return cast(bytes, _zstandard().ZstdCompressor(write_checksum=True).compress(content))
+    return content
+
+
+def decompressed(source: Stream) -> Stream:
+    """Return the decompressed bytes, or the same stream if it is not compressed. Reading raises `CompressedError`."""
+    head = b""
+    while len(head) < 4 and (more := source.read(4 - len(head))):
+        head += more
+    source.unread(head)
+    if head.startswith(_GZIP):
+        return Stream(_gzip_reader(source))
+    if head == _ZSTD or (head[1:] == _SKIPPABLE and head[0] >> 4 == 5):
+        frames = _zstd_frames(source)
+        return Stream(lambda size: next(frames, b""))
+    return source
+
+
+def _gzip_reader(source: Stream) -> Callable[[int], bytes]:
+    file = gzip.GzipFile(fileobj=source, mode="rb")  # type: ignore[call-overload]
+
+    def read(size: int) -> bytes:
+        try:
+            return cast(bytes, file.read1(size))
+        except EOFError:
+            raise _ends_early("gzip", source) from None
+        except (zlib.error, gzip.BadGzipFile) as error:
+            raise _damaged("gzip", source, error) from None
+
+    return read
+
+
+def _zstd_frames(source: Stream) -> Iterator[bytes]:
+    """Decompress Zstandard frames one by one, because the package's stream reader accepts a frame that ends early."""
+    zstandard = _zstandard()
+    frame = None
+    while step := source.read(_ZSTD_STEP):
+        frame = frame or zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+        try:
+            content = frame.decompress(step)
+        except zstandard.ZstdError as error:
+            raise _damaged("zstd", source, error) from None
+        if frame.eof:
+            source.unread(frame.unused_data)
+            frame = None
+        if content:
+            yield content
+    if frame is not None:
+        raise _ends_early("zstd", source)
+
+
+def _ends_early(kind: str, source: Stream) -> CompressedError:
+    return CompressedError(f"cut short: the {kind} file ends early, at byte {source.at:,}")
+
+
+def _damaged(kind: str, source: Stream, error: Exception) -> CompressedError:
+    return CompressedError(f"damaged: the {kind} file cannot be read at about byte {source.at:,} ({error})")
+
+
+def _zstandard() -> Any:
+    try:
+        return import_module("zstandard")
+    except ImportError:
+        raise CompressedError("zstd files need the package zstandard: pip install 'reducer[zstd]'") from None
