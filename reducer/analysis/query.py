@@ -127,7 +127,7 @@ def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozens
     chains = [(chain, False) for chain in step.op.names()]
     chains += [((*lists, *chain), True) for lists, chain in step.op.reads() if chain and "*" not in (*lists, *chain)]
     values = step.path.find(before)[:_MAX_VALUES] if chains else []
-    lost: dict[Missing, None] = {}
+    absent: dict[Missing, None] = {}
     seen: set[str] = set()
     for chain, is_read in chains:
         text = ".".join(chain)
@@ -139,8 +139,8 @@ def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozens
         nearest = near(chain[depth], (key for key in present if key not in siblings), 0.7 if is_read else 0.8)
         help = f"did you mean `{nearest}`?" if nearest else f"there are {_the_keys(present)}"
         if nearest or (is_read and present):
-            lost[Missing("key", text, f"there is no key `{text}`; {help}", nearest)] = None
-    return tuple(lost), frozenset(seen)
+            absent[Missing("key", text, f"there is no key `{text}`; {help}", nearest)] = None
+    return tuple(absent), frozenset(seen)
 
 
 def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:

@@ -60,7 +60,7 @@ def read_sample(file: Path) -> Any:
     except UnicodeDecodeError as error:
         why = f": not UTF-8 text: byte 0x{error.object[error.start]:02x} at byte {error.start + 1:,}"
     except json.JSONDecodeError as error:
-        why = f":{error.lineno}:{error.colno}: not JSON: {error.msg}; a text is a file whose name ends in .txt"
+        why = f":{error.lineno}:{error.colno}: not JSON: {error.msg}; the name of a plain text file must end in .txt"
     except ValueError as error:
         why = f": {error}"
     except RecursionError:
@@ -86,7 +86,7 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
     chosen = [one for one in of_tool if call is None or call in (one.name, f"{one.call_id}#{one.nth}")]
     if not of_tool:
         tools = listed(f"`{one.tool}`" for one in found) or "no tool"
-        raise SampleError(f"{file}: contains no return of `{rule.name}`; there are returns of {tools}")
+        raise SampleError(f"{file}: contains no return of `{rule.name}`; it contains returns of {tools}")
     if len(chosen) != 1:
         what = f"{len(chosen):,} returns of `{rule.name}`" if chosen else f"no return with the call id `{call}`"
         ids = listed(f"`{one.name}`" for one in of_tool)

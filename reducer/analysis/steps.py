@@ -55,15 +55,15 @@ def changes(edits: Iterable[Edit], restored: bool = False) -> tuple[Change, ...]
     groups: dict[tuple[str, Pattern], dict[Pattern, list[Edit]]] = {}
     for edit in edits:
         pattern = _pattern(edit, maps)
-        alike = pattern[:-1] if edit.kind in ("key", "emptied") else (*pattern, "")
-        groups.setdefault((edit.kind, alike), {}).setdefault(pattern, []).append(edit)
+        parent = pattern[:-1] if edit.kind in ("key", "emptied") else (*pattern, "")
+        groups.setdefault((edit.kind, parent), {}).setdefault(pattern, []).append(edit)
     found: list[Change] = []
-    for (kind, alike), by_pattern in groups.items():
-        kind = "restored" if restored else _KINDS.get(kind, "unwrapped")
+    for (edit_kind, parent), by_pattern in groups.items():
+        kind = "restored" if restored else _KINDS.get(edit_kind, "unwrapped")
         if len(by_pattern) > _MAX_NAMES:
             largest = sorted(by_pattern, key=lambda each: -sum(abs(one.before - one.after) for one in by_pattern[each]))
             together = [edit for group in by_pattern.values() for edit in group]
-            found.append(_change(kind, alike, together, tuple(str(each[-1]) for each in largest)))
+            found.append(_change(kind, parent, together, tuple(str(each[-1]) for each in largest)))
         else:
             found += (_change(kind, pattern, group) for pattern, group in by_pattern.items())
     return tuple(found)
