@@ -59,7 +59,7 @@ def unmet(expect: Expect, content: Any, outcome: Outcome, update: Snapshots | No
 
     `update` collects the snapshots to write.
     """
-    case = _Case(content, outcome, opened(content), opened(outcome.content), update)
+    case = _Case(content, outcome, given=opened(content), result=opened(outcome.content), update=update)
     for name, check in _CHECKS.items():
         wanted = getattr(expect, name)
         if name in expect.model_fields_set and (wanted is not None or name == "equals"):
@@ -86,7 +86,7 @@ def _differs(message: str, expected: Any, seen: Any, help: str = "", place: Plac
     """Return a failure that shows the first difference between two values."""
     path, one, other = difference(expected, seen) or ((), expected, seen)
     at = f"at `{path_text(path)}` " if path else ""
-    return Failure(message, at + excerpt(dump(one)), at + excerpt(dump(other)), help, place)
+    return Failure(message, at + excerpt(dump(one)), at + excerpt(dump(other)), help=help, place=place)
 
 
 def _unchanged(wanted: bool, case: _Case) -> Iterator[Failure]:

@@ -232,7 +232,8 @@ def _lost_entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dic
         total.update(kind for kind, _ in before)
         kept.update(kind for kind, _ in before.keys() & after.keys())
         steps = _removed_by(entry.outcome, [entity.value for entity in gone])
-        lost += (LostEntity(history, one.type, one.value, found.tool, found.name, steps[one.value]) for one in gone)
+        place = {"tool": found.tool, "found": found.name}
+        lost += (LostEntity(history, one.type, one.value, **place, step=steps[one.value]) for one in gone)
     return {kind: Recall(total[kind], kept[kind]) for kind in sorted(total)}, lost
 
 
@@ -248,7 +249,7 @@ def _repeats(history: str, placed: Iterable[Placed], returns: Iterable[Reduced |
                 first, entry = answered.pop(key, (0, None))
                 recorded = entry is not None and markers.PREFIX in searched(entry.found.content)
                 if entry is not None and (recorded or entry.is_reduced):
-                    yield Repeat(history, call.tool, first, message, recorded)
+                    yield Repeat(history, call.tool, first=first, again=message, recorded=recorded)
                 pending[call.id] = (key, message)
         elif isinstance(event, Returned):
             entry = next(answers)

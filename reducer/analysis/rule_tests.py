@@ -125,7 +125,7 @@ def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
         silent = [_gap(rule, number, number in reached) for number in numbers if number not in acted]
         gaps += silent if rule.tests else untested((rule,))
     tested = sum(bool(rule.tests) for rule in rules)
-    return Coverage(len(rules), tested, steps, exercised, tuple(gaps))
+    return Coverage(len(rules), tested, steps=steps, exercised=exercised, gaps=tuple(gaps))
 
 
 def _gap(rule: Rule, number: int, reached: bool) -> Gap:

@@ -173,7 +173,7 @@ def find_original(
     def search(content: Any, newest: bool) -> Original:
         reduced = canonical(content) or b""
         marked = is_marked(reduced.decode())
-        rows = _rows(connection, id, reduced, owner, since)
+        rows = _rows(connection, id, reduced, owner=owner, since=since)
         fitting = _fitting(rows, id, marked) or (rows if newest else [])
         if not fitting and rows:
             return Original(None, "the archive has an original that belongs to another return")

@@ -78,4 +78,4 @@ def entries_between(
 
 
 def _id(found: Return, copy: int = 0) -> ReturnId:
-    return ReturnId(found.tool, found.call_id, found.nth, microseconds(found.timestamp), copy)
+    return ReturnId(found.tool, found.call_id, found.nth, time=microseconds(found.timestamp), copy=copy)

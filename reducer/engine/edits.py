@@ -89,7 +89,7 @@ def _edits_of_children(value: Any, node: Omission, path: tuple[Token, ...], unti
         yield from edits(value[key], inner, (*path, key), min(until, removed_by.get(key, until)))
         if type(inner) is Emptied and key in restored and key not in removed_by:
             before, after = _size(inner.empty), _size(restored[key])
-            yield Edit(inner.step, "emptied", (*path, key), restored[key], before, after=after, is_restored=True)
+            yield Edit(inner.step, "emptied", (*path, key), restored[key], before=before, after=after, is_restored=True)
 
 
 def _removals(step: int, path: tuple[Token, ...], items: dict[Any, Any], total: int) -> Iterator[Edit]:

@@ -155,14 +155,14 @@ class _Gathered:
         elif type(node) is Emptied:
             preserved = self.work.rule.preserved[node.step]
             before = {} if node.before is None else {0: node.before}
-            part = _Part([value], node, before, parent, key)
+            part = _Part([value], node, before, parent=parent, key=key)
             self.add(part, [(0, preserved if types is None else types & preserved)], depth)
         elif type(node) is Opened:
             unchanged = types is None and build(value, node) is value
-            part = _Part([node.value], node, {} if unchanged else node.inside, parent, key)
+            part = _Part([node.value], node, {} if unchanged else node.inside, parent=parent, key=key)
             self.add(part, [(0, types)], depth - 1)
         elif type(node) is Omission:
-            part = _Part(value, node, node.inside, parent, key)
+            part = _Part(value, node, node.inside, parent=parent, key=key)
             rows = _kept_and_removed(value, node, self.work.rule.preserved)
             if types is not None:
                 rows = [(key, types if earlier is None else types & earlier) for key, earlier in rows]
@@ -348,10 +348,10 @@ class _Restoration:
                     part.restore(key, self._plan_for_text(item, values, referenced) if type(item) is str else None)
             elif node is None and has_structure(item):
                 opened = open_live(item)
-                self._restore(_Part([opened.value], opened, opened.inside, part, key), (0,), types)
+                self._restore(_Part([opened.value], opened, opened.inside, parent=part, key=key), (0,), types)
             elif node is None:
                 below = item if type(item) is dict else range(len(item))
-                self._restore(_Part(item, None, {}, part, key), below, types)
+                self._restore(_Part(item, None, {}, parent=part, key=key), below, types)
 
     def _pop_needed(self, leaf: Any, types: Types) -> tuple[tuple[str, ...], frozenset[str]]:
         """Return the needed entities and referenced values in a key or leaf, and mark them as found."""

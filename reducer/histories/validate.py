@@ -55,7 +55,7 @@ def read_document(stored: bytes, line: int = 1) -> Document:
         words = words.replace("EOF", "the text ends").replace("ident", "a value")
         code, message = "V002", f"PydanticAI cannot parse the JSON: {words}"
     row, column = position(stored, at)
-    return Document(stored, None, line, Finding(code, (), message, line + row - 1, column))
+    return Document(stored, None, line, Finding(code, (), message, line=line + row - 1, column=column))
 
 
 def check_document(document: Document) -> list[Finding]:

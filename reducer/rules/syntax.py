@@ -89,7 +89,8 @@ def _needs_quotes(code: str, what: str, line: str, at: Span, *, text: str = "") 
         source, shown = parts.key, "{}:"
     text = quoted(text or source)
     span = Span(at.line, at.column, len(source))
-    return Fault(span, code, f"{what} needs quotes", f"write {shortened(shown.replace('{}', text))}", span.edit(text))
+    help = f"write {shortened(shown.replace('{}', text))}"
+    return Fault(span, code, f"{what} needs quotes", help=help, fix=span.edit(text))
 
 
 def _character(line: str, at: Span) -> str:

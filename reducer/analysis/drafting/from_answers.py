@@ -93,12 +93,12 @@ class Level(NamedTuple):
 LEVELS = (
     Level(50, 1000, 4000),
     Level(30, 500, 2000),
-    Level(25, 400, 1500, 800, 0.7),
-    Level(20, 300, 1000, 500, 0.5),
-    Level(15, 200, 700, 350, 0.4),
-    Level(10, 160, 500, 250, 0.3),
-    Level(10, 160, 400, 250, 0.3, 0.27),
-    Level(10, 120, 300, 160, 0.2, 0.2),
+    Level(25, 400, 1500, record=800, part=0.7),
+    Level(20, 300, 1000, record=500, part=0.5),
+    Level(15, 200, 700, record=350, part=0.4),
+    Level(10, 160, 500, record=250, part=0.3),
+    Level(10, 160, 400, record=250, part=0.3, share=0.27),
+    Level(10, 120, 300, record=160, part=0.2, share=0.2),
 )
 """Levels from harmless to strict; the first that saves enough is used."""
 _STRICT = 0.4

@@ -167,9 +167,9 @@ def drafts(learned: Learned) -> Iterator[Draft]:
     names = file_names((one.tool for one in drafted), taken="default")
     for one in drafted:
         trained, held = (scores.tools.get(one.tool, Score()) for scores in (learned.trained, learned.measured))
-        yield _draft(one, names[one.tool], evidence(learned.training, one.tool), trained, held)
+        yield _draft(one, names[one.tool], evidence(learned.training, one.tool), trained=trained, held=held)
     if learned.default.rule is not None:
-        yield _draft(learned.default, "default", evidence(learned.training), Score(), learned.unseen)
+        yield _draft(learned.default, "default", evidence(learned.training), trained=Score(), held=learned.unseen)
 
 
 def is_writable(tool: str) -> bool:
@@ -473,7 +473,7 @@ def _reason(returns: Sequence[RecordedReturn], most: int) -> str:
     return f"More than {most:,} characters: {counts}, {used:,} of {of:,} later uses"
 
 
-def _draft(one: ToolDraft, name: str, returns: Sequence[RecordedReturn], trained: Score, held: Score) -> Draft:
+def _draft(one: ToolDraft, name: str, returns: Sequence[RecordedReturn], *, trained: Score, held: Score) -> Draft:
     """Write a rule with its evidence, its scores on the training and held-out halves, and a test on its sample."""
     assert one.rule is not None
     chars, used = sum(each.chars for each in returns), sum(len(each.used) for each in returns)

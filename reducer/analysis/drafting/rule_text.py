@@ -88,7 +88,7 @@ def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, 
         sample = text.encode("utf-8", "backslashreplace").decode() + "\n"  # lone surrogates become their JSON escapes
         sections.append(["tests:", _item({"name": test["name"], "given": {"file": file}, "expect": test["expect"]})])
     text = "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
-    return Draft(rule.tool, f"{name}.yaml", text, file, sample)
+    return Draft(rule.tool, f"{name}.yaml", text, sample_file=file, sample=sample)
 
 
 def file_names(tools: Iterable[str], taken: str = "") -> dict[str, str]:
