@@ -5,7 +5,7 @@
 - no rule for their tools: `test_real[*-no matching rule]`
 - stored histories, every return reduced: `test_synthetic`, and `test_real` with matching rules
 - stored session histories: `test_sessions`
-- the top 20 of 200 records: `test_plain_python` and `test_structural_rules[by one field]` in `test_engine.py`
+- the top 20 of 200 records: `test_structural_rules` in `test_engine.py`
 """
 
 from __future__ import annotations
