@@ -66,7 +66,7 @@ class Cut:
         return kept, removed
 
     def marker(self, gap: Range, mentions: tuple[str, ...] = ()) -> str:
-        """Write the marker of a gap: after a space unless it starts the text, and before a `…` if kept text follows."""
+        """Write the marker of a gap, after a space unless it starts the text, and with a `…` if kept text follows."""
         start, end = gap
         count = end - start
         count += sum(mark.count + mark.start - mark.stop for mark in self.earlier if start <= mark.start < end)

@@ -195,7 +195,8 @@ def word_error(word: str) -> str:
         return "a word cannot contain `, `, which separates the values in a marker"
     if is_mentionable(word) and word.isprintable():
         return ""
-    return "a word cannot contain line breaks, control characters, `…[` or many brackets, or start or end with a space"
+    reason = "line breaks, control characters, `…[` or many brackets, or start or end with a space"
+    return f"a word cannot contain {reason}"
 
 
 def read_words(path: Path) -> tuple[str, ...]:

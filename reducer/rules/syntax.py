@@ -66,7 +66,7 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
         or _value(first_line, start, in_flow)
         or _unclosed_above(lines, at.line)
         or _bracket(lines, at, start, problem)
-        or _missing_space(lines, start.line, problem)
+        or _missing_space(lines, (start.line, start.line - 1, at.line), problem)
         or _layout(line, at, start, error)
         or unknown
     )
@@ -170,12 +170,15 @@ def _bracket(lines: Sequence[str], at: Span, start: Span, problem: str) -> Fault
     return Fault(at, "E035", "a value is missing before this `,`") if char == "," else None
 
 
-def _missing_space(lines: Sequence[str], row: int, problem: str) -> Fault | None:
+def _missing_space(lines: Sequence[str], rows: Sequence[int], problem: str) -> Fault | None:
     """Explain a line `-item`, `key:value` or `key value`."""
-    for number in (row, row - 1) if row > 1 else (row,):
+    for number in filter(None, rows):
         parts = _parts(lines[number - 1])
-        span = Span(number, parts.column, max(1, len(parts.value)))
-        match = None if parts.key else re.fullmatch(r"(\w[\w-]*:|-)([^\s:/-].*)", parts.value)
+        column, text = parts.column, "" if parts.key else parts.value
+        if parts.key.startswith("-"):
+            column, text = parts.key_column, lines[number - 1].strip()
+        span = Span(number, column, max(1, len(text)))
+        match = re.fullmatch(r"(\w[\w-]*:|-)([^\s:/-].*)", text)
         if match:
             sign = "dash" if match[1] == "-" else "colon"
             help = f"write {shortened(f'{match[1]} {match[2]}')}"

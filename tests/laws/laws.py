@@ -225,7 +225,7 @@ def law_tests(cases: st.SearchStrategy[Case], *pinned: Case) -> tuple[Test, Test
 
         count()
         assert counts["changed"] >= 0.4 * counts["all"], counts
-        assert counts["faults"] <= 0.1 * counts["all"], counts
+        assert counts["faults"] <= 0.05 * counts["all"], counts
 
     return hold, are_reduced
 
