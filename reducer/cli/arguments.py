@@ -93,11 +93,13 @@ def integer(what: str, least: int, most: int = 10**9) -> Callable[[str], int]:
 
 
 def share(text: str) -> float:
-    """Read a share such as `95%` or `0.95` as a number from 0 to 1. Raises `ArgumentTypeError`."""
+    """Read a share such as `95%`, `95` or `0.95` as a number from 0 to 1. Raises `ArgumentTypeError`."""
     try:
-        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        value = float(text.removesuffix("%"))
     except ValueError:
         value = -1.0
+    if text.endswith("%") or value > 1:
+        value /= 100
     if not 0 <= value <= 1:
         raise ArgumentTypeError(f"expected a share such as 95% or 0.95, not {text}")
     return value

@@ -1,10 +1,14 @@
-"""Tests of `check`, `compare`, `entities`, `explain`, `query` and `schema` that do not fit in commands.yaml."""
+"""Tests of verbs and their arguments that do not fit in commands.yaml."""
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from reducer.cli.arguments import share
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.schema import rule_schema
 from tests.cli.conftest import RULE, Cli, Result, history
@@ -109,3 +113,16 @@ def test_the_schema_includes_definitions_from_invalid_rule_files(folder: Path, c
     assert own(schema) == ["host", "ticket"]
     assert schema["$defs"]["Step"]["properties"]["always_keep"]["examples"] == ["severe"]
     assert own(cli("schema", "--rules", "lookup.yaml").json) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("95%", 0.95), ("95", 0.95), ("0.95", 0.95), ("1", 1), ("100", 1), ("1%", 0.01), ("0", 0)]
+)
+def test_a_share_is_written_with_or_without_a_percent_sign(text: str, value: float) -> None:
+    assert share(text) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["101", "160%", "-1", "-5%", "nan", "inf", "x", ""])
+def test_other_texts_are_not_a_share(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"expected a share such as 95% or 0\.95"):
+        share(text)
