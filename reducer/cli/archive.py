@@ -28,11 +28,10 @@ _TIMEOUT = 10.0
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
-    reader = parser("archive", __doc__)
+    reader = parser("archive", __doc__, formats=("table", "json"))
     add = reader.add_argument
     add("action", choices=("stats", "prune"), help="what to do")
     add("file", type=Path, metavar="FILE", help="the archive")
-    add("--format", choices=("table", "json"), default="table", help="stats: output format (default: table)")
     older = "prune: delete originals that were last stored longer ago"
     add("--older-than", type=explained(parse_age), metavar="AGE", help=older)
     largest = "prune: delete the oldest originals until the file is at most this large"

@@ -34,13 +34,12 @@ _Spot = tuple[Entity, str, str]
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("entities", __doc__)
+    reader = parser("entities", __doc__, formats=("table", "jsonl"))
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; can be repeated")
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="also use the types that rules define")
     add("--refang", action="store_true", help="show refanged values in the table (JSON lines have both)")
-    add("--format", choices=("table", "jsonl"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
     for name in options.type:

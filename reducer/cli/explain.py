@@ -38,12 +38,10 @@ _CODE_OR_NAME = re.compile(r"[A-Za-z]\d{1,4}|[A-Za-z-]+")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("explain", __doc__)
+    reader = parser("explain", __doc__, ("--rules", "--tool", "--call"))
     add = reader.add_argument
     help = "rule files or folders, one stored history, or a code such as E010 or its name"
     add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
-    add("--call", metavar="ID", help="the return of the history with this call id; ID#2 is the second one with it")
-    add("--rules", action="append", default=[], metavar="DIR|FILE", help="the rules for the history")
     options = parse(reader, arguments)
     what: list[str] = options.what
     if options.call is not None:

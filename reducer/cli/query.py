@@ -47,15 +47,12 @@ class Answer:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("query", __doc__)
+    reader = parser("query", __doc__, ("--tool", "--call"), formats=("text", "json"))
     add = reader.add_argument
     add("path", metavar="PATH", help="a JMESPath expression, as in `path` or in a condition of a rule")
     add("files", nargs="+", metavar="FILE", help="samples, stored histories, folders, or - for standard input")
-    add("--tool", metavar="GLOB", help="only returns of the tools that match")
-    add("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return with it")
     number = integer("a number", 1)
     add("--max-places", type=number, default=20, metavar="N", help="show at most N places per answer (default: 20)")
-    add("--format", choices=("text", "json"), default="text", help="json has all places and whole values")
     options = parse(reader, arguments)
     try:
         expression = compile_query(options.path)

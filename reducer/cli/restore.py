@@ -19,7 +19,7 @@ from pathlib import Path
 
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import Restored, restore
-from reducer.cli.arguments import add_input_format, parse, parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Chunk, Source, compressed, find_sources, open_target, read_chunks, targets
 from reducer.cli.screen import CommandError, counted, say
 from reducer.errors import HistoryError
@@ -27,14 +27,13 @@ from reducer.errors import HistoryError
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
-    reader = parser("restore", __doc__)
+    reader = parser("restore", __doc__, ("--input-format",))
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     help = "the archive that the agent or `run --archive` wrote"
     add("--archive", type=Path, required=True, metavar="FILE", help=help)
     add("--newest", action="store_true", help="if several originals match a return, use the newest")
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
-    add_input_format(reader)
     options = parse(reader, arguments)
     sources = find_sources(options.histories)
     errors = unrestored = 0

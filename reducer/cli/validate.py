@@ -45,12 +45,10 @@ _MAX_FINDINGS = 20
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("validate", __doc__)
+    reader = parser("validate", __doc__, ("histories",), formats=("text", "json"))
     add = reader.add_argument
-    add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     help = "check that HISTORY is a reduction of this history, or of the same file in this folder"
     add("--against", metavar="ORIGINAL", help=help)
-    add("--format", choices=("text", "json"), default="text", help="output format (default: text)")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     add("--codes", action="store_true", help="print the table of codes and exit")
     options = parse(reader, arguments)
