@@ -24,6 +24,7 @@ VERBS: Mapping[str, str] = {
     "init": "draft rules for tools that have none, each with a sample and a test",
     "query": "show what a path selects in samples and histories",
     "check": "find mistakes in rule files",
+    "try": "show what a rule does to answers of its tool",
     "test": "run the tests in rule files",
     "explain": "explain rules, the reduction of one tool return, or a diagnostic code",
     "schema": "print the JSON Schema of rule files, for editors",

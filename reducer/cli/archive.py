@@ -66,7 +66,8 @@ def _prune(path: Path, limits: Limits) -> None:
 def _print_statistics(path: Path, contents: dict[str, Any]) -> None:
     tools = ((one["tool"], one["returns"], *one["bytes"].values()) for one in contents["tools"])
     rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in tools]
-    console().print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
+    screen = console()
+    screen.print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows, screen=screen))
     counts = f"{counted(contents['returns'], 'return')}, {counted(contents['originals'], 'original')}"
     print(visible(f"{path}: {counts}"))
     print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**contents["bytes"]))

@@ -29,8 +29,8 @@ from reducer.cli.views.report import share
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5")
 _COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "": lambda row: row["name"],
-    "Characters\nbefore": lambda row: f"{row['characters']['before']:,}",
-    "after": lambda row: f"{row['characters']['after']:,}",
+    "before": lambda row: f"{row['characters']['before']:,}",
+    "Characters\nafter": lambda row: f"{row['characters']['after']:,}",
     "Saved": lambda row: f"{row['characters']['saved']:.1%}",
     "References\nkept": lambda row: share(row["references"]["kept"], row["references"]["novel"]),
     "Entities\nkept": lambda row: share(row["entities"]["kept"], row["entities"]["all"]),
@@ -58,7 +58,8 @@ def main(arguments: Sequence[str]) -> int:
     else:
         screen = console()
         screen.print(f"Read     {counted(len(scored), 'history', 'histories')}\n")
-        screen.print(make_table(tuple(_COLUMNS), [[cell(row) for cell in _COLUMNS.values()] for row in table]))
+        rows = [[cell(row) for cell in _COLUMNS.values()] for row in table]
+        screen.print(make_table(tuple(_COLUMNS), rows, screen=screen, optional=(1, 7, 6, 2)))
     return 0
 
 

@@ -111,5 +111,6 @@ def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
     for key, (entity, file, position) in first.items():
         shown, place = entity.canonical if refang else entity.value, f"{file} {position}" if is_named else position
         rows.append((entity.type, shown, f"{counts[key]:,}", place))
-    console().print(make_table(("Type", "Entity", "Count", "First at"), rows, texts=(0, 1, 3)))
+    screen = console()
+    screen.print(make_table(("Type", "Entity", "Count", "First at"), rows, screen=screen, texts=(0, 1, 3)))
     print(f"{counted(len(first), 'entity', 'entities')}, {counted(counts.total(), 'occurrence')}")

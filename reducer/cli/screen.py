@@ -7,7 +7,8 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import groupby, zip_longest
+from itertools import groupby
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _WIDE = 1000
+_MIN_TEXT = 12
+"""Columns of text are not shortened further."""
 _MAX_NAMES = 8
 _MAX_SKIPPED = 3
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -105,34 +108,52 @@ def _has_colour(stream: TextIO) -> bool:
 
 
 def make_table(
-    titles: Sequence[str], rows: Iterable[Sequence[str]], total: Sequence[str] = (), texts: Collection[int] = (0,)
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    total: Sequence[str] = (),
+    *,
+    screen: Console,
+    texts: Collection[int] = (0,),
+    optional: Sequence[int] = (),
 ) -> Table:
-    """Return a table whose columns in `texts` contain text and whose other columns contain numbers.
+    """Return a table that fits the screen, with `total` as its last row.
 
-    `total` is the last row.
+    The columns in `texts` contain text, the other ones numbers. On a narrow screen, the `optional` columns are left out
+    in this order until the rest fits. Then texts are shortened, the first column last.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
+    columns = list(zip(titles, *rows, *([total] if total else []), strict=True))
+    natural = [max(len(visible(line)) for cell in column for line in cell.split("\n")) for column in columns]
+    least = [min(width, _MIN_TEXT) if number in texts and number else width for number, width in enumerate(natural)]
+    shown = list(range(len(titles)))
+    for number in optional:
+        if sum(least[each] + 3 for each in shown) > screen.width + 1:
+            shown.remove(number)
+    room = max(_MIN_TEXT, screen.width - 2 - sum(least[each] + 3 for each in shown[1:]))
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=bool(total), footer_style="bold")
-    for number, (title, footer) in enumerate(zip_longest(titles, total, fillvalue="")):
+    for number in shown:
+        column: dict[str, Any] = {"justify": "right", "no_wrap": True}
         if number in texts:
-            grid.add_column(title, footer, overflow="fold", min_width=12)
-        else:
-            grid.add_column(title, footer, justify="right", no_wrap=True)
+            column = {"overflow": "ellipsis", "min_width": _MIN_TEXT}
+        if number == 0:
+            column |= {"no_wrap": True, "max_width": room}
+        grid.add_column(titles[number], total[number] if total else "", **column)
     for row in rows:
-        grid.add_row(*(Text(visible(cell)) for cell in row))
+        grid.add_row(*(Text(visible(row[number])) for number in shown))
     return grid
 
 
-def print_indented(lines: Iterable[str], indent: int, screen: Console) -> None:
-    """Print lines, indented and wrapped."""
-    from rich.padding import Padding
-    from rich.text import Text
-
+def print_lines(lines: Iterable[str], screen: Console, indent: int = 0, style: str = "") -> None:
+    """Print lines, indented and wrapped between words."""
+    wrapper = TextWrapper(
+        max(screen.width, _MIN_TEXT + indent), " " * indent, " " * (indent + 2),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
     for line in lines:
-        screen.print(Padding(Text(visible(line)), (0, 0, 0, indent), expand=False))
+        screen.print(wrapper.fill(visible(line)), style=style, soft_wrap=True)
 
 
 def print_json(value: Any, stream: TextIO | None = None) -> None:
