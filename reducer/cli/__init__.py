@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -60,13 +61,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             code = 0  # the reader closed the output
         else:
-            say(f"error: {error.filename or 'cannot write'}: {reason(error)}")
+            say(f"error: {error.filename or 'cannot write'}: {reason(error)}{_nearest(error)}")
         if error.filename is None:
             with suppress(OSError, ValueError):  # flushing the buffer at exit must not raise again
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:
         gc.set_threshold(*thresholds)
     return code
+
+
+def _nearest(error: OSError) -> str:
+    """Suggest a verb, or a file in the same folder, for a name that does not exist."""
+    name = error.filename
+    if not isinstance(error, FileNotFoundError) or not isinstance(name, str):
+        return ""
+    folder, _ = os.path.split(name)
+    with suppress(OSError):
+        files = [os.path.join(folder, file) for file in os.listdir(folder or ".")]
+        if near := get_close_matches(name, VERBS, 1):
+            return f"; did you mean the verb `{near[0]}`?"
+        if near := get_close_matches(name, files, 1):
+            return f"; did you mean {near[0]}?"
+    return ""
 
 
 def _prepare_streams() -> None:

@@ -18,6 +18,9 @@ from reducer.strict_json import loads
 _CUT_HISTORY = re.compile(rb'\s*\[\s*\{\s*"(parts"|role"|kind"\s*:\s*"(request|response)")')
 
 
+_MAX_LINES = 10
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One answer of a tool, with the call as `--call` names it. A sample has no call, and its tool may be empty."""
@@ -48,14 +51,32 @@ def each_answer(names: Sequence[str], tool: str | None, call: str | None = None)
         raise selection.nothing_found()
 
 
-def history_of_answer(name: str, data: bytes, tool: str) -> bytes:
-    """Return a history with the answer in `data` as the only return of `tool`. Raises `CommandError`."""
+def as_history(name: str, data: bytes, tool: str | None, input_format: str = "auto") -> bytes:
+    """Return data that contains a history, otherwise a history with this answer as its only return, of `tool`.
+
+    Raises `CommandError` if the data is neither.
+    """
+    if tool is None or _is_history(data, input_format) or any(_is_history(line) for line in _first_lines(data)):
+        return data
     part = {"part_kind": "tool-return", "tool_name": tool, "tool_call_id": name, "content": _of_sample(name, data)}
     return json.dumps([{"kind": "request", "parts": [part]}]).encode()
 
 
-def is_meant_as_history(data: bytes) -> bool:
-    """Tell whether data is probably a history, even a damaged one: it starts with an object that has parts."""
+def _first_lines(data: bytes) -> list[bytes]:
+    return [line for line in data.split(b"\n", _MAX_LINES)[:_MAX_LINES] if line.strip()]
+
+
+def _is_history(data: bytes, input_format: str = "auto") -> bool:
+    """Tell whether data is a history, even a damaged one."""
+    try:
+        next(returns(data, input_format), None)
+    except HistoryError:
+        return _is_meant_as_history(data)
+    return True
+
+
+def _is_meant_as_history(data: bytes) -> bool:
+    """Tell whether data starts like a history: with an object that has parts."""
     try:
         value = loads(data)
     except (ValueError, RecursionError):
@@ -67,13 +88,13 @@ def is_meant_as_history(data: bytes) -> bool:
 def _of_history(name: str, data: bytes) -> list[Return] | None:
     """Return the reducible returns of a history or of JSON lines, or None for a sample. Raises `CommandError`."""
     lines = [line for line in data.split(b"\n") if line.strip()]
-    in_lines = len(lines) > 1 and is_meant_as_history(lines[0])
+    in_lines = len(lines) > 1 and _is_history(lines[0])
     entries: list[Return] = []
     for number, text in enumerate(lines if in_lines else [data], 1):
         try:
             entries += (entry for entry in returns(text) if not entry.untouched)
         except HistoryError as error:
-            if in_lines or is_meant_as_history(data):
+            if in_lines or _is_meant_as_history(data):
                 raise CommandError(f"{name}:{number}: {error}" if in_lines else f"{name}: {error}") from None
             return None
     return entries

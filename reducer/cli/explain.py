@@ -5,6 +5,8 @@ examples:
   python -m reducer explain session.json --call call_7#2 --rules rules/
                                                    which rule applies to the return and why, what it does, and what
                                                    each of its steps removed
+  python -m reducer explain answer.json --tool search
+                                                   the same for one answer of a tool
   python -m reducer explain E010                   a problem in a rule file: its cause, a wrong and a right example
   python -m reducer explain V030                   a finding of `validate`
 
@@ -21,6 +23,7 @@ from textwrap import indent
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look
+from reducer.cli.answers import as_history
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Selection, find_sources
 from reducer.cli.rules import choose_rules, load
@@ -44,12 +47,12 @@ def main(arguments: Sequence[str]) -> int:
     add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
     options = parse(reader, arguments)
     what: list[str] = options.what
-    if options.call is not None:
+    if options.call is not None or options.tool is not None:
         if len(what) > 1:
             raise CommandError("--call selects a return of one history; name one HISTORY")
-        _explain_call(what[0], options.call, options.rules)
+        _explain_returns(what[0], Selection(options.tool, options.call), options.rules)
     elif options.rules:
-        raise CommandError("--rules needs a HISTORY and --call ID; to explain rules, use `explain RULES`")
+        raise CommandError("--rules needs a HISTORY and --call or --tool; to explain rules, use `explain RULES`")
     elif len(what) == 1 and _CODE_OR_NAME.fullmatch(what[0]) and not Path(what[0]).exists():
         _explain_code(what[0])
     else:
@@ -78,7 +81,7 @@ def _explain_code(given: str) -> None:
 def _explain_rules(given: Sequence[str]) -> None:
     for name in given:
         if name == "-" or name.lower().endswith(ENDINGS):
-            raise CommandError(f"{name}: to explain a return of a history, add --call ID")
+            raise CommandError(f"{name}: to explain a return, add --call ID, or --tool NAME for one answer")
     for number, rule in enumerate(load(choose_rules(given), "explained").rules):
         tools = ", ".join(f"`{name}`" for name in rule.tools)
         print("\n" * bool(number) + visible(f"{rule.file}, for {tools}"))
@@ -87,15 +90,14 @@ def _explain_rules(given: Sequence[str]) -> None:
         _print_descriptions(rule)
 
 
-def _explain_call(history: str, call: str, rules: Sequence[str]) -> None:
+def _explain_returns(history: str, selection: Selection, rules: Sequence[str]) -> None:
     ruleset = load(choose_rules(rules), "explained")
     source, *others = find_sources([history])
     if others:
         raise CommandError(f"{history}: {len(others) + 1:,} histories; name the one that contains the return")
-    selection = Selection(call=call)
     options = LookOptions(chosen=selection.matches, detailed=True)
     try:
-        reports = look(ruleset, source.name, source.read(), options).returns
+        reports = look(ruleset, source.name, as_history(source.name, source.read(), selection.tool), options).returns
     except HistoryError as error:
         raise CommandError(f"{source.name}: {error}") from None
     if not reports:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import threading
 from argparse import Namespace
@@ -14,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import IO, Any, NoReturn
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines
+from reducer.cli.answers import as_history
 from reducer.cli.files import Advance, Chunk, Selection, Source, compressed, open_target, read_chunks
 from reducer.cli.rules import Chosen, load
 from reducer.cli.screen import CommandError, counted, say, say_skipped
@@ -70,13 +72,13 @@ def reduce_sources(run: Run, show: Show | None, advance: Advance) -> None:
             for source, of_source in groupby(calls, key=itemgetter(0)):
                 try:
                     with open_target(run.targets[source]) if run.targets else nullcontext() as file:
-                        _reduce_source(run, source, _results(of_source, advance), show=show, file=file)
+                        _reduce_source(run, source, of_source, show=show, file=file, advance=advance)
                 except HistoryError as error:
                     if source.folder and str(error).startswith(f"{source.name}: not a history"):
                         skipped.append(str(error))
                     else:
                         run.errors += 1
-                        say(f"error: {error}")
+                        say(f"error: {error}{_hint(source, error)}")
                 else:
                     run.report.histories.append(source.name)
     except BrokenProcessPool:
@@ -85,18 +87,21 @@ def reduce_sources(run: Run, show: Show | None, advance: Advance) -> None:
     say_skipped(skipped)
 
 
-def _results(calls: Iterable[_Call], advance: Advance) -> Iterator[_Result]:
-    for source, position, result in calls:
-        yield result()
-        advance(source, position)
+def _hint(source: Source, error: HistoryError) -> str:
+    """Say how to read one answer of a tool, which is not a history."""
+    if re.match("not (a history|JSON): ", str(error).removeprefix(f"{source.name}: ")):
+        return f"; for one answer of a tool, add --tool NAME, or use `try RULE {source.name}`"
+    return ""
 
 
 def _reduce_source(
-    run: Run, source: Source, results: Iterable[_Result], *, show: Show | None, file: IO[bytes] | None
+    run: Run, source: Source, calls: Iterable[_Call], *, show: Show | None, file: IO[bytes] | None, advance: Advance
 ) -> None:
     """Add up the results of one source, and write its output. Raises `HistoryError` if the source cannot be read."""
     lines = LineSum(source.name)
-    for result, selection in results:
+    for _, position, call in calls:
+        result, selection = call()
+        advance(source, position)
         for line, returns in result.details:
             if show is None:
                 run.report.returns.extend(returns)
@@ -138,7 +143,7 @@ def _calls(run: Run, pool: ProcessPoolExecutor | None = None) -> Iterator[_Call]
     for source in run.sources:
         chunk_options: dict[str, Any] = {"name": source.name, "target": run.targets.get(source), "options": run.options}
         try:
-            for chunk in read_chunks(source):
+            for chunk in _chunks(source, run.options):
                 # Detailed results contain rules, which cannot be sent to another process.
                 if pool is None or _is_detailed(run.options, chunk):
                     yield source, chunk.position, partial(reduce_chunk, chunk, run.report.ruleset, **chunk_options)
@@ -146,6 +151,19 @@ def _calls(run: Run, pool: ProcessPoolExecutor | None = None) -> Iterator[_Call]
                     yield source, chunk.position, pool.submit(_reduce_in_worker, chunk, run.rules, chunk_options).result
         except CommandError as error:
             yield source, 0, partial(_refuse, str(error))
+
+
+def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
+    """Yield the chunks of a source. With `--tool`, a file without a history is an answer of this tool."""
+    chunks = read_chunks(source)
+    if options.tool is None or options.output is not None or source.folder:
+        return chunks
+    first = next(chunks)
+    history = as_history(source.name, first.content, options.tool, options.input_format)
+    if history is first.content:
+        return chain([first], chunks)
+    history = as_history(source.name, b"".join(chunk.content for chunk in chain([first], chunks)), options.tool)
+    return iter([Chunk("history", 0, history, first.position)])
 
 
 def _refuse(message: str) -> NoReturn:
@@ -206,9 +224,9 @@ def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | No
         except HistoryError as error:
             raise HistoryError(f"{name}: {error}") from None
     else:
-        count, unchanged = int(chunk.ends), chunk.content if look_options.writes else b""
-        result = Look(Tally(), LineSum("", lines=count, long=count), unchanged)
-    if options.archive is not None and chunk.kind != "long line":
+        is_new = int(chunk.kind == "long line")
+        result = Look(Tally(), LineSum("", lines=is_new, long=is_new), chunk.content if look_options.writes else b"")
+    if options.archive is not None and chunk.kind in ("history", "lines"):
         _archive(options, chunk, result.output, ruleset)
     return result._replace(output=compressed(result.output, target)), selection
 

@@ -114,7 +114,7 @@ def _check(source: Source, original: Source | None, advance: Advance) -> tuple[i
             findings.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
         document, last = None, max(line.number, 1)
-        if not line.number or not (line.is_long or line.is_blank or is_heavy(line.content)):
+        if not line.number or not (line.kind == "long line" or line.is_blank or is_heavy(line.content)):
             document = read_document(line.content, last)
             findings += check_document(document)
         elif not line.is_blank:
@@ -123,7 +123,7 @@ def _check(source: Source, original: Source | None, advance: Advance) -> tuple[i
         histories += not line.is_blank
         if original is None or (other is not None and other.content == line.content):
             pass
-        elif other is not None and not other.is_long and document is not None:
+        elif other is not None and other.kind != "long line" and document is not None:
             findings += compare(document, read_document(other.content, last))
         else:
             why = "the original has no such line" if other is None else "differs from the original, and is not compared"

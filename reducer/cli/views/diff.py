@@ -24,7 +24,8 @@ def print_returns(title: str, returns: Sequence[Explanation], whole: bool, scree
     """Print the returns of one history below its `title`; if `whole`, only the returns that have a rule."""
     shown = [entry for entry in returns if entry.status not in ("no rule", "untouched")] if whole else returns
     if shown and title:
-        screen.print(f"{visible(title)}\n", style="bold underline", soft_wrap=True)
+        print_lines([title], screen, style="bold underline")
+        screen.print()
     for entry in shown:
         print_head(entry, screen)
         print_effects(entry, screen)
@@ -37,7 +38,7 @@ def print_head(entry: Explanation, screen: Console, sample: str = "") -> None:
     if entry.place is not None:
         about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
     name = f"{entry.tool} {entry.name}" if entry.place else sample or entry.tool
-    screen.print(visible(f"{name} ({', '.join(about)})" if about else name), style="bold", soft_wrap=True)
+    print_lines([f"{name} ({', '.join(about)})" if about else name], screen, style="bold")
     unchanged = f"{counted(entry.before, 'character')}, unchanged: {entry.why}"
     print_lines([sizes(entry.before, entry.after) if entry.status == "reduced" else unchanged], screen, 2)
 

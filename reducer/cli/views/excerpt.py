@@ -30,7 +30,7 @@ def print_excerpt(content: Any, screen: Console, max_lines: int) -> None:
         lines = _outline(value, *_DETAIL[0], width)
         for detail in _DETAIL[1:]:
             more = _outline(value, *detail, width)
-            if len(more) > max_lines and len(lines) > max_lines // 3:
+            if len(more) > max_lines and len(lines) > max_lines // 2:
                 break
             lines = more
     for line in lines[:max_lines]:

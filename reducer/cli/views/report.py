@@ -188,9 +188,10 @@ def lost_entities(
         found = [one for one in lost if one.type == kind]
         links = [one.value for one in found if _API_LINK.search(one.value)]
         values = [one.value for one in found if one.value not in links] or links
-        of_api = f" ({len(links):,} links of an API)" if links else ""
+        of_api = f" ({counted(len(links), 'link')} of an API)" if links else ""
         steps = Counter(one.step or _SEVERAL for one in found)
-        by = listed((f"{step} ({count:,})" for step, count in steps.most_common()), _MAX_STEPS)
+        counts = (f"{step} ({count:,})" if len(steps) > 1 else step for step, count in steps.most_common())
+        by = listed(counts, _MAX_STEPS)
         shown = listed((excerpt(value, _MAX_WIDTH) for value in values), max_values)
         gone = recall.total - recall.kept
         line = f"{kind}: {gone:,} of {recall.total:,} lost{of_api}, by {by}: {shown}"
