@@ -12,12 +12,12 @@ from reducer.cli.files import Selection, find_sources
 from reducer.cli.screen import CommandError
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json, read_string
-from reducer.histories.stored import Return, returns
-from reducer.strict_json import loads
+from reducer.histories.stored import returns
 
-_CUT_HISTORY = re.compile(rb'\s*\[\s*\{\s*"(parts"|role"|kind"\s*:\s*"(request|response)")')
-
-
+_DAMAGED = re.compile(
+    rb'\s*\[\s*\{\s*("parts"\s*:\s*\[\s*\{[^{}]*"(part_kind|type)"|"(kind|role)"[^{[]*"parts"\s*:\s*\[)'
+)
+"""The beginning of a history that cannot be read."""
 _MAX_LINES = 10
 
 
@@ -40,67 +40,50 @@ def each_answer(names: Sequence[str], tool: str | None, call: str | None = None)
     is_found = False
     for source in find_sources(names):
         data = source.read()
-        entries = _of_history(source.name, data)
-        if entries is None and call is None:
+        histories = _histories(data)
+        if not histories and call is None:
             is_found = True
-            yield Answer(source.name, tool or "", "", _of_sample(source.name, data))
-        for entry in filter(selection.matches, entries or ()):
-            is_found = True
-            yield Answer(source.name, entry.tool, entry.name, entry.content)
+            yield Answer(source.name, tool or "", "", _sample(source.name, data))
+        for number, history in enumerate(histories, 1):
+            try:
+                entries = [entry for entry in returns(history) if not entry.untouched and selection.matches(entry)]
+            except HistoryError as error:
+                name = f"{source.name}:{number}" if len(histories) > 1 else source.name
+                raise CommandError(f"{name}: {error}") from None
+            is_found = is_found or bool(entries)
+            yield from (Answer(source.name, entry.tool, entry.name, entry.content) for entry in entries)
     if not is_found:
         raise selection.nothing_found()
 
 
-def as_history(name: str, data: bytes, tool: str | None, input_format: str = "auto") -> bytes:
-    """Return data that contains a history, otherwise a history with this answer as its only return, of `tool`.
+def as_history(name: str, data: bytes, tool: str | None) -> bytes:
+    """Return data that contains histories, or a history with this answer as its only return, of `tool`.
 
-    Raises `CommandError` if the data is neither.
+    Without a tool, return the data. Raises `CommandError` if it contains neither histories nor an answer.
     """
-    if tool is None or _is_history(data, input_format) or any(_is_history(line) for line in _first_lines(data)):
+    if tool is None or _histories(data):
         return data
-    part = {"part_kind": "tool-return", "tool_name": tool, "tool_call_id": name, "content": _of_sample(name, data)}
+    part = {"part_kind": "tool-return", "tool_name": tool, "tool_call_id": name, "content": _sample(name, data)}
     return json.dumps([{"kind": "request", "parts": [part]}]).encode()
 
 
-def _first_lines(data: bytes) -> list[bytes]:
-    return [line for line in data.split(b"\n", _MAX_LINES)[:_MAX_LINES] if line.strip()]
+def _histories(data: bytes) -> list[bytes]:
+    """Return the lines of JSON lines with histories, the history in the data, or nothing for an answer."""
+    lines = [line for line in data.split(b"\n") if line.strip()]
+    in_lines = len(lines) > 1 and any(map(_is_history, lines[:_MAX_LINES]))
+    return lines if in_lines else [data] if _is_history(data) else []
 
 
-def _is_history(data: bytes, input_format: str = "auto") -> bool:
+def _is_history(data: bytes) -> bool:
     """Tell whether data is a history, even a damaged one."""
     try:
-        next(returns(data, input_format), None)
+        next(returns(data), None)
     except HistoryError:
-        return _is_meant_as_history(data)
+        return _DAMAGED.match(data) is not None
     return True
 
 
-def _is_meant_as_history(data: bytes) -> bool:
-    """Tell whether data starts like a history: with an object that has parts."""
-    try:
-        value = loads(data)
-    except (ValueError, RecursionError):
-        return _CUT_HISTORY.match(data) is not None
-    first = value[0] if type(value) is list and value else None
-    return type(first) is dict and type(first.get("parts")) is list and ("kind" in first or "role" in first)
-
-
-def _of_history(name: str, data: bytes) -> list[Return] | None:
-    """Return the reducible returns of a history or of JSON lines, or None for a sample. Raises `CommandError`."""
-    lines = [line for line in data.split(b"\n") if line.strip()]
-    in_lines = len(lines) > 1 and _is_history(lines[0])
-    entries: list[Return] = []
-    for number, text in enumerate(lines if in_lines else [data], 1):
-        try:
-            entries += (entry for entry in returns(text) if not entry.untouched)
-        except HistoryError as error:
-            if in_lines or _is_meant_as_history(data):
-                raise CommandError(f"{name}:{number}: {error}" if in_lines else f"{name}: {error}") from None
-            return None
-    return entries
-
-
-def _of_sample(name: str, data: bytes) -> Any:
+def _sample(name: str, data: bytes) -> Any:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -159,7 +159,7 @@ def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
     if options.tool is None or options.output is not None or source.folder:
         return chunks
     first = next(chunks)
-    history = as_history(source.name, first.content, options.tool, options.input_format)
+    history = as_history(source.name, first.content, options.tool)
     if history is first.content:
         return chain([first], chunks)
     history = as_history(source.name, b"".join(chunk.content for chunk in chain([first], chunks)), options.tool)
