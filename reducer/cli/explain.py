@@ -42,15 +42,15 @@ _CODE_OR_NAME = re.compile(r"[A-Za-z]\d{1,4}|[A-Za-z-]+")
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("explain", __doc__, ("--rules", "--tool", "--call"))
-    add = reader.add_argument
-    help = "rule files or folders, one stored history, or a code such as E010 or its name"
-    add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
+    help = "rule files or folders, one stored history or answer, or a code such as E010 or its name"
+    reader.add_argument("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
     options = parse(reader, arguments)
     what: list[str] = options.what
-    if options.call is not None or options.tool is not None:
+    selection = Selection(options.tool, options.call)
+    if not selection.is_everything:
         if len(what) > 1:
             raise CommandError("--call selects a return of one history; name one HISTORY")
-        _explain_returns(what[0], Selection(options.tool, options.call), options.rules)
+        _explain_returns(what[0], selection, load(choose_rules(options.rules), "explained"))
     elif options.rules:
         raise CommandError("--rules needs a HISTORY and --call or --tool; to explain rules, use `explain RULES`")
     elif len(what) == 1 and _CODE_OR_NAME.fullmatch(what[0]) and not Path(what[0]).exists():
@@ -90,21 +90,20 @@ def _explain_rules(given: Sequence[str]) -> None:
         _print_descriptions(rule)
 
 
-def _explain_returns(history: str, selection: Selection, rules: Sequence[str]) -> None:
-    ruleset = load(choose_rules(rules), "explained")
+def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> None:
     source, *others = find_sources([history])
     if others:
         raise CommandError(f"{history}: {len(others) + 1:,} histories; name the one that contains the return")
-    options = LookOptions(chosen=selection.matches, detailed=True)
     try:
-        reports = look(ruleset, source.name, as_history(source.name, source.read(), selection.tool), options).returns
+        data = as_history(source.name, source.read(), selection.tool)
+        reports = look(ruleset, source.name, data, LookOptions(selection.matches, detailed=True)).returns
     except HistoryError as error:
         raise CommandError(f"{source.name}: {error}") from None
     if not reports:
         raise selection.nothing_found()
     for entry in reports:
         print(visible(f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"))
-        print("\nWhich rule\n" + "\n".join(f"  {visible(line)}" for line in _choice(entry, ruleset)))
+        print("\nWhich rule", *map(visible, _choice(entry, ruleset)), sep="\n  ")
         if entry.rule is not None:
             print("\nWhat the rule does")
             _print_descriptions(entry.rule)
