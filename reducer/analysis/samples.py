@@ -62,10 +62,12 @@ def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, Place, Calla
     tools = {name.rstrip("*"): other for other in ruleset.rules for name in other.tools}
     for number, test in enumerate(rule.tests):
         yield f"the test `{test.name}`", ("tests", number, "given"), partial(sample, rule, test)
-    named = {str(file_of(rule, name)) for test in rule.tests for name in (test.given.file, test.expect.snapshot) if name}
+    named = {
+        str(file_of(rule, name)) for test in rule.tests for name in (test.given.file, test.expect.snapshot) if name
+    }
     for file in sorted(file_of(rule, "samples").glob("*.json")):
         tool = max(filter(file.name.startswith, tools), key=len, default=None)
-        if tool is not None and tools[tool] is rule and str(file) not in named:
+        if tool is not None and tools[tool] is rule and f"samples/{file.name}" not in named:
             yield f"the sample {file.name}", ("tool",), partial(read_sample, file)
 
 
