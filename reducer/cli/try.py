@@ -19,28 +19,37 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 from reducer.analysis.explanation import Explanation, explain
 from reducer.analysis.laws import alone
-from reducer.analysis.samples import SampleError, read_sample, sample
-from reducer.analysis.texts import listed
+from reducer.analysis.samples import SampleError, samples_of
+from reducer.analysis.texts import excerpt, listed, opened
 from reducer.cli.answers import each_answer
 from reducer.cli.arguments import parse, parser
 from reducer.cli.rules import choose_rules, files_read, load
-from reducer.cli.screen import CommandError, console, counted, print_json, suggestion
+from reducer.cli.screen import CommandError, console, counted, print_json, suggestion, visible
 from reducer.cli.views.diff import print_effects, print_head
-from reducer.cli.views.excerpt import print_excerpt
 from reducer.cli.views.json_report import content_as_json
 from reducer.cli.watch import watch
 from reducer.rules import Rule, Ruleset
 from reducer.rules.choose import matches
+from reducer.values import dump
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Results = Sequence[tuple[str, Explanation]]
 """What the rule did to each answer, with the name of the answer."""
 _MAX_PLACES = 5
+_DETAIL = ((1, 2), (2, 1), (2, 2), (3, 2), (4, 3), (5, 5), (8, 10), (12, 30), (20, 100))
+"""Levels and items of each list, of which the last that fits is shown."""
+_MAX_KEYS = 50
+_MAX_WIDTH = 120
+_MIN_WIDTH = 20
 _MIN_EXCERPT = 12
 _PAGE = 50
 """Lines of an output that is not a terminal."""
@@ -73,7 +82,7 @@ def _try(options: Namespace) -> Results:
     """Apply the rule to each answer, print and return what it did. Raises `CommandError`."""
     ruleset = load(choose_rules([options.rule]), "tried")
     rule = _chosen(ruleset, options)
-    answers = _answers(rule, options) if options.samples else _samples(rule)
+    answers = _answers(rule, options) if options.samples else _samples(rule, ruleset)
     only = alone(rule, ruleset)
     results = [(name, explain(only, tool, content)) for name, tool, content in answers]
     if not results:
@@ -97,7 +106,7 @@ def _print(results: Results, is_short: bool) -> None:
     for name, entry in results:
         print_head(entry, screen, name)
         if is_short:
-            print_excerpt(entry.content, screen, max(_MIN_EXCERPT, height - _PAGE // 2))
+            _print_excerpt(entry.content, screen, max(_MIN_EXCERPT, height - _PAGE // 2))
         print_effects(entry, screen, _MAX_PLACES if is_short else sys.maxsize)
         screen.print()
 
@@ -128,15 +137,57 @@ def _answers(rule: Rule, options: Namespace) -> Iterator[tuple[str, str, Any]]:
         yield f"{answer.file} {answer.call}".rstrip(), answer.tool or rule.name, answer.content
 
 
-def _samples(rule: Rule) -> Iterator[tuple[str, str, Any]]:
+def _samples(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, str, Any]]:
     """Yield the name, the tool and the content of each sample of the rule. Raises `CommandError`."""
-    folder = Path(rule.file).parent
     try:
-        for test in rule.tests:
-            yield f"test `{test.name}`", rule.name, sample(rule, test)
-        named = {folder / test.given.file for test in rule.tests if test.given.file}
-        for file in sorted(set(folder.glob("samples/*.json")) - named):
-            if any(fnmatchcase(file.name, f"{tool}*.json") for tool in rule.tools):
-                yield str(file), rule.name, read_sample(file)
+        for name, _, read in samples_of(rule, ruleset):
+            yield name.removeprefix("the "), rule.name, read()
     except SampleError as error:
         raise CommandError(str(error)) from None
+
+
+# --- the excerpt of an answer
+
+
+def _print_excerpt(content: Any, screen: Console, max_lines: int) -> None:
+    """Print a content as JSON or as text, with as many levels and items as fit into `max_lines`."""
+    value, width = opened(content), max(_MIN_WIDTH, min(screen.width - 2, _MAX_WIDTH))
+    if type(value) is str:
+        lines = [part for line in value[: width * max_lines].splitlines() for part in wrap(line, width) or [""]]
+        lines = lines if len(lines) <= max_lines else value.splitlines()
+    else:
+        lines = _outline(value, *_DETAIL[0], width)
+        for detail in _DETAIL[1:]:
+            more = _outline(value, *detail, width)
+            if len(more) > max_lines and len(lines) > max_lines // 2:
+                break
+            lines = more
+    for line in lines[:max_lines]:
+        shown = visible(line)
+        screen.print(f"  {shown if len(shown) <= width else f'{shown[: width - 1]}…'}", soft_wrap=True)
+    if len(lines) > max_lines:
+        screen.print(f"  … {counted(len(lines) - max_lines, 'more line')}", style="dim")
+
+
+class _Json(str):
+    """JSON text, which `rich` prints as it is."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _outline(value: Any, levels: int, items: int, width: int) -> list[str]:
+    """Return the lines of JSON with the first `items` of each list. Deeper levels are cut to one line."""
+    from rich.pretty import pretty_repr
+
+    def shortened(value: Any, levels: int) -> Any:
+        if not levels or not value or type(value) not in (list, dict):
+            return _Json(excerpt(dump(value), width))
+        if type(value) is list:
+            shown = [shortened(item, levels - 1) for item in value[:items]]
+            return shown + [_Json(f"… {len(value) - items:,} more")] * (len(value) > items)
+        pairs = islice(value.items(), _MAX_KEYS)
+        more = {_Json("…"): _Json(f"{len(value) - _MAX_KEYS:,} more keys")} if len(value) > _MAX_KEYS else {}
+        return {_Json(excerpt(dump(key), width)): shortened(inner, levels - 1) for key, inner in pairs} | more
+
+    return pretty_repr(shortened(value, levels), max_width=width, indent_size=2).split("\n")
