@@ -25,19 +25,9 @@ from typing import IO, Any, NoReturn
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
+from reducer.cli import files
 from reducer.cli.answers import as_history
-from reducer.cli.files import (
-    Advance,
-    Chunk,
-    Selection,
-    Source,
-    compressed,
-    find_sources,
-    open_target,
-    progress,
-    read_chunks,
-    targets,
-)
+from reducer.cli.files import Advance, Chunk, Selection, Source
 from reducer.cli.rules import Chosen, choose_rules, files_read, load
 from reducer.cli.screen import CommandError, console, counted, say, say_skipped
 from reducer.cli.views.diff import print_returns
@@ -51,8 +41,6 @@ from reducer.rules import Ruleset
 _PRINT = {"table": print_table, "diff": print_end, "json": print_report, "html": print_html}
 _CHUNKS_AHEAD = 4
 """Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB."""
-_Show = Callable[[str, Sequence[Explanation]], None]
-"""Takes the title of a history or a line, and the reports of its returns."""
 _Result = tuple[Look, Selection]
 """The result of a chunk, with the compressed output, and the names that occur in the chunk."""
 _Call = tuple[Source, int, Callable[[], _Result]]
@@ -63,8 +51,8 @@ _Call = tuple[Source, int, Callable[[], _Result]]
 class _Run:
     """The inputs and options of a run, and its results so far.
 
-    `targets` maps each source to its output (None is standard output), and is empty if there is no output. `show`
-    receives the details of each history and line, which are otherwise added to the report. `written` counts bytes,
+    `targets` maps each source to its output (None is standard output), and is empty if there is no output. `show` takes
+    the title and the returns of each history and line, which are otherwise added to the report. `written` counts bytes,
     `errors` the sources that cannot be read.
     """
 
@@ -74,7 +62,7 @@ class _Run:
     targets: Mapping[Source, Path | None]
     selection: Selection
     report: Report
-    show: _Show | None = None
+    show: Callable[[str, Sequence[Explanation]], None] | None = None
     written: int = 0
     errors: int = 0
 
@@ -92,7 +80,7 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
         print_head(replace(run.report, histories=[source.name for source in run.sources]), screen)
         run.show = partial(print_returns, whole=run.selection.is_everything, screen=screen)
     # A progress bar and a diff on the same terminal would overwrite each other.
-    with progress(() if run.show and stream.isatty() else run.sources) as advance:
+    with files.progress(() if run.show and stream.isatty() else run.sources) as advance:
         _reduce_sources(run, advance)
     report = run.report
     if not report.histories:
@@ -118,8 +106,8 @@ def _prepare(options: Namespace) -> _Run:
         raise CommandError(f"--output {output}: writes the reduced history; {page}")
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
     ruleset = load(chosen)
-    sources = find_sources(options.histories)
-    files = targets(output, sources, chosen.files) if output is not None else {}
+    sources = files.find_sources(options.histories)
+    outputs = files.targets(output, sources, chosen.files) if output is not None else {}
     if archive is not None:
         if output is None:
             raise CommandError("--archive stores the originals of what --output writes; add --output")
@@ -130,7 +118,7 @@ def _prepare(options: Namespace) -> _Run:
         Archive(archive).close()
     selection = Selection(options.tool, options.call)
     report = Report(chosen.name, ruleset, whole=selection.is_everything)
-    return _Run(options, chosen, sources, files, selection=selection, report=report)
+    return _Run(options, chosen, sources, outputs, selection=selection, report=report)
 
 
 def watch_run(options: Namespace) -> NoReturn:
@@ -148,7 +136,7 @@ def watch_run(options: Namespace) -> NoReturn:
 
     def read() -> Iterator[Path]:
         yield from files_read(options.rules, use_local=bool(options.histories))
-        sources = find_sources(options.histories) if options.histories else ()
+        sources = files.find_sources(options.histories) if options.histories else ()
         yield from (source.path for source in sources if source.path is not None)
 
     watch(facts, read)
@@ -178,7 +166,7 @@ def _reduce_sources(run: _Run, advance: Advance) -> None:
         with closing(_calls_ahead(run)) as calls:
             for source, of_source in groupby(calls, key=itemgetter(0)):
                 try:
-                    with open_target(run.targets[source]) if run.targets else nullcontext() as file:
+                    with files.open_target(run.targets[source]) if run.targets else nullcontext() as file:
                         _reduce_source(run, source, of_source, file=file, advance=advance)
                 except HistoryError as error:
                     message = str(error)
@@ -247,17 +235,17 @@ def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
         try:
             for chunk in _chunks(source, run.options):
                 # Detailed results contain rules, which cannot be sent to another process.
-                if pool is None or _is_detailed(run.options, chunk):
-                    yield source, chunk.position, partial(reduce_chunk, chunk, run.report.ruleset, **chunk_options)
-                else:
-                    yield source, chunk.position, pool.submit(_reduce_in_worker, chunk, run.rules, chunk_options).result
+                call: Callable[[], _Result] = partial(reduce_chunk, chunk, run.report.ruleset, **chunk_options)
+                if pool is not None and not _is_detailed(run.options, chunk):
+                    call = pool.submit(_reduce_in_worker, chunk, run.rules, chunk_options).result
+                yield source, chunk.position, call
         except CommandError as error:
             yield source, 0, partial(_refuse, str(error))
 
 
 def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
     """Yield the chunks of a source. With `--tool`, a file without a history is an answer of this tool."""
-    chunks = read_chunks(source)
+    chunks = files.read_chunks(source)
     if options.tool is None or options.output is not None or source.folder:
         return chunks
     first = next(chunks)
@@ -332,7 +320,7 @@ def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | No
         result = Look(Tally(), LineSum("", lines=is_new, long=is_new), chunk.content if look_options.writes else b"")
     if options.archive is not None and chunk.kind in ("history", "lines"):
         _archive(options, chunk, result.output, ruleset)
-    return result._replace(output=compressed(result.output, target)), selection
+    return result._replace(output=files.compressed(result.output, target)), selection
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:

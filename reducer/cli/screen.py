@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
 from itertools import groupby
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TextIO
@@ -63,14 +64,12 @@ def problem_counts(severities: Iterable[str], where: str) -> str:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Suggest the known name that is most similar to an unknown one, or list the first known names."""
-    from difflib import get_close_matches
+    from reducer.analysis.texts import listed  # takes time to import
 
     names = list(known)
     if similar := get_close_matches(name, names, 1):
         return f"did you mean `{similar[0]}`?"
-    listed = ", ".join(f"`{one}`" for one in names[:_MAX_NAMES])
-    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
-    return f"available: {listed}{more}"
+    return f"available: {listed((f'`{one}`' for one in names), _MAX_NAMES)}"
 
 
 def reason(error: Exception) -> str:
