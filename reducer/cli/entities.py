@@ -112,5 +112,7 @@ def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
         shown, place = entity.canonical if refang else entity.value, f"{file} {position}" if is_named else position
         rows.append((entity.type, shown, f"{counts[key]:,}", place))
     screen = console()
-    screen.print(make_table(("Type", "Entity", "Count", "First at"), rows, screen=screen, texts=(0, 1, 3)))
+    screen.print(
+        make_table(("Type", "Entity", "Count", "First at"), rows, screen=screen, texts=(1, 0, 3), optional=(3, 2))
+    )
     print(f"{counted(len(first), 'entity', 'entities')}, {counted(counts.total(), 'occurrence')}")

@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
+from typing import TYPE_CHECKING
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look
@@ -27,7 +28,7 @@ from reducer.cli.answers import as_history
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Selection, find_sources
 from reducer.cli.rules import choose_rules, load
-from reducer.cli.screen import CommandError, console, counted, suggestion, visible
+from reducer.cli.screen import CommandError, console, counted, print_lines, suggestion, visible
 from reducer.cli.views.diff import print_returns
 from reducer.errors import HistoryError
 from reducer.histories.files import ENDINGS
@@ -35,6 +36,9 @@ from reducer.histories.findings import CODES
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import matches
 from reducer.rules.diagnostics import catalogue
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _CODE_OR_NAME = re.compile(r"[A-Za-z]\d{1,4}|[A-Za-z-]+")
 
@@ -82,12 +86,12 @@ def _explain_rules(given: Sequence[str]) -> None:
     for name in given:
         if name == "-" or name.lower().endswith(ENDINGS):
             raise CommandError(f"{name}: to explain a return, add --call ID, or --tool NAME for one answer")
+    screen = console()
     for number, rule in enumerate(load(choose_rules(given), "explained").rules):
         tools = ", ".join(f"`{name}`" for name in rule.tools)
-        print("\n" * bool(number) + visible(f"{rule.file}, for {tools}"))
-        if rule.description:
-            print(f"  {visible(rule.description)}")
-        _print_descriptions(rule)
+        print_lines([*[""] * bool(number), f"{rule.file}, for {tools}"], screen)
+        print_lines([rule.description] if rule.description else [], screen, 2)
+        _print_descriptions(rule, screen)
 
 
 def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> None:
@@ -101,20 +105,21 @@ def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> No
         raise CommandError(f"{source.name}: {error}") from None
     if not reports:
         raise selection.nothing_found()
+    screen = console()
     for entry in reports:
-        print(visible(f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"))
-        print("\nWhich rule", *map(visible, _choice(entry, ruleset)), sep="\n  ")
+        head = f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"
+        print_lines([head, "", "Which rule"], screen)
+        print_lines(_choice(entry, ruleset), screen, 2)
         if entry.rule is not None:
-            print("\nWhat the rule does")
-            _print_descriptions(entry.rule)
-        print("\nWhat it did" if entry.rule else "\nWhat happened", flush=True)
-        print_returns("", [entry], False, console())
+            print_lines(["", "What the rule does"], screen)
+            _print_descriptions(entry.rule, screen)
+        print_lines(["", "What it did" if entry.rule else "What happened"], screen)
+        print_returns("", [entry], False, screen)
 
 
-def _print_descriptions(rule: Rule) -> None:
-    for sentence in descriptions(rule):
-        line = f"line {sentence.line}: " if sentence.line else ""
-        print(f"  - {line}{visible(sentence.text)}")
+def _print_descriptions(rule: Rule, screen: Console) -> None:
+    sentences = ((f"line {one.line}: " if one.line else "", one.text) for one in descriptions(rule))
+    print_lines((f"- {line}{text}" for line, text in sentences), screen, 2)
 
 
 def _choice(entry: Explanation, ruleset: Ruleset) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from itertools import groupby
@@ -112,32 +112,33 @@ def make_table(
     total: Sequence[str] = (),
     *,
     screen: Console,
-    texts: Collection[int] = (0,),
+    texts: Sequence[int] = (0,),
     optional: Sequence[int] = (),
 ) -> Table:
     """Return a table that fits the screen, with `total` as its last row.
 
     The columns in `texts` contain text, the other ones numbers. On a narrow screen, the `optional` columns are left out
-    in this order until the rest fits. Then texts are shortened, the first column last.
+    in this order until the rest fits. Then texts are shortened, the first of `texts` last.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     columns = list(zip(titles, *rows, *([total] if total else []), strict=True))
-    natural = [max(len(visible(line)) for cell in column for line in cell.split("\n")) for column in columns]
-    least = [min(width, _MIN_TEXT) if number in texts and number else width for number, width in enumerate(natural)]
+    least = [max(len(visible(line)) for cell in column for line in cell.split("\n")) for column in columns]
+    for number in texts:
+        least[number] = max(_MIN_TEXT, least[number]) if number == texts[0] else _MIN_TEXT
     shown = list(range(len(titles)))
     for number in optional:
         if sum(least[each] + 3 for each in shown) > screen.width + 1:
             shown.remove(number)
-    room = max(_MIN_TEXT, screen.width - 2 - sum(least[each] + 3 for each in shown[1:]))
+    room = max(_MIN_TEXT, screen.width - 2 - sum(least[each] + 3 for each in shown if each != texts[0]))
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=bool(total), footer_style="bold")
     for number in shown:
         column: dict[str, Any] = {"justify": "right", "no_wrap": True}
         if number in texts:
             column = {"overflow": "ellipsis", "min_width": _MIN_TEXT}
-        if number == 0:
+        if number == texts[0]:
             column |= {"no_wrap": True, "max_width": room}
         grid.add_column(titles[number], total[number] if total else "", **column)
     for row in rows:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.steps import Change, StepReport
+from reducer.analysis.texts import listed
 from reducer.cli.screen import counted, print_lines, visible
 from reducer.cli.views.report import lost_entities, sizes
 
@@ -21,15 +22,21 @@ _MAX_CHANGES = 40
 
 
 def print_returns(title: str, returns: Sequence[Explanation], whole: bool, screen: Console) -> None:
-    """Print the returns of one history below its `title`; if `whole`, only the returns that have a rule."""
-    shown = [entry for entry in returns if entry.status not in ("no rule", "untouched")] if whole else returns
-    if shown and title:
+    """Print the returns of one history below its `title`; if `whole`, only list the returns that do not change."""
+    shown, unchanged = list(returns), []
+    if whole:
+        shown = [one for one in returns if one.status == "reduced" or any(step.changes for step in one.steps)]
+        unchanged = [one.name for one in returns if one.rule and one not in shown]
+    if title and (shown or unchanged):
         print_lines([title], screen, style="bold underline")
         screen.print()
     for entry in shown:
         print_head(entry, screen)
         print_effects(entry, screen)
         screen.print()
+    if unchanged:
+        count = counted(len(unchanged), "return")
+        print_lines([f"{count} unchanged (--call shows why): {listed(unchanged)}", ""], screen)
 
 
 def print_head(entry: Explanation, screen: Console, sample: str = "") -> None:
