@@ -10,6 +10,7 @@ from reducer import markers
 from reducer.engine.cuts import Cut, outside_markers, shortened
 from reducer.engine.plan import (
     LAST,
+    NEVER,
     Emptied,
     Node,
     Omission,
@@ -88,17 +89,18 @@ class Place:
     def indices(self) -> Sequence[int]:
         """Return the indices of the kept items of this list, without the marker of an earlier pass."""
         value, node = self.value, self.node
-        if type(node) is not Omission or node.kept is None:
+        kept = node.kept() if type(node) is Omission else None
+        if kept is None:
             if len(value) < 2 or type(value[-1]) is not str or value[-1][:2] != markers.PREFIX:
                 return range(len(value))
             marker = markers.read_item(value[-1], self.work.scans.is_entity)
             if marker is None or not holds_texts(value, node):
                 return range(len(value))
-            node = self.omission()
+            node, kept = self.omission(), range(len(value) - 1)
             node.earlier = marker
-            node.keep(range(len(value) - 1), 0)
+            node.keep(kept, 0)
             self.work.marked = True
-        return node.kept  # type: ignore[return-value]
+        return kept  # type: ignore[return-value]
 
     def contents(self) -> list[Any]:
         """Return the kept items of this list as conditions see them, or the list itself if nothing is omitted."""
@@ -118,8 +120,8 @@ class Place:
         """Return whether this is an object that contains the key and keeps it."""
         if type(self.value) is not dict or key not in self.value:
             return False
-        node = self.node
-        return node.kept is None or key in node.kept if type(node) is Omission else node is None
+        kept = self.node.kept() if type(self.node) is Omission else None
+        return kept is None or key in kept
 
     def field(self, name: str) -> Place | None:
         """Return the place at a key of this object, or None if the key is missing or its value is null."""
@@ -214,7 +216,8 @@ class Place:
                 if key not in names:
                     self.empty(key)
         else:
-            before = value if type(self.node) is not Omission or self.node.kept is None else self.node.kept
+            kept = self.node.kept() if type(self.node) is Omission else None
+            before = value if kept is None else kept
             if not names.issuperset(before):
                 media = (key for key, item in value.items() if is_media(item))
                 self.omission().keep(names.intersection(before).union(media), work.step)
@@ -229,7 +232,7 @@ class Place:
             if is_record and _SIMPLE.issuperset(map(type, map(item.__getitem__, removed))):
                 # Records without media share their kept keys: a place for each would double the time.
                 if removed:
-                    inside[index] = Omission(names, version)
+                    inside[index] = Omission(version)
                     work.edits += 1
             elif type(item) not in _SIMPLE:
                 child = self.child(index)
@@ -272,7 +275,7 @@ class Place:
     def unwrap(self) -> None:
         """Replace every JSON text at or below this place with its value, unless the value is longer."""
         parent = self.parent
-        is_text = type(parent) is Opened and parent is not self.work.top and parent.is_json and not parent.unwrapped
+        is_text = type(parent) is Opened and parent is not self.work.top and parent.is_json and parent.unwrapped == NEVER
         if is_text and fits(self.value):  # data in a text must not become media items
             parent.unwrapped = self.work.step  # type: ignore[union-attr]
             self.work.edits += 1

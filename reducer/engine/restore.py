@@ -41,6 +41,8 @@ _SCALARS = frozenset({int, float, bool, type(None)})
 _LEAVES = _SCALARS | {str}
 _TEXT = frozenset({str})
 _NONE: Types = frozenset()
+_NOTHING = object()
+"""Takes the place of a plan if nothing is restored."""
 
 
 @dataclass(slots=True)
@@ -69,43 +71,34 @@ def restore(work: Work) -> Restored:
     if not work.marked and not (work.edits and (any(work.rule.preserved) or work.references.values)):
         return Restored()
     gathered = _Gathered(work)
-    gathered.add(_Part([work.top.value], work.top, work.top.inside), [(0, None)], MAX_DEPTH + 1)
+    gathered.add(work.top.value, work.top.inside.get(0), None, work.rule.types, depth=MAX_DEPTH + 1)
     return _Restoration(work, gathered).run()
 
 
 # --- what remains and what was removed
 
 
-@dataclass(slots=True, eq=False)
-class _Part:
-    """A list or object with the plans of its children. An opened or emptied value is child 0 of its own part."""
+class _TextList(NamedTuple):
+    """A list of texts that lost items in this pass or an earlier one; a marker mentions their entities."""
 
-    value: Any
-    node: Node | None
-    inside: dict[Any, Node]
-    parent: _Part | None = None
-    """The part that contains this one, or None if this list or object remains."""
-    key: Any = None
-    is_marked: bool = False
-    """This is a list of texts that lost items in this pass or an earlier one; a marker mentions their entities."""
-    restored: dict[Any, Any] = field(default_factory=dict)
-    """The plan of each restored child, or its part if only something in it is restored."""
-
-    def restore(self, key: Any, plan: Any) -> None:
-        """Restore a child with this plan, and everything that leads to it."""
-        part: _Part | None = self
-        while part is not None and part.restored.get(key, part) is not plan:
-            part.restored[key] = plan
-            plan, key, part = part, part.key, part.parent
+    texts: list[Any]
+    node: Omission
+    found: dict[int, tuple[tuple[str, ...], frozenset[str]]]
+    """The needed entities and referenced values of each removed text that contains any."""
 
 
 class _Removal(NamedTuple):
-    """Consecutive removed children of a part for which the same types are preserved, with all texts in them."""
+    """Consecutive children that a remaining list or object lost, or a child that was emptied."""
 
-    part: _Part
-    types: Types
+    value: Any
+    """The list or object."""
+    node: Omission
     keys: list[Any]
-    texts: list[str]
+    types: Types
+    """The entity types that are preserved in the children."""
+    texts: list[tuple[Types, list[str]]]
+    """All keys and texts in the children, in document order, with the types that are preserved in each part."""
+    text_list: _TextList | None
 
 
 @dataclass(slots=True, eq=False)
@@ -116,65 +109,69 @@ class _Gathered:
     remaining: list[Any] = field(default_factory=list)
     """The remaining texts and keys, and if values are referenced also numbers and media."""
     removals: list[_Removal] = field(default_factory=list)
-    parts: list[tuple[_Part, Omission]] = field(default_factory=list)
-    """The remaining lists and objects that lost children."""
+    text_lists: list[_TextList] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     """The plans of the remaining texts that were cut."""
 
-    def add(self, part: _Part, children: Iterable[tuple[Any, Types | None]], depth: int) -> None:
-        """Add children of a part, given as keys with the types that are preserved in them, or with None if they remain.
+    def add(self, value: Any, node: Node | None, removal: _Removal | None, types: Types, *, depth: int) -> None:
+        """Add a value that remains, or a value in a removal in which entities of `types` are preserved.
 
         Raises `Unreducible` beyond `depth` levels.
         """
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        value, inside, leaves = part.value, part.inside, bool(self.work.references.values)
-        reads_remaining = leaves or any(self.work.rule.preserved)
-        # A child with a plan is a group of its own.
-        for (types, planned), group in groupby(children, lambda row: (row[1], row[0] if row[0] in inside else None)):
-            if types is not None and not types and not leaves:
-                continue
-            keys, texts = [key for key, _ in group], self.remaining
-            if types is not None:
-                texts = []
-                self.removals.append(_Removal(part, types, keys, texts))
-            if type(value) is dict and (planned is not None or types is not None or reads_remaining):
-                texts += keys
-            if planned is not None:
-                self._enter(part, planned, types, depth)
-            elif types is not None or reads_remaining:
-                _add_texts([value[key] for key in keys], texts, depth, leaves and types is None)
-
-    def _enter(self, parent: _Part, key: Any, types: Types | None, depth: int) -> None:
-        """Add a child that has a plan."""
-        value, node = parent.value[key], parent.inside[key]
-        if type(node) is Cut and types is None:
-            self.cuts.append(node)
-        elif type(node) is Cut:
-            self.removals[-1].texts.append(value)
-        elif type(node) is Emptied:
-            preserved = self.work.rule.preserved[node.step]
-            before = {} if node.before is None else {0: node.before}
-            part = _Part([value], node, before, parent=parent, key=key)
-            self.add(part, [(0, preserved if types is None else types & preserved)], depth)
+        if type(node) is Omission:
+            self._add_children(value, node, removal, types, depth=depth - 1)
         elif type(node) is Opened:
-            unchanged = types is None and build(value, node) is value
-            part = _Part([node.value], node, {} if unchanged else node.inside, parent=parent, key=key)
-            self.add(part, [(0, types)], depth - 1)
-        elif type(node) is Omission:
-            part = _Part(value, node, node.inside, parent=parent, key=key)
-            rows = _kept_and_removed(value, node, self.work.rule.preserved)
-            if types is not None:
-                rows = [(key, types if earlier is None else types & earlier) for key, earlier in rows]
-            else:
-                part.parent = None
-                self.parts.append((part, node))
-                if node.earlier is not None or (node.kept is not None and holds_texts(value, node)):
-                    kept = {key for key, removed in rows if removed is None}
-                    part.is_marked = True
-                    part.value = [*map(text_of, value)]
-                    part.inside = {key: inner for key, inner in node.inside.items() if key in kept}
-            self.add(part, rows, depth - 1)
+            is_unchanged = removal is None and build(value, node) is value
+            self.add(node.value, None if is_unchanged else node.inside.get(0), removal, types, depth=depth - 1)
+        elif type(node) is Emptied:
+            self.add(value, node.before, removal, types & self.work.rule.preserved[node.step], depth=depth)
+        elif type(node) is Cut and removal is None:
+            self.cuts.append(node)
+        else:
+            self._read([], [value], removal, types, depth=depth)
+
+    def _add_children(self, value: Any, node: Omission, removal: _Removal | None, types: Types, *, depth: int) -> None:
+        removed, inside, text_list = node.removed(value), node.inside, None
+        if removal is None and node.versions and holds_texts(value, node):
+            value, inside = [*map(text_of, value)], {key: inside[key] for key in inside if key not in removed}
+            text_list = _TextList(value, node, {})
+            self.text_lists.append(text_list)
+
+        def group_of(key: Any) -> tuple[int | None, Any]:
+            return removed.get(key), key if key in inside else None  # a child with a plan is a group of its own
+
+        for (step, planned), group in groupby(range(len(value)) if type(value) is list else value, group_of):
+            if step == 0:
+                continue  # the marker of an earlier pass
+            keys, child, part, types_in_part = [*group], inside.get(planned), removal, types
+            if removal is None and type(child) is Emptied:
+                self._read(keys, [], None, _NONE, depth=depth)
+                step = child.step
+            if step is not None:
+                types_in_part = types & self.work.rule.preserved[step]
+                if removal is None:
+                    part = _Removal(value, node, keys, types_in_part, [], text_list)
+                    self.removals.append(part)
+            names, items = keys if type(value) is dict else [], [value[key] for key in keys]
+            self._read(names, items if child is None else [], part, types_in_part, depth=depth)
+            if child is not None:
+                self.add(items[0], child, part, types_in_part, depth=depth)
+
+    def _read(self, keys: list[str], values: list[Any], removal: _Removal | None, types: Types, *, depth: int) -> None:
+        """Add keys, and everything in values without a plan."""
+        leaves, texts = bool(self.work.references.values), self.remaining
+        if removal is None:
+            if not leaves and not any(self.work.rule.preserved):
+                return
+        elif types or leaves:
+            texts = []
+            removal.texts.append((types, texts))
+        else:
+            return
+        texts += keys
+        _add_texts(values, texts, depth, leaves and removal is None)
 
 
 def _is_leaf(value: Any, node: Node | None) -> bool:
@@ -223,15 +220,6 @@ def _add_texts(value: Any, texts: list[Any], depth: int, leaves: bool) -> None:
             _add_texts(item, texts, depth - 1, leaves)
 
 
-def _kept_and_removed(value: Any, node: Omission, preserved: Sequence[Types]) -> list[tuple[Any, Types | None]]:
-    """Return each key or index, in order, with the types that its removal preserves, or with None if it is kept."""
-    keys: Iterable[Any] = value if type(value) is dict else range(len(value) - (node.earlier is not None))
-    removed: dict[Any, Types] = {}
-    for step, kept in reversed(node.versions):
-        removed |= dict.fromkeys(set(keys).difference(kept), preserved[step])
-    return [(key, removed.get(key)) for key in keys]
-
-
 # --- the overlay
 
 
@@ -268,15 +256,10 @@ class _Restoration:
             found, needed = self.work.scans.found.items(), self.needed
             self.texts = {text for text, entities in found for entity in entities if entity.value in needed}
         for removal in gathered.removals:
-            if self.missing or not self.texts.isdisjoint(removal.texts):
-                self._restore(removal.part, removal.keys, removal.types)
-        for part, node in gathered.parts:
-            if part.is_marked:
-                self._write_marker(part, node)
-            elif part.restored:
-                node.restored = {key: self._plan(child) for key, child in part.restored.items()}
-            if node.marker or node.restored:
-                result.nodes.append(node)
+            if self.missing or not all(self.texts.isdisjoint(texts) for _, texts in removal.texts):
+                self._restore(removal)
+        for text_list in gathered.text_lists:
+            self._write_marker(text_list)
         return result
 
     def _widened(self, cut: Cut) -> Cut:
@@ -289,14 +272,14 @@ class _Restoration:
     def _find_needed(self, cuts: list[Cut]) -> None:
         """Find the removed entities that are preserved and do not remain, in document order."""
         scans, gathered, preserved, needed = self.work.scans, self.gathered, self.work.rule.preserved, self.needed
-        scans.scan(
-            chain((cut.text for cut in cuts if preserved[cut.step]), *(each.texts for each in gathered.removals))
-        )
+        removed = [texts for removal in gathered.removals for _, texts in removal.texts]
+        scans.scan(chain((cut.text for cut in cuts if preserved[cut.step]), *removed))
         for removal in gathered.removals:
-            for text in filter(scans.found.__contains__, dict.fromkeys(removal.texts)):
-                for entity in scans.found[text]:
-                    if entity.type in removal.types:
-                        needed.setdefault(entity.value, entity.type)
+            for types, texts in removal.texts:
+                for text in filter(scans.found.__contains__, dict.fromkeys(texts)):
+                    for entity in scans.found[text]:
+                        if entity.type in types:
+                            needed.setdefault(entity.value, entity.type)
         for cut in cuts:
             types = preserved[cut.step]
             _, removed = cut.split(scans.entities(cut.text) if types else ())
@@ -329,29 +312,76 @@ class _Restoration:
             needed.pop(value, None)
         return values
 
-    def _restore(self, part: _Part, keys: Iterable[Any], types: Types) -> None:
-        """Restore the removed children of a part that contain needed values."""
-        value, inside, texts, missing = part.value, part.inside, self.texts, self.missing
-        for key in keys:
+    def _restore(self, removal: _Removal) -> None:
+        """Restore the needed parts of what a list or object lost."""
+        value, node, types = removal.value, removal.node, removal.types
+        if removal.text_list is not None:
+            found = {key: self._pop_needed(value[key], types) for key in removal.keys}
+            removal.text_list.found.update((key, popped) for key, popped in found.items() if any(popped))
+        elif plans := self._plans(value, node.inside, [(key, types) for key in removal.keys]):
+            node.restored = {**(node.restored or {}), **plans}
+            self.result.nodes.append(node)
+
+    def _plans(self, value: Any, inside: dict[Any, Node], rows: Iterable[tuple[Any, Types]]) -> dict[Any, Node | None]:
+        """Return plans that keep only the needed parts of children, given as keys with the preserved types."""
+        plans: dict[Any, Node | None] = {}
+        for key, types in rows:
             item = value[key]
-            may_be_named = missing or key in texts
-            if not may_be_named and not (item in texts if type(item) in _LEAVES else _may_contain(item, texts)):
-                continue
-            if type(value) is dict and may_be_named and any(self._pop_needed(key, types)):
-                part.restore(key, _plan_for_key(item))
-            node = inside.get(key)
-            if _is_leaf(item, node):
-                values, referenced = self._pop_needed(item, types)
-                if part.is_marked:
-                    part.restored[key] = values, referenced
-                elif values or referenced:
-                    part.restore(key, self._plan_for_text(item, values, referenced) if type(item) is str else None)
-            elif node is None and has_structure(item):
-                opened = open_live(item)
-                self._restore(_Part([opened.value], opened, opened.inside, parent=part, key=key), (0,), types)
-            elif node is None:
-                below = item if type(item) is dict else range(len(item))
-                self._restore(_Part(item, None, {}, parent=part, key=key), below, types)
+            if type(value) is dict and (self.missing or key in self.texts) and any(self._pop_needed(key, types)):
+                plans[key] = _plan_for_key(item)
+            if key in inside or type(item) not in _LEAVES or self.missing or item in self.texts:
+                plan = self._plan(item, inside.get(key), types)
+                if plan is not _NOTHING:
+                    plans[key] = plan
+        return plans
+
+    def _plan(self, value: Any, node: Node | None, types: Types) -> Any:
+        """Return a plan that keeps only the needed parts of a removed value, None for all of it, or `_NOTHING`."""
+        if type(node) is Emptied:
+            return self._plan(value, node.before, types & self.work.rule.preserved[node.step])
+        if _is_leaf(value, node):
+            values, referenced = self._pop_needed(value, types)
+            if not values and not referenced:
+                return _NOTHING
+            return self._plan_for_text(value, values, referenced) if type(value) is str else None
+        if node is None and has_structure(value):
+            node = open_live(value)
+        if type(node) is Opened:
+            plan = self._plan(node.value, node.inside.get(0), types)
+            if plan is _NOTHING:
+                return plan
+            if type(plan) is Omission and (kept := plan.kept()) is not None and len(kept) < node.least:
+                plan.keep(at_least(node.least, kept, len(node.value)), 0)
+            return replace(node, inside={} if plan is None else {0: plan})
+        keys = value if type(value) is dict else range(len(value))
+        if node is None:
+            if self._has_nothing(value):
+                return _NOTHING
+            return self._thin(value, self._plans(value, {}, ((key, types) for key in keys)))
+        removed, preserved = node.removed(value), self.work.rule.preserved  # type: ignore[union-attr]
+        rows = ((key, types & preserved[removed[key]] if key in removed else types) for key in keys)
+        return self._thin(value, self._plans(value, node.inside, rows))
+
+    def _has_nothing(self, value: Any) -> bool:
+        """Return whether a list or an object without further levels contains no needed value. This runs at C speed."""
+        items = value.values() if type(value) is dict else value
+        is_flat = not self.missing and _LEAVES.issuperset(map(type, items)) and self.texts.isdisjoint(items)
+        return is_flat and (type(value) is list or self.texts.isdisjoint(value))
+
+    def _thin(self, value: Any, plans: dict[Any, Node | None]) -> Any:
+        """Return the plan of a list or an object that keeps only children with plans, None for all, or `_NOTHING`."""
+        if not plans:
+            return _NOTHING
+        inside = {key: plan for key, plan in plans.items() if plan is not None}
+        if not inside and len(plans) == len(value):
+            return None
+        items = value.items() if type(value) is dict else enumerate(value)
+        others = [(key, item) for key, item in items if key not in plans]
+        if type(value) is dict and self.work.rule.all_keys:
+            empty = {key: Emptied(0, plain) for key, item in others if (plain := empty_of(item)) is not None}
+            return Omission(inside=inside | empty)
+        kept = plans.keys() | {key for key, item in others if type(item) not in _LEAVES and is_media(item)}
+        return Omission(((0, kept if type(value) is dict else sorted(kept)),), inside)
 
     def _pop_needed(self, leaf: Any, types: Types) -> tuple[tuple[str, ...], frozenset[str]]:
         """Return the needed entities and referenced values in a key or leaf, and mark them as found."""
@@ -384,37 +414,13 @@ class _Restoration:
                 return None
         return Cut(text, (), restored=written)
 
-    def _plan(self, part: Any) -> Any:
-        """Return a plan that keeps only the needed parts of a removed value, or None to keep all of it."""
-        if type(part) is not _Part:
-            return part
-        value, node = part.value, part.node
-        plans = {key: self._plan(child) for key, child in part.restored.items()}
-        if type(node) is Emptied:
-            return plans[0]
-        inside = {key: plan for key, plan in plans.items() if plan is not None}
-        if type(node) is Opened:
-            plan = plans[0]
-            if type(plan) is Omission and plan.kept is not None and len(plan.kept) < node.least:
-                plan.kept = at_least(node.least, plan.kept, len(node.value))
-            return replace(node, inside=inside)
-        if not inside and len(plans) == len(value):
-            return None
-        items = value.items() if type(value) is dict else enumerate(value)
-        others = [(key, item) for key, item in items if key not in plans]
-        if type(value) is dict and self.work.rule.all_keys:
-            empty = {key: Emptied(0, plain) for key, item in others if (plain := empty_of(item)) is not None}
-            return Omission(inside=inside | empty)
-        kept = plans.keys() | {key for key, item in others if type(item) not in _LEAVES and is_media(item)}
-        return Omission(kept if type(value) is dict else sorted(kept), inside=inside)
-
-    def _write_marker(self, part: _Part, node: Omission) -> None:
+    def _write_marker(self, text_list: _TextList) -> None:
         """Append a marker that mentions the needed entities of a list of texts, or restore them if it is longer."""
-        texts, found, earlier = part.value, part.restored, node.earlier
-        rows = _kept_and_removed(texts, node, self.work.rule.preserved)
-        kept = [text_of(build(texts[i], node.inside.get(i))) for i, types in rows if types is None]
+        texts, node, found = text_list
+        steps, earlier = node.removed(texts), node.earlier
+        kept = [text_of(build(text, node.inside.get(i))) for i, text in enumerate(texts) if i not in steps]
         restored = {i for i, (_, referenced) in found.items() if referenced}
-        removed = [i for i, types in rows if types is not None and i not in restored]
+        removed = [i for i, step in steps.items() if step and i not in restored]
         mentions = dict.fromkeys(earlier.mentions if earlier else ())
         mentions.update((value, None) for i, (values, _) in found.items() if i not in restored for value in values)
         count = len(removed) + (earlier.count if earlier else 0)
@@ -424,18 +430,7 @@ class _Restoration:
             marker, restored = "", restored | {i for i, (values, _) in found.items() if values}
         node.marker = texts[-1] if marker == texts[-1] else marker  # an unchanged list stays the same object
         node.restored = dict.fromkeys(restored)
-
-
-def _may_contain(value: Any, texts: set[str]) -> bool:
-    """Return whether a list or object contains one of some keys or texts. Return true for a value of any other type."""
-    items = value
-    if type(value) is dict and texts.isdisjoint(value):
-        items = value.values()
-    elif type(value) is not list:
-        return True
-    if _LEAVES.issuperset(map(type, items)):
-        return not texts.isdisjoint(items)
-    return any(item in texts if type(item) in _LEAVES else _may_contain(item, texts) for item in items)
+        self.result.nodes.append(node)
 
 
 def _plan_for_key(item: Any) -> Any:
