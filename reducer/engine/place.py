@@ -275,7 +275,9 @@ class Place:
     def unwrap(self) -> None:
         """Replace every JSON text at or below this place with its value, unless the value is longer."""
         parent = self.parent
-        is_text = type(parent) is Opened and parent is not self.work.top and parent.is_json and parent.unwrapped == NEVER
+        is_text = (
+            type(parent) is Opened and parent is not self.work.top and parent.is_json and parent.unwrapped == NEVER
+        )
         if is_text and fits(self.value):  # data in a text must not become media items
             parent.unwrapped = self.work.step  # type: ignore[union-attr]
             self.work.edits += 1

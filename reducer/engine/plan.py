@@ -31,8 +31,8 @@ class Omission:
     """The items or keys that a list or an object leaves out."""
 
     versions: tuple[tuple[int, Collection[Any]], ...] = ()
-    """The number of each step that removed something, with the indices, in order, or the keys that are kept after it."""
-    inside: dict[Any, Node] = field(default_factory=dict)
+    """The number of each step that removed something, with the indices (in order) or keys that are kept after it."""
+    inside: dict[Any, Node | None] = field(default_factory=dict)
     """The plans of children."""
     earlier: Marker | None = None
     """The marker of an earlier pass, which is the last item of the list; step 0 removes it."""
@@ -47,6 +47,7 @@ class Omission:
 
     def kept(self, step: int = LAST) -> Collection[Any] | None:
         """Return the indices or keys that are kept after a step, or None if all are kept."""
+        kept: Collection[Any]
         for number, kept in reversed(self.versions):
             if number <= step:
                 return kept
@@ -77,7 +78,7 @@ class Opened:
     """The number of items that a list must keep so that its text is read as a list again."""
     unwrapped: int = NEVER
     """The step that replaces the text with its value."""
-    inside: dict[Any, Node] = field(default_factory=dict)
+    inside: dict[Any, Node | None] = field(default_factory=dict)
     """The plan of `value`, under the key 0."""
 
 
@@ -94,9 +95,9 @@ Node = Omission | Opened | Emptied | Cut
 
 
 def build(value: Any, node: Node | None, step: int = RESULT, seen: bool = False) -> Any:
-    """Return the value as its plan leaves it after a step (0: as it arrived). Return the same object if nothing changes.
+    """Return a value as its plan leaves it after a step (0: as it arrived). Return the same object if nothing changes.
 
-    With `seen`, return it as steps see it, with the structure that texts contain in place of the texts.
+    With `seen`, return the value as steps see it, with the structure that texts contain in place of the texts.
     """
     if type(node) is Omission:
         built = _build_object if type(value) is dict else _build_list
@@ -115,7 +116,7 @@ def build(value: Any, node: Node | None, step: int = RESULT, seen: bool = False)
 def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) -> dict[str, Any]:
     kept, inside = node.kept(step), node.inside
     if node.restored and step == RESULT:
-        inside = inside | node.restored  # type: ignore[operator]
+        inside = inside | node.restored
         kept = None if kept is None else node.restored.keys() | kept
     if not inside:
         return value if kept is None else {key: item for key, item in value.items() if key in kept}
@@ -130,7 +131,7 @@ def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) 
 def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list[Any]:
     kept, inside = node.kept(step), node.inside
     if node.restored and step == RESULT:
-        inside = inside | node.restored  # type: ignore[operator]
+        inside = inside | node.restored
         kept = None if kept is None else sorted({*kept, *node.restored})
     indices = range(len(value)) if kept is None else kept
     items = [build(value[i], inside[i], step, seen) if i in inside else value[i] for i in indices]

@@ -7,7 +7,7 @@ only the keys that lead there: a thin item.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -32,6 +32,8 @@ from reducer.formats import Atom
 from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
 
 Types = frozenset[str]
+Plans = dict[Any, Node | None]
+"""The plans of children by index or key."""
 
 _LONG = 200
 """If the kept texts of a list are longer on average, a marker counts the removed ones. In characters."""
@@ -70,21 +72,9 @@ def restore(work: Work) -> Restored:
     """Restore everything in a return that its rule preserves or later messages reference."""
     if not work.marked and not (work.edits and (any(work.rule.preserved) or work.references.values)):
         return Restored()
-    gathered = _Gathered(work)
-    gathered.add(work.top.value, work.top.inside.get(0), None, work.rule.types, depth=MAX_DEPTH + 1)
-    return _Restoration(work, gathered).run()
-
-
-# --- what remains and what was removed
-
-
-class _TextList(NamedTuple):
-    """A list of texts that lost items in this pass or an earlier one; a marker mentions their entities."""
-
-    texts: list[Any]
-    node: Omission
-    found: dict[int, tuple[tuple[str, ...], frozenset[str]]]
-    """The needed entities and referenced values of each removed text that contains any."""
+    overlay = _Overlay(work)
+    overlay.add(work.top.value, work.top.inside.get(0), None, work.rule.types, depth=MAX_DEPTH + 1)
+    return overlay.restore()
 
 
 class _Removal(NamedTuple):
@@ -98,20 +88,29 @@ class _Removal(NamedTuple):
     """The entity types that are preserved in the children."""
     texts: list[tuple[Types, list[str]]]
     """All keys and texts in the children, in document order, with the types that are preserved in each part."""
-    text_list: _TextList | None
+    is_marked: bool
+    """They were in a list of texts, whose marker mentions their entities."""
 
 
 @dataclass(slots=True, eq=False)
-class _Gathered:
-    """The remaining and the removed values of a return, in document order."""
+class _Overlay:
+    """Adds the overlay to a plan. A value is needed until the first place that contains it is restored."""
 
     work: Work
+    result: Restored = field(default_factory=Restored)
     remaining: list[Any] = field(default_factory=list)
     """The remaining texts and keys, and if values are referenced also numbers and media."""
     removals: list[_Removal] = field(default_factory=list)
-    text_lists: list[_TextList] = field(default_factory=list)
+    text_lists: list[tuple[list[Any], Omission]] = field(default_factory=list)
+    """The remaining lists of texts that lost items in this pass or an earlier one, with their plans."""
     cuts: list[Cut] = field(default_factory=list)
     """The plans of the remaining texts that were cut."""
+    missing: set[str] = field(default_factory=set)
+    """The needed referenced values."""
+    needed: dict[str, str] = field(default_factory=dict)
+    """The needed preserved entities, each with its type."""
+    texts: set[str] = field(default_factory=set)
+    """The texts that contain a needed entity."""
 
     def add(self, value: Any, node: Node | None, removal: _Removal | None, types: Types, *, depth: int) -> None:
         """Add a value that remains, or a value in a removal in which entities of `types` are preserved.
@@ -133,11 +132,11 @@ class _Gathered:
             self._read([], [value], removal, types, depth=depth)
 
     def _add_children(self, value: Any, node: Omission, removal: _Removal | None, types: Types, *, depth: int) -> None:
-        removed, inside, text_list = node.removed(value), node.inside, None
-        if removal is None and node.versions and holds_texts(value, node):
+        removed, inside = node.removed(value), node.inside
+        is_marked = removal is None and bool(node.versions) and holds_texts(value, node)
+        if is_marked:
             value, inside = [*map(text_of, value)], {key: inside[key] for key in inside if key not in removed}
-            text_list = _TextList(value, node, {})
-            self.text_lists.append(text_list)
+            self.text_lists.append((value, node))
 
         def group_of(key: Any) -> tuple[int | None, Any]:
             return removed.get(key), key if key in inside else None  # a child with a plan is a group of its own
@@ -152,7 +151,7 @@ class _Gathered:
             if step is not None:
                 types_in_part = types & self.work.rule.preserved[step]
                 if removal is None:
-                    part = _Removal(value, node, keys, types_in_part, [], text_list)
+                    part = _Removal(value, node, keys, types_in_part, [], is_marked)
                     self.removals.append(part)
             names, items = keys if type(value) is dict else [], [value[key] for key in keys]
             self._read(names, items if child is None else [], part, types_in_part, depth=depth)
@@ -171,95 +170,31 @@ class _Gathered:
         else:
             return
         texts += keys
-        _add_texts(values, texts, depth, leaves and removal is None)
+        _read(values, texts, depth, leaves and removal is None)
 
-
-def _is_leaf(value: Any, node: Node | None) -> bool:
-    """Return whether a value is a scalar, an atom, a media item or a text that was not opened."""
-    if node is not None and type(node) is not Cut:
-        return False
-    kind = type(value)
-    return kind is str or kind in _SCALARS or kind is Atom or (kind is not list and is_media(value))
-
-
-def _add_texts(value: Any, texts: list[Any], depth: int, leaves: bool) -> None:
-    """Add all keys and texts in a value to `texts`, and with `leaves` also numbers and media.
-
-    Media are not entered. Raises `Unreducible` beyond `depth` levels.
-    """
-    kind = type(value)
-    if kind is not list and (kind is not dict or "kind" in value) and _is_leaf(value, None):
-        if kind is str or (leaves and value is not None and kind is not bool):
-            texts.append(value)
-        elif kind is Atom:
-            texts.append(value.source)
-        return
-    if depth < 0:
-        raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-    if kind is not list and has_structure(value):
-        _add_texts(open_live(value).value, texts, depth - 1, leaves)
-        return
-    items = value
-    if kind is dict:
-        texts += value
-        items = value.values()
-    elif len(value) > 1 and set(map(type, value)) == {dict}:
-        # Most items are records; reading all of them together runs at C speed.
-        keys, values = dict.fromkeys(chain.from_iterable(value)), [*chain.from_iterable(map(dict.values, value))]
-        if "kind" not in keys and _TEXT.issuperset(map(type, keys)):
-            texts += keys
-            items = values
-            depth -= 1
-    if not leaves and _LEAVES.issuperset(map(type, items)):
-        texts += [item for item in dict.fromkeys(items) if type(item) is str]
-        return
-    for item in items:
-        if type(item) is str:
-            texts.append(item)
-        elif leaves or type(item) not in _SCALARS:
-            _add_texts(item, texts, depth - 1, leaves)
-
-
-# --- the overlay
-
-
-@dataclass(slots=True, eq=False)
-class _Restoration:
-    """Adds the overlay to a plan. A value is needed until the first place that contains it is restored."""
-
-    work: Work
-    gathered: _Gathered
-    result: Restored = field(default_factory=Restored)
-    missing: set[str] = field(default_factory=set)
-    """The needed referenced values."""
-    needed: dict[str, str] = field(default_factory=dict)
-    """The needed preserved entities, each with its type."""
-    texts: set[str] = field(default_factory=set)
-    """The texts that contain a needed entity."""
-
-    def run(self) -> Restored:
+    def restore(self) -> Restored:
         """Restore all needed values."""
-        result, gathered = self.result, self.gathered
-        result.referenced = self.work.references.missing(gathered.remaining, gathered.cuts)
+        result, references = self.result, self.work.references
+        result.referenced = references.missing(self.remaining, self.cuts)
         self.missing = set(result.referenced)
-        widened = [self._widened(cut) for cut in gathered.cuts]
+        widened = [self._widened(cut) for cut in self.cuts]
         if any(self.work.rule.preserved):
             self._find_needed(widened)
             result.lost = tuple(_over_bounds(self.work.rule.bounds, self.needed)) if self.work.rule.bounds else ()
             for value in result.lost:
                 del self.needed[value]
         preserved = set(self.needed)
-        for cut, wider in zip(gathered.cuts, widened, strict=True):
+        for cut, wider in zip(self.cuts, widened, strict=True):
             preserved.update(self._mention(cut, wider))
         result.preserved = len(preserved)
         if self.needed:
             found, needed = self.work.scans.found.items(), self.needed
             self.texts = {text for text, entities in found for entity in entities if entity.value in needed}
-        for removal in gathered.removals:
+        for removal in self.removals:
             if self.missing or not all(self.texts.isdisjoint(texts) for _, texts in removal.texts):
                 self._restore(removal)
-        for text_list in gathered.text_lists:
-            self._write_marker(text_list)
+        for texts, node in self.text_lists:
+            self._write_marker(texts, node)
         return result
 
     def _widened(self, cut: Cut) -> Cut:
@@ -271,10 +206,10 @@ class _Restoration:
 
     def _find_needed(self, cuts: list[Cut]) -> None:
         """Find the removed entities that are preserved and do not remain, in document order."""
-        scans, gathered, preserved, needed = self.work.scans, self.gathered, self.work.rule.preserved, self.needed
-        removed = [texts for removal in gathered.removals for _, texts in removal.texts]
-        scans.scan(chain((cut.text for cut in cuts if preserved[cut.step]), *removed))
-        for removal in gathered.removals:
+        scans, preserved, needed = self.work.scans, self.work.rule.preserved, self.needed
+        every_text = [texts for removal in self.removals for _, texts in removal.texts]
+        scans.scan(chain((cut.text for cut in cuts if preserved[cut.step]), *every_text))
+        for removal in self.removals:
             for types, texts in removal.texts:
                 for text in filter(scans.found.__contains__, dict.fromkeys(texts)):
                     for entity in scans.found[text]:
@@ -285,7 +220,7 @@ class _Restoration:
             _, removed = cut.split(scans.entities(cut.text) if types else ())
             needed.update((e.value, e.type) for e in removed if e.type in types and e.value not in needed)
         if needed:
-            remaining = dict.fromkeys(text for text in gathered.remaining if type(text) is str)
+            remaining = dict.fromkeys(text for text in self.remaining if type(text) is str)
             scans.scan(remaining)
             for entity in chain.from_iterable(scans.found[text] for text in remaining if text in scans.found):
                 needed.pop(entity.value, None)
@@ -313,18 +248,22 @@ class _Restoration:
         return values
 
     def _restore(self, removal: _Removal) -> None:
-        """Restore the needed parts of what a list or object lost."""
+        """Restore the needed parts of what a list or object lost. Collect them for the marker of a list of texts."""
         value, node, types = removal.value, removal.node, removal.types
-        if removal.text_list is not None:
+        if removal.is_marked:
             found = {key: self._pop_needed(value[key], types) for key in removal.keys}
-            removal.text_list.found.update((key, popped) for key, popped in found.items() if any(popped))
-        elif plans := self._plans(value, node.inside, [(key, types) for key in removal.keys]):
+            plans: dict[Any, Any] = {key: popped for key, popped in found.items() if any(popped)}
+        else:
+            plans = self._plans(value, node.inside, [(key, types) for key in removal.keys])
+        if plans:
             node.restored = {**(node.restored or {}), **plans}
             self.result.nodes.append(node)
 
-    def _plans(self, value: Any, inside: dict[Any, Node], rows: Iterable[tuple[Any, Types]]) -> dict[Any, Node | None]:
+    def _plans(
+        self, value: Any, inside: dict[Any, Node | None], rows: Iterable[tuple[Any, Types]]
+    ) -> dict[Any, Node | None]:
         """Return plans that keep only the needed parts of children, given as keys with the preserved types."""
-        plans: dict[Any, Node | None] = {}
+        plans: Plans = {}
         for key, types in rows:
             item = value[key]
             if type(value) is dict and (self.missing or key in self.texts) and any(self._pop_needed(key, types)):
@@ -353,12 +292,11 @@ class _Restoration:
             if type(plan) is Omission and (kept := plan.kept()) is not None and len(kept) < node.least:
                 plan.keep(at_least(node.least, kept, len(node.value)), 0)
             return replace(node, inside={} if plan is None else {0: plan})
+        if node is None and self._has_nothing(value):
+            return _NOTHING
+        node = node if type(node) is Omission else Omission()
+        removed, preserved = node.removed(value), self.work.rule.preserved
         keys = value if type(value) is dict else range(len(value))
-        if node is None:
-            if self._has_nothing(value):
-                return _NOTHING
-            return self._thin(value, self._plans(value, {}, ((key, types) for key in keys)))
-        removed, preserved = node.removed(value), self.work.rule.preserved  # type: ignore[union-attr]
         rows = ((key, types & preserved[removed[key]] if key in removed else types) for key in keys)
         return self._thin(value, self._plans(value, node.inside, rows))
 
@@ -368,18 +306,18 @@ class _Restoration:
         is_flat = not self.missing and _LEAVES.issuperset(map(type, items)) and self.texts.isdisjoint(items)
         return is_flat and (type(value) is list or self.texts.isdisjoint(value))
 
-    def _thin(self, value: Any, plans: dict[Any, Node | None]) -> Any:
+    def _thin(self, value: Any, plans: Plans) -> Any:
         """Return the plan of a list or an object that keeps only children with plans, None for all, or `_NOTHING`."""
         if not plans:
             return _NOTHING
-        inside = {key: plan for key, plan in plans.items() if plan is not None}
+        inside: Plans = {key: plan for key, plan in plans.items() if plan is not None}
         if not inside and len(plans) == len(value):
             return None
         items = value.items() if type(value) is dict else enumerate(value)
         others = [(key, item) for key, item in items if key not in plans]
         if type(value) is dict and self.work.rule.all_keys:
-            empty = {key: Emptied(0, plain) for key, item in others if (plain := empty_of(item)) is not None}
-            return Omission(inside=inside | empty)
+            inside.update((key, Emptied(0, empty)) for key, item in others if (empty := empty_of(item)) is not None)
+            return Omission(inside=inside)
         kept = plans.keys() | {key for key, item in others if type(item) not in _LEAVES and is_media(item)}
         return Omission(((0, kept if type(value) is dict else sorted(kept)),), inside)
 
@@ -414,10 +352,10 @@ class _Restoration:
                 return None
         return Cut(text, (), restored=written)
 
-    def _write_marker(self, text_list: _TextList) -> None:
+    def _write_marker(self, texts: list[Any], node: Omission) -> None:
         """Append a marker that mentions the needed entities of a list of texts, or restore them if it is longer."""
-        texts, node, found = text_list
         steps, earlier = node.removed(texts), node.earlier
+        found: dict[int, Any] = node.restored or {}
         kept = [text_of(build(text, node.inside.get(i))) for i, text in enumerate(texts) if i not in steps]
         restored = {i for i, (_, referenced) in found.items() if referenced}
         removed = [i for i, step in steps.items() if step and i not in restored]
@@ -431,6 +369,41 @@ class _Restoration:
         node.marker = texts[-1] if marker == texts[-1] else marker  # an unchanged list stays the same object
         node.restored = dict.fromkeys(restored)
         self.result.nodes.append(node)
+
+
+def _is_leaf(value: Any, node: Node | None) -> bool:
+    """Return whether a value is a scalar, an atom, a media item or a text that was not opened."""
+    kind, is_closed = type(value), node is None or type(node) is Cut
+    return is_closed and (kind in _LEAVES or kind is Atom or (kind is not list and is_media(value)))
+
+
+def _read(values: Iterable[Any], texts: list[Any], depth: int, leaves: bool) -> None:
+    """Add all keys and texts in some values to `texts`, and with `leaves` also numbers and media, level by level.
+
+    Raises `Unreducible` beyond `depth` levels.
+    """
+    level = [*values]
+    while level:
+        if depth < 0:
+            raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+        below: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is str:
+                texts.append(item)
+            elif kind is list:
+                below += item
+            elif kind in _SCALARS or kind is Atom or ((kind is not dict or "kind" in item) and is_media(item)):
+                if kind is Atom:
+                    texts.append(item.source)
+                elif leaves and item is not None and kind is not bool:
+                    texts.append(item)
+            elif has_structure(item):
+                below.append(open_live(item).value)
+            else:
+                texts += item
+                below += item.values()
+        level, depth = below, depth - 1
 
 
 def _plan_for_key(item: Any) -> Any:
