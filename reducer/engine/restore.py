@@ -73,7 +73,7 @@ def restore(work: Work) -> Restored:
     if not work.marked and not (work.edits and (any(work.rule.preserved) or work.references.values)):
         return Restored()
     overlay = _Overlay(work)
-    overlay.add(work.top.value, work.top.inside.get(0), None, work.rule.types, depth=MAX_DEPTH + 1)
+    overlay.add(work.top.value, work.top.inside.get(0), None, MAX_DEPTH + 1)
     return overlay.restore()
 
 
@@ -86,8 +86,6 @@ class _Removal(NamedTuple):
     keys: list[Any]
     types: Types
     """The entity types that are preserved in the children."""
-    texts: list[tuple[Types, list[str]]]
-    """All keys and texts in the children, in document order, with the types that are preserved in each part."""
     is_marked: bool
     """They were in a list of texts, whose marker mentions their entities."""
 
@@ -100,6 +98,8 @@ class _Overlay:
     result: Restored = field(default_factory=Restored)
     remaining: list[Any] = field(default_factory=list)
     """The remaining texts and keys, and if values are referenced also numbers and media."""
+    removed: list[tuple[Types, list[str]]] = field(default_factory=list)
+    """The removed texts and keys, in document order, with the entity types that are preserved in them."""
     removals: list[_Removal] = field(default_factory=list)
     text_lists: list[tuple[list[Any], Omission]] = field(default_factory=list)
     """The remaining lists of texts that lost items in this pass or an earlier one, with their plans."""
@@ -112,28 +112,28 @@ class _Overlay:
     texts: set[str] = field(default_factory=set)
     """The texts that contain a needed entity."""
 
-    def add(self, value: Any, node: Node | None, removal: _Removal | None, types: Types, *, depth: int) -> None:
-        """Add a value that remains, or a value in a removal in which entities of `types` are preserved.
+    def add(self, value: Any, node: Node | None, types: Types | None, depth: int) -> None:
+        """Add a value that remains, or with `types` a removed value in which entities of these types are preserved.
 
         Raises `Unreducible` beyond `depth` levels.
         """
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         if type(node) is Omission:
-            self._add_children(value, node, removal, types, depth=depth - 1)
+            self._add_children(value, node, types, depth - 1)
         elif type(node) is Opened:
-            is_unchanged = removal is None and build(value, node) is value
-            self.add(node.value, None if is_unchanged else node.inside.get(0), removal, types, depth=depth - 1)
+            is_unchanged = types is None and build(value, node) is value
+            self.add(node.value, None if is_unchanged else node.inside.get(0), types, depth - 1)
         elif type(node) is Emptied:
-            self.add(value, node.before, removal, types & self.work.rule.preserved[node.step], depth=depth)
-        elif type(node) is Cut and removal is None:
+            self.add(value, node.before, self._preserved(node.step, types), depth)
+        elif type(node) is Cut and types is None:
             self.cuts.append(node)
         else:
-            self._read([], [value], removal, types, depth=depth)
+            self._read([], [value], types, depth)
 
-    def _add_children(self, value: Any, node: Omission, removal: _Removal | None, types: Types, *, depth: int) -> None:
+    def _add_children(self, value: Any, node: Omission, types: Types | None, depth: int) -> None:
         removed, inside = node.removed(value), node.inside
-        is_marked = removal is None and bool(node.versions) and holds_texts(value, node)
+        is_marked = types is None and bool(node.versions) and holds_texts(value, node)
         if is_marked:
             value, inside = [*map(text_of, value)], {key: inside[key] for key in inside if key not in removed}
             self.text_lists.append((value, node))
@@ -144,33 +144,31 @@ class _Overlay:
         for (step, planned), group in groupby(range(len(value)) if type(value) is list else value, group_of):
             if step == 0:
                 continue  # the marker of an earlier pass
-            keys, child, part, types_in_part = [*group], inside.get(planned), removal, types
-            if removal is None and type(child) is Emptied:
-                self._read(keys, [], None, _NONE, depth=depth)
-                step = child.step
-            if step is not None:
-                types_in_part = types & self.work.rule.preserved[step]
-                if removal is None:
-                    part = _Removal(value, node, keys, types_in_part, [], is_marked)
-                    self.removals.append(part)
-            names, items = keys if type(value) is dict else [], [value[key] for key in keys]
-            self._read(names, items if child is None else [], part, types_in_part, depth=depth)
+            keys, child = [*group], inside.get(planned)
+            types_below = types if step is None else self._preserved(step, types)
+            cause = child.step if type(child) is Emptied and step is None else step
+            if types is None and cause is not None:
+                self.removals.append(_Removal(value, node, keys, self._preserved(cause, None), is_marked))
+            items = [value[key] for key in keys]
+            self._read(keys if type(value) is dict else [], items if child is None else [], types_below, depth)
             if child is not None:
-                self.add(items[0], child, part, types_in_part, depth=depth)
+                self.add(items[0], child, types_below, depth)
 
-    def _read(self, keys: list[str], values: list[Any], removal: _Removal | None, types: Types, *, depth: int) -> None:
+    def _preserved(self, step: int, types: Types | None) -> Types:
+        """Return the types that are preserved in what a step removes from a value that remains, or has these types."""
+        preserved = self.work.rule.preserved[step]
+        return preserved if types is None else types & preserved
+
+    def _read(self, keys: Iterable[str], values: Iterable[Any], types: Types | None, depth: int) -> None:
         """Add keys, and everything in values without a plan."""
-        leaves, texts = bool(self.work.references.values), self.remaining
-        if removal is None:
-            if not leaves and not any(self.work.rule.preserved):
+        texts = self.remaining
+        if types is not None:
+            if not types:
                 return
-        elif types or leaves:
             texts = []
-            removal.texts.append((types, texts))
-        else:
-            return
+            self.removed.append((types, texts))
         texts += keys
-        _read(values, texts, depth, leaves and removal is None)
+        _read(values, texts, depth, types is None and bool(self.work.references.values))
 
     def restore(self) -> Restored:
         """Restore all needed values."""
@@ -191,7 +189,7 @@ class _Overlay:
             found, needed = self.work.scans.found.items(), self.needed
             self.texts = {text for text, entities in found for entity in entities if entity.value in needed}
         for removal in self.removals:
-            if self.missing or not all(self.texts.isdisjoint(texts) for _, texts in removal.texts):
+            if self.missing or self.texts:
                 self._restore(removal)
         for texts, node in self.text_lists:
             self._write_marker(texts, node)
@@ -207,14 +205,11 @@ class _Overlay:
     def _find_needed(self, cuts: list[Cut]) -> None:
         """Find the removed entities that are preserved and do not remain, in document order."""
         scans, preserved, needed = self.work.scans, self.work.rule.preserved, self.needed
-        every_text = [texts for removal in self.removals for _, texts in removal.texts]
-        scans.scan(chain((cut.text for cut in cuts if preserved[cut.step]), *every_text))
-        for removal in self.removals:
-            for types, texts in removal.texts:
-                for text in filter(scans.found.__contains__, dict.fromkeys(texts)):
-                    for entity in scans.found[text]:
-                        if entity.type in types:
-                            needed.setdefault(entity.value, entity.type)
+        scans.scan(chain((cut.text for cut in cuts if preserved[cut.step]), *(texts for _, texts in self.removed)))
+        for types, texts in self.removed:
+            for entity in chain.from_iterable(scans.found.get(text, ()) for text in dict.fromkeys(texts)):
+                if entity.type in types:
+                    needed.setdefault(entity.value, entity.type)
         for cut in cuts:
             types = preserved[cut.step]
             _, removed = cut.split(scans.entities(cut.text) if types else ())
@@ -277,7 +272,7 @@ class _Overlay:
     def _plan(self, value: Any, node: Node | None, types: Types) -> Any:
         """Return a plan that keeps only the needed parts of a removed value, None for all of it, or `_NOTHING`."""
         if type(node) is Emptied:
-            return self._plan(value, node.before, types & self.work.rule.preserved[node.step])
+            return self._plan(value, node.before, self._preserved(node.step, types))
         if _is_leaf(value, node):
             values, referenced = self._pop_needed(value, types)
             if not values and not referenced:
@@ -295,9 +290,9 @@ class _Overlay:
         if node is None and self._has_nothing(value):
             return _NOTHING
         node = node if type(node) is Omission else Omission()
-        removed, preserved = node.removed(value), self.work.rule.preserved
+        removed = node.removed(value)
         keys = value if type(value) is dict else range(len(value))
-        rows = ((key, types & preserved[removed[key]] if key in removed else types) for key in keys)
+        rows = ((key, self._preserved(removed[key], types) if key in removed else types) for key in keys)
         return self._thin(value, self._plans(value, node.inside, rows))
 
     def _has_nothing(self, value: Any) -> bool:
