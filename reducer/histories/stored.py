@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from textwrap import shorten
 from typing import Any, NamedTuple, TypeVar
 
@@ -32,6 +32,15 @@ _MAX_KEYS_SHOWN = 100
 _Path = tuple[str | int, ...]
 _Message = tuple[Format, Any]
 _T = TypeVar("_T")
+
+
+class _Messages(NamedTuple):
+    """The messages in a list, or a message outside of lists, whose JSON `raw` is at `path`. Some may be invalid."""
+
+    form: Format
+    path: _Path
+    raw: Raw
+    messages: list[Any]
 
 
 class Key(NamedTuple):
@@ -118,7 +127,7 @@ def returns(
     With `applies`, yield only those that may change and for whose tool it is true. Raises `HistoryError`.
     """
     counts: dict[str, int] = {}
-    for key, found, spans in _read(data, input_format, partial(_locate, applies)):
+    for key, found, spans in _read(data, lambda source: _locate(source, _find_messages(source, input_format), applies)):
         call_id = _text(found.call_id)
         counts[call_id] = nth = counts.get(call_id, 0) + 1
         decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
@@ -143,14 +152,15 @@ def returns(
 def events(data: bytes, input_format: InputFormat = "auto") -> list[Placed]:
     """Return the prompts, responses and tool returns of a stored history in order. Raises `HistoryError`."""
 
-    def read(source: Source, messages: list[_Message]) -> list[Placed]:
+    def read(source: Source) -> list[Placed]:
+        messages = _find_messages(source, input_format)
         found = _said(source, messages)
-        for key, one, spans in _locate(None, source, messages):
+        for key, one, spans in _locate(source, messages):
             content = decode(data[slice(*spans[0])])[0] if spans else None
             found.append(Placed(Returned(content, _text(one.call_id)), key))
         return sorted(found, key=lambda one: one.key)
 
-    return _read(data, input_format, read)
+    return _read(data, read)
 
 
 def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMentions:
@@ -158,7 +168,7 @@ def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMenti
 
     @cache
     def mentions() -> Mentions:
-        said = _read(data, input_format, _said)
+        said = _read(data, lambda source: _said(source, _find_messages(source, input_format)))
         return Mentions([(one.key, one.event) for one in said if isinstance(one.event, Response)])
 
     return lambda key, content: lambda: mentions().after(key, content)
@@ -216,23 +226,26 @@ def _is_same(one: Any, other: Any) -> bool:
     return one is other or (bool(one == other) and (type(one) is str or encode(one) == encode(other)))
 
 
-def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[_Message]], list[_T]]) -> list[_T]:
-    """Return `use(source, messages)`, from a plain source if no other source can read the data."""
+def message_paths(data: bytes) -> list[tuple[Format, _Path]]:
+    """Return the format and the path of each list of messages, and of each message outside of lists, in a JSON text."""
+    return _read(data, lambda source: [(one.form, one.path) for one in _search(source, FORMATS, source.root)])
+
+
+def _read(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
+    """Return `use(source)`, from a plain source if no other source can read the data."""
     try:
         data.isascii() or data.decode()
     except UnicodeDecodeError as error:
         where = located(data, error.start).replace("column", "byte")
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at {where}") from None
     try:
-        source = Source(data)
-        return use(source, _find_messages(source, input_format))
+        return use(Source(data))
     except (MsgspecError, RecursionError):
-        source = Source(data, plain=True)
-        return use(source, _find_messages(source, input_format))
+        return use(Source(data, plain=True))
 
 
 def _locate(
-    applies: Callable[[str], bool] | None, source: Source, messages: list[_Message]
+    source: Source, messages: list[_Message], applies: Callable[[str], bool] | None = None
 ) -> list[tuple[Key, ToolReturn, list[tuple[int, int]]]]:
     """Return the tool returns with their places and the byte offsets of their contents, a text first.
 
@@ -272,18 +285,23 @@ def _find_messages(source: Source, input_format: InputFormat) -> list[_Message]:
     formats = [one for one in FORMATS if one.name == input_format] or FORMATS
     if not memoryview(source.root).nbytes:
         raise HistoryError("empty: expected a list of messages")
-    mark = source.mark(source.root)
-    found = list(_search(source, formats, source.root, ())) if mark in ("[", "{") else []
+    found = list(_search(source, formats, source.root))
+    for one in found:
+        for number, message in enumerate(one.messages):
+            if type(message) is not one.form.message or not one.form.recognises(message, False):
+                raise _not_a_message(source, [one.form], one.raw, (*one.path, number))
     if found:
-        return [(form, message) for form, messages in found for message in messages]
+        return [(one.form, message) for one in found for message in one.messages]
     source.decode(Raw, source.root)
-    if mark == "[":
+    if source.mark(source.root) == "[":
         raise _not_a_message(source, formats, source.root, (0,))
     raise HistoryError(f"not a history: found {_described(source, source.root)}, {_expected(formats)}")
 
 
-def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path) -> Iterator[tuple[Format, list[Any]]]:
-    """Yield each list of messages, each single message and each empty history in a list or object."""
+def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path = ()) -> Iterator[_Messages]:
+    """Yield each list of messages, each message outside of lists and each empty history in a value."""
+    if source.mark(raw) not in ("[", "{"):
+        return
     is_list = source.mark(raw) == "["
     members: dict[Any, Raw] = {} if is_list else source.decode(dict[str, Raw], raw)
     for one in formats:
@@ -294,15 +312,12 @@ def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path) ->
             is_likely = not members.keys().isdisjoint(one.message.__struct_encode_fields__)
             messages = [source.decode(one.message, raw)] if is_likely else []
         if any(type(message) is one.message and one.recognises(message, len(formats) > 1) for message in messages):
-            for number, message in enumerate(messages):
-                if type(message) is not one.message or not one.recognises(message, False):
-                    raise _not_a_message(source, [one], raw, (*path, number))
-            yield one, messages
+            yield _Messages(one, path, raw, messages)
             return
     if is_list:
         members = dict(enumerate(source.decode(list[Raw], raw)))
         if not members and (not path or path[-1] in _LIST_NAMES):
-            yield formats[0], []
+            yield _Messages(formats[0], path, raw, [])
     for key, value in members.items():
         if _may_contain_messages(source, value, (*path, key)):
             yield from _search(source, formats, value, (*path, key))
