@@ -15,7 +15,7 @@ from reducer.engine.protected import Protected, References, Scans
 from reducer.engine.run import Outcome, StepRun, run_once
 from reducer.engine.stability import stabilize
 from reducer.rules import Rule, Ruleset
-from reducer.values import MOST_CHARS, Unreducible
+from reducer.values import MAX_TEXT_CHARS, Unreducible
 
 __all__ = ["Edit", "OnFault", "Outcome", "Protected", "StepRun", "attempt", "prepare", "reduce_content"]
 
@@ -64,8 +64,8 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
     if type(content) is str:
         if rule.when is not None and rule.when.min_chars and len(content) < rule.when.min_chars:
             return Outcome(rule, content, gated=True)
-        if len(content) > MOST_CHARS:
-            raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
+        if len(content) > MAX_TEXT_CHARS:
+            raise Unreducible(f"a text of more than {MAX_TEXT_CHARS:,} characters")
     top = open_return(content)
     if top is None:
         return Outcome(rule, content)

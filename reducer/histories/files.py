@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, Literal, NamedTuple, cast
 
 from reducer.histories.source import BOM
-from reducer.strict_json import loads
+from reducer.values import loads
 
 MAX_LINE = 16 * 1024 * 1024
 """Maximum length of a line in bytes, including its line end. Longer lines are not read."""

@@ -19,8 +19,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import DuplicateKey, distinct
-from reducer.strict_json import as_python_3_11, is_deep
-from reducer.values import escaped
+from reducer.values import as_python_3_11, escaped, is_deep
 
 BOM = b"\xef\xbb\xbf"
 NO_CONTENT = "its content is not a text, list or object"
