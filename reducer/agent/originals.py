@@ -13,7 +13,7 @@ from pydantic_ai.messages import ModelMessage, ToolReturnPart
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import FunctionToolset
 
-from reducer.agent.parts import Reduced
+from reducer.agent.telemetry import Reduced
 from reducer.archive import Archive
 from reducer.archive.archive import owner_of
 from reducer.archive.database import Entry, ReturnId, microseconds

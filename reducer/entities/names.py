@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from reducer.entities.entity import Match
+from reducer.entities.entity import Match, may_start
 from reducer.entities.tokens import SHAPE
 
 _KINDS = {b"a": "threat_actor", b"m": "malware"}
@@ -103,10 +103,8 @@ def names(data: bytes, shape: bytes) -> list[Match]:
             first = _start_of_family_name(data, start - 1, end)
             if first >= 0:
                 found.append((first, -end, "threat_actor", b""))
-        if start and data[start - 1] in _WORD:
-            is_escape = data[start - 1] in b"nrt" and start > 1 and data[start - 2] == 92
-            if not is_escape:
-                continue
+        if not may_start(data, start) or data[start - 1 : start] == b"_":
+            continue
         if families <= index < code_names:
             m = _NUMBERED.match(data, start)
             if m:

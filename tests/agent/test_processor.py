@@ -17,7 +17,7 @@ from pydantic_ai.tools import RunContext
 
 from reducer import Reducer
 from reducer.agent import Archive, history_processor
-from reducer.agent.parts import PartReducer
+from reducer.agent.processor import PartReducer
 from reducer.values import MAX_TEXT_CHARS
 from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, returns, same, script, turns
 from tests.histories.messages import shorter
