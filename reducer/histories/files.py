@@ -39,8 +39,8 @@ _TWO_BYTES = re.compile(rb"[\xc4-\xef]|\\u(?!00)")
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"
-_ZSTD_STEP = 1 << 10
-"""Compressed bytes per call of zstandard, whose output has no bound: at worst, 1 kB becomes 32 MB."""
+_COMPRESSED_STEP = 1 << 10
+"""Compressed bytes to read at once, because the output has no bound: at worst, 1 kB of Zstandard becomes 32 MB."""
 
 
 class CompressedError(ValueError):
@@ -199,52 +199,38 @@ def decompressed(source: Stream) -> Stream:
         head += more
     source.unread(head)
     if head.startswith(_GZIP):
-        return Stream(_gzip_reader(source))
-    if head == _ZSTD or (head[1:] == _SKIPPABLE and head[0] >> 4 == 5):
-        frames = _zstd_frames(source)
-        return Stream(lambda size: next(frames, b""))
-    return source
+        frames = _frames(source, "gzip", lambda: zlib.decompressobj(wbits=31), zlib.error)
+    elif head == _ZSTD or (head[1:] == _SKIPPABLE and head[0] >> 4 == 5):
+        zstandard = _zstandard()
+        decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        frames = _frames(source, "zstd", decompressor.decompressobj, zstandard.ZstdError)
+    else:
+        return source
+    return Stream(lambda size: next(frames, b""))
 
 
-def _gzip_reader(source: Stream) -> Callable[[int], bytes]:
-    file = gzip.GzipFile(fileobj=source, mode="rb")  # type: ignore[call-overload]
+def _frames(source: Stream, kind: str, start: Callable[[], Any], error_type: type[Exception]) -> Iterator[bytes]:
+    """Decompress gzip members or Zstandard frames one by one, because a stream reader accepts a frame that ends early.
 
-    def read(size: int) -> bytes:
-        try:
-            return cast(bytes, file.read1(size))
-        except EOFError:
-            raise _ends_early("gzip", source) from None
-        except (zlib.error, gzip.BadGzipFile) as error:
-            raise _damaged("gzip", source, error) from None
-
-    return read
-
-
-def _zstd_frames(source: Stream) -> Iterator[bytes]:
-    """Decompress Zstandard frames one by one, because the package's stream reader accepts a frame that ends early."""
-    zstandard = _zstandard()
+    `start` returns the decompressor of one frame. Zeros between frames are ignored.
+    """
     frame = None
-    while step := source.read(_ZSTD_STEP):
-        frame = frame or zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+    while step := source.read(_COMPRESSED_STEP):
+        if frame is None and not (step := step.lstrip(b"\0")):
+            continue
+        frame = frame or start()
         try:
             content = frame.decompress(step)
-        except zstandard.ZstdError as error:
-            raise _damaged("zstd", source, error) from None
+        except error_type as error:
+            place = f"at about byte {source.at:,} ({error})"
+            raise CompressedError(f"damaged: the {kind} file cannot be read {place}") from None
         if frame.eof:
             source.unread(frame.unused_data)
             frame = None
         if content:
             yield content
     if frame is not None:
-        raise _ends_early("zstd", source)
-
-
-def _ends_early(kind: str, source: Stream) -> CompressedError:
-    return CompressedError(f"cut short: the {kind} file ends early, at byte {source.at:,}")
-
-
-def _damaged(kind: str, source: Stream, error: Exception) -> CompressedError:
-    return CompressedError(f"damaged: the {kind} file cannot be read at about byte {source.at:,} ({error})")
+        raise CompressedError(f"cut short: the {kind} file ends early, at byte {source.at:,}")
 
 
 def _zstandard() -> Any:

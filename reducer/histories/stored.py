@@ -211,14 +211,11 @@ def _changed_copy(found: Return, new: Any, copy: Any, reduce: Callable[[str, Any
     content = found.content
     if type(copy) is type(content) and _is_same(copy, content):
         return copy if new is content else new
-    separate = reduce(found.tool, copy)
-    is_text_with_value = type(content) is type(new) is str and type(copy) is not str
-    if not is_text_with_value or (separate is copy and new is content):
-        return separate
-    # The two nearly always agree. Decode the original text, which is long, only if they do not.
-    value = copy if new is content else read_json(new)
-    agrees = type(value) is not type(copy) or _is_same(value, separate)
-    return value if not agrees and _is_same(copy, read_json(content)) else separate
+    if type(content) is type(new) is str and type(copy) is not str and _is_same(copy, read_json(content)):
+        value = copy if new is content else read_json(new)
+        if type(value) is type(copy):
+            return value
+    return reduce(found.tool, copy)
 
 
 def _is_same(one: Any, other: Any) -> bool:
