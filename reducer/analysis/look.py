@@ -11,7 +11,7 @@ from reducer.analysis.measures import Reduced, measure
 from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, report_return, tally_of
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
-from reducer.histories import stored
+from reducer.histories import protecting, stored
 from reducer.histories.files import is_heavy, lines_of
 from reducer.rules import Ruleset
 
@@ -85,7 +85,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
             if options.measured:
                 reduced[found.key] = Reduced(found, alone)
             if options.writes and not found.untouched:
-                copies = stored.protecting(reduce, mentions, found.key) if mentions else reduce
+                copies = protecting(reduce, mentions, found.key) if mentions else reduce
                 yield from stored.change_copies(found, outcome.content, copies)
 
     output = stored.splice(data, changes())

@@ -79,7 +79,7 @@ def report_return(history: str, found: Return, outcome: Outcome, *, alone: Outco
 
     If `detailed`, the report lists what each step removed.
     """
-    rule, place = outcome.rule, found.places[0]
+    rule, place = outcome.rule, found.copies[0]
     before = characters(place.content, place.end - place.start)
     after = before if outcome.content is found.content else characters(outcome.content, before)
     after_alone = after if alone is outcome else characters(alone.content, before)

@@ -56,7 +56,7 @@ def compare(new: bytes, old: bytes, first_line: int = 1) -> list[Finding]:
 
 def _contents(data: bytes) -> _Contents:
     try:
-        found = [(copy, one.untouched) for one in returns(data) for copy in one.places]
+        found = [(copy, one.untouched) for one in returns(data) for copy in one.copies]
     except HistoryError:
         return []
     return sorted(found, key=lambda one: one[0].start)

@@ -75,13 +75,13 @@ class Source:
 
     def value(self, raw: Raw | UnsetType) -> Any:
         """Return a decoded value, or None if it is missing or cannot be decoded."""
-        return None if raw is UNSET else decode(self.data[slice(*self.place(raw))])[0]
+        return None if raw is UNSET else decode(self.data[slice(*self.span(raw))])[0]
 
     def mark(self, raw: Raw | UnsetType) -> str:
         """Return the first character of a value, such as `{`, or an empty text if it is missing."""
         return "" if raw is UNSET else chr(memoryview(raw)[0])
 
-    def place(self, raw: Raw) -> tuple[int, int]:
+    def span(self, raw: Raw) -> tuple[int, int]:
         """Return the byte offsets of the start and the end of a value."""
         address, length = _buffer(raw)
         start = address - self._address

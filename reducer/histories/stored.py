@@ -11,8 +11,7 @@ from msgspec import MsgspecError, Raw
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
-from reducer.histories import FindMentions, pydantic_ai, session
-from reducer.histories import protecting as protecting
+from reducer.histories import FindMentions, protecting, pydantic_ai, session
 from reducer.histories.format import Format, Scalar, ToolReturn
 from reducer.histories.source import NO_CONTENT, Source, decode, encode, located
 from reducer.paths.written import path_text
@@ -63,7 +62,7 @@ class Content(NamedTuple):
 
 
 class Return(NamedTuple):
-    """A tool return of a stored history; `places` are its content and further copies of it.
+    """A tool return of a stored history; `copies` are its content and further copies of it.
 
     `nth` counts from 1 among the returns with this call id, because later turns can reuse ids. `untouched` is the
     reason why rules never apply; it is empty if they do.
@@ -73,14 +72,14 @@ class Return(NamedTuple):
     call_id: str
     nth: int
     key: Key
-    places: tuple[Content, ...]
+    copies: tuple[Content, ...]
     untouched: str
     timestamp: str
 
     @property
     def content(self) -> Any:
         """The decoded content."""
-        return self.places[0].content
+        return self.copies[0].content
 
     @property
     def name(self) -> str:
@@ -131,19 +130,19 @@ def returns(
         call_id = _text(found.call_id)
         counts[call_id] = nth = counts.get(call_id, 0) + 1
         decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
-        places = []
+        copies = []
         for start, end in spans:
             piece = data[start:end]
             if piece not in decoded:
                 decoded[piece] = decode(piece)
-            places.append(Content(decoded[piece][0], start, end))
-        why = next((why for _, why in decoded.values() if why), "") if places else NO_CONTENT
+            copies.append(Content(decoded[piece][0], start, end))
+        why = next((why for _, why in decoded.values() if why), "") if copies else NO_CONTENT
         yield Return(
             tool=_text(found.tool),
             call_id=call_id,
             nth=nth,
             key=key,
-            places=tuple(places) or (Content(None, 0, 0),),
+            copies=tuple(copies) or (Content(None, 0, 0),),
             untouched=found.untouched or why,
             timestamp=_text(found.timestamp),
         )
@@ -175,14 +174,14 @@ def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMenti
 
 
 def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
-    """Return the history with new contents at the given places. New content in bytes is already JSON."""
+    """Return the history with new contents in place of the given ones. New content in bytes is already JSON."""
     edits: list[tuple[int, int, bytes]] = []
-    for place, new in changes:
+    for old, new in changes:
         encoded = new if type(new) is bytes else encode(new)
         # `json` decodes 1e400 as infinity, which has no JSON form: keep such a content.
         is_same_json = type(new) in (str, bytes) or b"Infinity" not in encoded
-        if is_same_json or b"Infinity" in data[place.start : place.end]:
-            edits.append((place.start, place.end, encoded))
+        if is_same_json or b"Infinity" in data[old.start : old.end]:
+            edits.append((old.start, old.end, encoded))
     if not edits:
         return data
     pieces: list[bytes] = []
@@ -194,14 +193,14 @@ def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
 
 
 def change_copies(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Content, Any]]:
-    """Yield the places of a return whose content changes, with their new contents; `new` is the reduced content.
+    """Yield the copies in a return that change, with their new contents; `new` is the reduced content of the return.
 
     A copy with the same value, or with the value that the text of the return encodes, changes in the same way. Any
     other copy, such as a shortened text, is reduced separately.
     """
     if new is not found.content:
-        yield found.places[0], new
-    for copy in found.places[1:]:
+        yield found.copies[0], new
+    for copy in found.copies[1:]:
         changed = _changed_copy(found, new, copy.content, reduce)
         if changed is not copy.content:
             yield copy, changed
@@ -244,7 +243,7 @@ def _read(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
 def _locate(
     source: Source, messages: list[_Message], applies: Callable[[str], bool] | None = None
 ) -> list[tuple[Key, ToolReturn, list[tuple[int, int]]]]:
-    """Return the tool returns with their places and the byte offsets of their contents, a text first.
+    """Return the tool returns with their keys and the byte offsets of their copies, a text first.
 
     With `applies`, return only those that may change and for whose tool it is true.
     """
@@ -256,7 +255,7 @@ def _locate(
             nth = counts.get(found.part, 0)
             counts[found.part] = nth + 1
             if applies is None or (not found.untouched and applies(found.tool)):
-                spans = [*map(source.place, found.contents)]
+                spans = [*map(source.span, found.contents)]
                 if len(spans) > 1:
                     spans = [span for span in spans if data[span[0]] in b'"[{'] or spans[:1]
                     # The other copies can be the value that the text encodes.
@@ -322,7 +321,7 @@ def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path = (
 
 def _may_contain_messages(source: Source, raw: Raw, path: _Path) -> bool:
     """Return whether a value may contain messages, without decoding it: keys can contain escapes."""
-    start, end = source.place(raw)
+    start, end = source.span(raw)
     data = source.data
     if data[start] not in b"[{" or len(path) > _MAX_LEVELS:
         return False
@@ -338,7 +337,7 @@ def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: _P
     number = int(path[-1])
     item = source.decode(list[Raw], raw)[number]
     wrapper = f" of `{path_text(path[:-1])}`" if path[1:] else ""
-    where = f"item {number + 1}{wrapper} at {located(source.data, source.place(item)[0])}"
+    where = f"item {number + 1}{wrapper} at {located(source.data, source.span(item)[0])}"
     return HistoryError(
         f"not a history: {where} is not a message: found {_described(source, item)}, {_expected(formats)}"
     )
