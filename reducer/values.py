@@ -33,10 +33,9 @@ _MEDIA = {
     "binary": ("data", "media_type"),
     "uploaded-file": ("file_id", "provider_name"),
 }
-_OPTIONAL_TEXT = frozenset({str, NoneType})
 _MEDIA_FIELDS = {
     "kind": frozenset({str}),
-    **dict.fromkeys(("media_type", "_media_type", "identifier", "_identifier"), _OPTIONAL_TEXT),
+    **dict.fromkeys(("media_type", "_media_type", "identifier", "_identifier"), frozenset({str, NoneType})),
     "vendor_metadata": frozenset({dict, NoneType}),
 }
 
@@ -77,11 +76,9 @@ def as_python_3_11(error: JSONDecodeError) -> JSONDecodeError:
     """
     if not error.msg.startswith("Illegal trailing comma"):
         return error
-    text, at = error.doc, error.pos + 1
-    while text[at] in " \t\n\r":
-        at += 1
-    words = "Expecting value" if text[at] == "]" else "Expecting property name enclosed in double quotes"
-    return JSONDecodeError(words, text, at)
+    rest = error.doc[error.pos + 1 :].lstrip(" \t\n\r")
+    words = "Expecting value" if rest.startswith("]") else "Expecting property name enclosed in double quotes"
+    return JSONDecodeError(words, error.doc, len(error.doc) - len(rest))
 
 
 def is_media(value: Any) -> bool:
@@ -254,10 +251,8 @@ def _json_chars(value: Any, bound: float, depth: int) -> int:
             if count > bound:
                 break
         return count
-    if value is None or value is True:
-        return 4
-    if value is False:
-        return 5
+    if kind is bool or value is None:
+        return 5 if value is False else 4
     if kind is int or kind is float:
         return _number_chars(value)
     stored = shown(value)
