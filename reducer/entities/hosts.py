@@ -187,7 +187,7 @@ def _fits(data: bytes, verdict: int, start: int, end: int) -> bool:
         return False
     if verdict == _UNLESS_CODE:
         return True
-    before = data[start - 1 : start] if start else b""
+    before = data[start - 1 : start]
     if before in (b".", b"$", b"-"):
         return False
     if verdict == _UNLESS_PART:

@@ -149,9 +149,7 @@ def _longest(data: bytes, candidates: list[Match], table: dict[bytes, Name]) -> 
 
 def _is_in_address(data: bytes, start: int, end: int) -> bool:
     """Return whether a name in lower case is part of a path, a host or an address."""
-    before = data[start - 1 : start] if start else b""
-    if before in (b"/", b".", b"-", b"@", b"=", b"%", b"\\"):
+    before, after = data[start - 1 : start], data[end : end + 1]
+    if before in (b"/", b".", b"-", b"@", b"=", b"%", b"\\") or after in (b"/", b"-", b"@", b"=", b"%"):
         return True
-    return data[end : end + 1] in (b"/", b"-", b"@", b"=", b"%") or (
-        data[end : end + 1] == b"." and data[end + 1 : end + 2].isalnum()
-    )
+    return after == b"." and data[end + 1 : end + 2].isalnum()
