@@ -61,7 +61,7 @@ _MAX_BACK = 300  # a domain has at most 253 characters; searching further back w
 _NO_NAME, _NEVER, _ALWAYS, _UNLESS_CODE, _UNLESS_PART, _UNLESS_MEMBER = range(-1, 5)
 
 
-def dotted(data: bytes, mask: bytes) -> list[Match]:
+def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
     """Return the IPv4 addresses and domains of `data`.
 
     `mask` is its translation by MASK, in which spaces replace entities that are already known.

@@ -51,7 +51,7 @@ def hashes(data: bytes, mask: bytes) -> list[Match]:
     return found
 
 
-def numbered(data: bytes, shape: bytes) -> list[Match]:
+def identifiers(data: bytes, shape: bytes) -> list[Match]:
     """Return the CVE numbers and the ATT&CK tactics (TA0043), techniques (T1059) and sub-techniques (T1059.001).
 
     `shape` is the translation of `data` by SHAPE.

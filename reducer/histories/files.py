@@ -26,10 +26,10 @@ _LINES_ENDINGS = tuple(ending + compressed for ending in (".jsonl", ".ndjson") f
 ENDINGS = (".json", ".json.gz", ".json.zst", *_LINES_ENDINGS)
 """Endings of the names of files that may contain histories."""
 
-_PIECE = 2 * 1024 * 1024
+_MIN_PIECE = 2 * 1024 * 1024
 """Minimum bytes of a piece: small enough to keep several in memory, large enough to compress each separately."""
 _STEP = 1 << 18
-_LIGHT = 4 * 1024 * 1024
+_MAX_LIGHT = 4 * 1024 * 1024
 """Up to this many bytes, no line needs too much memory."""
 _MAX_MEMORY = 225_000_000
 """Bytes of memory that a line may need; a process needs another 60 MB."""
@@ -48,9 +48,9 @@ class CompressedError(ValueError):
 
 
 class Stream:
-    """Bytes that are read once, with a look ahead. `source(size)` returns about `size` bytes, and none only at the end.
+    """Bytes that are read once, and that can be unread. `at` is the number of bytes read.
 
-    `at` is the number of bytes read.
+    `source(size)` returns about `size` bytes, and none only at the end.
     """
 
     def __init__(self, source: Callable[[int], bytes]) -> None:
@@ -131,7 +131,7 @@ def _is_structure(line: bytes) -> bool:
 def pieces(stream: Stream) -> Iterator[Piece]:
     """Split a stream into pieces. The split depends only on the bytes, and the joined pieces are the stream.
 
-    A piece of whole lines ends with the first line end at or after `_PIECE` bytes, before a long line, or at the end.
+    A piece of whole lines ends with the first line end at or after `_MIN_PIECE` bytes, before a long line, or at the end.
     """
     lines: list[bytes] = []
     size = 0
@@ -140,11 +140,11 @@ def pieces(stream: Stream) -> Iterator[Piece]:
         if not is_long:
             lines.append(line)
             size += len(line)
-        if lines and (is_long or size >= _PIECE):
+        if lines and (is_long or size >= _MIN_PIECE):
             yield Piece(b"".join(lines), False, True)
             lines, size = [], 0
         while is_long:
-            more = b"" if line.endswith(b"\n") else stream.readline(_PIECE)
+            more = b"" if line.endswith(b"\n") else stream.readline(_MIN_PIECE)
             yield Piece(line, True, not more)
             line, is_long = more, bool(more)
     if lines:
@@ -167,7 +167,7 @@ def is_heavy(line: bytes) -> bool:
     Measured on lines of 16 MB: each byte needs 3 bytes, or 8 or 18 if the widest character has two or four bytes; an
     object or list needs 200 bytes, a key with its value 190, and another value 60.
     """
-    if len(line) <= _LIGHT:
+    if len(line) <= _MAX_LIGHT:
         return False
     width = 1
     if not line.isascii() or b"\\u" in line:

@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 Severity = Literal["error", "warning"]
 
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}:,]|[^] \t\n\r"[{}:,]+', re.DOTALL)
-_LONGEST = 60
+_MAX_CHARS = 60
 
 
 class Code(NamedTuple):
@@ -111,5 +111,5 @@ def described(value: Any) -> str:
 
 def short(value: Any) -> str:
     """Return a scalar as JSON, shortened to 60 characters."""
-    text = json.dumps(value[: _LONGEST + 1] if isinstance(value, str) else value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    text = json.dumps(value[: _MAX_CHARS + 1] if isinstance(value, str) else value, ensure_ascii=False)
+    return text if len(text) <= _MAX_CHARS else f"{text[: _MAX_CHARS - 1]}…"

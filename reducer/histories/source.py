@@ -157,7 +157,7 @@ def position(data: bytes, at: int) -> tuple[int, int]:
     return data.count(b"\n", 0, at) + 1, len(data[start:at].decode(errors="replace")) + 1
 
 
-def located(data: bytes, at: int) -> str:
+def line_and_column(data: bytes, at: int) -> str:
     """Describe a byte offset by its line and column."""
     line, column = position(data, at)
     return f"line {line}, column {column}"
@@ -167,9 +167,9 @@ def _fault(data: bytes, error: JSONDecodeError) -> HistoryError:
     rest = error.doc[error.pos : error.pos + 12].strip(" \t\n\r")
     in_escape = error.msg.startswith("Invalid \\") and '"' not in error.doc[error.pos + 1 :]
     if error.msg.startswith("Unterminated") or in_escape or any(word.startswith(rest) for word in _WORDS):
-        return HistoryError(f"cut off: the text ends at {located(data, len(data))}, in the middle of a history")
+        return HistoryError(f"cut off: the text ends at {line_and_column(data, len(data))}, in the middle of a history")
     message = error.msg.removesuffix(" at").removesuffix(" starting").removesuffix(": ")
-    return HistoryError(f"not JSON: {message} at {located(data, error.pos)}")
+    return HistoryError(f"not JSON: {message} at {line_and_column(data, error.pos)}")
 
 
 _strict = json.JSONDecoder(object_pairs_hook=distinct).decode

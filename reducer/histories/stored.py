@@ -13,7 +13,7 @@ from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
 from reducer.histories import FindMentions, protecting, pydantic_ai, session
 from reducer.histories.format import Format, Scalar, ToolReturn
-from reducer.histories.source import NO_CONTENT, Source, decode, encode, located
+from reducer.histories.source import NO_CONTENT, Source, decode, encode, line_and_column
 from reducer.paths.written import path_text
 from reducer.references import Event, Mentions, Response, Returned
 
@@ -126,7 +126,9 @@ def returns(
     With `applies`, yield only those that may change and for whose tool it is true. Raises `HistoryError`.
     """
     counts: dict[str, int] = {}
-    for key, found, spans in _read(data, lambda source: _locate(source, _find_messages(source, input_format), applies)):
+    for key, found, spans in _read(
+        data, lambda source: _find_returns(source, _find_messages(source, input_format), applies)
+    ):
         call_id = _text(found.call_id)
         counts[call_id] = nth = counts.get(call_id, 0) + 1
         decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
@@ -154,7 +156,7 @@ def events(data: bytes, input_format: InputFormat = "auto") -> list[Placed]:
     def read(source: Source) -> list[Placed]:
         messages = _find_messages(source, input_format)
         found = _said(source, messages)
-        for key, one, spans in _locate(source, messages):
+        for key, one, spans in _find_returns(source, messages):
             content = decode(data[slice(*spans[0])])[0] if spans else None
             found.append(Placed(Returned(content, _text(one.call_id)), key))
         return sorted(found, key=lambda one: one.key)
@@ -232,7 +234,7 @@ def _read(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
     try:
         data.isascii() or data.decode()
     except UnicodeDecodeError as error:
-        where = located(data, error.start).replace("column", "byte")
+        where = line_and_column(data, error.start).replace("column", "byte")
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at {where}") from None
     try:
         return use(Source(data))
@@ -240,7 +242,7 @@ def _read(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
         return use(Source(data, plain=True))
 
 
-def _locate(
+def _find_returns(
     source: Source, messages: list[_Message], applies: Callable[[str], bool] | None = None
 ) -> list[tuple[Key, ToolReturn, list[tuple[int, int]]]]:
     """Return the tool returns with their keys and the byte offsets of their copies, a text first.
@@ -337,7 +339,7 @@ def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: _P
     number = int(path[-1])
     item = source.decode(list[Raw], raw)[number]
     wrapper = f" of `{path_text(path[:-1])}`" if path[1:] else ""
-    where = f"item {number + 1}{wrapper} at {located(source.data, source.span(item)[0])}"
+    where = f"item {number + 1}{wrapper} at {line_and_column(source.data, source.span(item)[0])}"
     return HistoryError(
         f"not a history: {where} is not a message: found {_described(source, item)}, {_expected(formats)}"
     )
