@@ -131,7 +131,8 @@ def _is_structure(line: bytes) -> bool:
 def pieces(stream: Stream) -> Iterator[Piece]:
     """Split a stream into pieces. The split depends only on the bytes, and the joined pieces are the stream.
 
-    A piece of whole lines ends with the first line end at or after `_MIN_PIECE` bytes, before a long line, or at the end.
+    A piece of whole lines ends with the first line end at or after `_MIN_PIECE` bytes, before a long line or at the
+    end of the stream.
     """
     lines: list[bytes] = []
     size = 0

@@ -126,9 +126,8 @@ def returns(
     With `applies`, yield only those that may change and for whose tool it is true. Raises `HistoryError`.
     """
     counts: dict[str, int] = {}
-    for key, found, spans in _read(
-        data, lambda source: _find_returns(source, _find_messages(source, input_format), applies)
-    ):
+    located = _read(data, lambda source: _find_returns(source, _find_messages(source, input_format), applies))
+    for key, found, spans in located:
         call_id = _text(found.call_id)
         counts[call_id] = nth = counts.get(call_id, 0) + 1
         decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
@@ -249,7 +248,7 @@ def _find_returns(
 
     With `applies`, return only those that may change and for whose tool it is true.
     """
-    placed = []
+    located = []
     data = source.data
     for number, (form, message) in enumerate(messages):
         counts: dict[int, int] = {}
@@ -262,8 +261,8 @@ def _find_returns(
                     spans = [span for span in spans if data[span[0]] in b'"[{'] or spans[:1]
                     # The other copies can be the value that the text encodes.
                     spans.sort(key=lambda span: data[span[0]] != ord('"'))
-                placed.append((Key(number, found.part, nth), found, spans))
-    return placed
+                located.append((Key(number, found.part, nth), found, spans))
+    return located
 
 
 def _said(source: Source, messages: list[_Message]) -> list[Placed]:
