@@ -35,8 +35,7 @@ from reducer.cli.screen import (
 )
 from reducer.histories.against import compare
 from reducer.histories.files import MAX_LINE, is_heavy
-from reducer.histories.findings import CODES, Finding
-from reducer.histories.validate import check
+from reducer.histories.validate import CODES, Finding, check
 from reducer.paths.written import path_text
 
 _MAX_FINDINGS = 20

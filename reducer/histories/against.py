@@ -9,9 +9,9 @@ from typing import Any
 
 from reducer.errors import HistoryError
 from reducer.formats import decode, parse
-from reducer.histories.findings import Finding, Path, described, locate, short, values
 from reducer.histories.source import encode
-from reducer.histories.stored import Content, returns
+from reducer.histories.stored import Content, Path, returns
+from reducer.histories.validate import Finding, described, locate, short, values
 from reducer.values import Unreducible, chars
 
 _MARKER = re.compile(r" ?…\[([1-9]\d{0,15}) more characters(?=\]|; mentions )", re.ASCII)

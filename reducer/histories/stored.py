@@ -28,7 +28,9 @@ _LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", 
 """Keys of a wrapper under which an empty list is also a history."""
 _MAX_KEYS_SHOWN = 100
 
-_Path = tuple[str | int, ...]
+Path = tuple[str | int, ...]
+"""The keys and indexes that lead from the outermost value to a place."""
+
 _Message = tuple[Format, Any]
 _T = TypeVar("_T")
 
@@ -37,7 +39,7 @@ class _Messages(NamedTuple):
     """The messages in a list, or a message outside of lists, whose JSON `raw` is at `path`. Some may be invalid."""
 
     form: Format
-    path: _Path
+    path: Path
     raw: Raw
     messages: list[Any]
 
@@ -223,7 +225,7 @@ def _is_same(one: Any, other: Any) -> bool:
     return one is other or (bool(one == other) and (type(one) is str or encode(one) == encode(other)))
 
 
-def message_paths(data: bytes) -> list[tuple[Format, _Path]]:
+def message_paths(data: bytes) -> list[tuple[Format, Path]]:
     """Return the format and the path of each list of messages, and of each message outside of lists, in a JSON text."""
     return _read(data, lambda source: [(one.form, one.path) for one in _search(source, FORMATS, source.root)])
 
@@ -295,7 +297,7 @@ def _find_messages(source: Source, input_format: InputFormat) -> list[_Message]:
     raise HistoryError(f"not a history: found {_described(source, source.root)}, {_expected(formats)}")
 
 
-def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path = ()) -> Iterator[_Messages]:
+def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()) -> Iterator[_Messages]:
     """Yield each list of messages, each message outside of lists and each empty history in a value."""
     if source.mark(raw) not in ("[", "{"):
         return
@@ -320,7 +322,7 @@ def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path = (
             yield from _search(source, formats, value, (*path, key))
 
 
-def _may_contain_messages(source: Source, raw: Raw, path: _Path) -> bool:
+def _may_contain_messages(source: Source, raw: Raw, path: Path) -> bool:
     """Return whether a value may contain messages, without decoding it: keys can contain escapes."""
     start, end = source.span(raw)
     data = source.data
@@ -333,7 +335,7 @@ def _expected(formats: Sequence[Format]) -> str:
     return f"expected {', or '.join(one.expected for one in formats)}"
 
 
-def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: _Path) -> HistoryError:
+def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> HistoryError:
     """Return the error for the item at `path` of the list `raw`."""
     number = int(path[-1])
     item = source.decode(list[Raw], raw)[number]

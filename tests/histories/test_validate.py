@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from reducer.histories.findings import CODES, Finding, described
-from reducer.histories.validate import check
+from reducer.histories.validate import CODES, Finding, check, described
 from reducer.paths.written import path_text
 from tests.histories.messages import (
     HISTORY,

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from reducer import Reducer
 from reducer.engine import reduce_content
 from reducer.histories.against import check_content, compare
-from reducer.histories.findings import Finding
 from reducer.histories.stored import reduce_json
+from reducer.histories.validate import Finding
 from reducer.paths.written import path_text
 from reducer.rules import compile_rules
 from tests.helpers import RULES
