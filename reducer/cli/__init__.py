@@ -72,16 +72,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _nearest(error: OSError) -> str:
     """Suggest a verb, or a file in the same folder, for a name that does not exist."""
-    name = error.filename
-    if not isinstance(error, FileNotFoundError) or not isinstance(name, str):
-        return ""
-    folder, _ = os.path.split(name)
-    with suppress(OSError):
-        files = [os.path.join(folder, file) for file in os.listdir(folder or ".")]
-        if near := get_close_matches(name, VERBS, 1):
-            return f"; did you mean the verb `{near[0]}`?"
-        if near := get_close_matches(name, files, 1):
-            return f"; did you mean {near[0]}?"
+    if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
+        with suppress(OSError):
+            folder = os.path.dirname(error.filename)
+            files = [os.path.join(folder, name) for name in os.listdir(folder or ".")]
+            for near in get_close_matches(error.filename, [*VERBS, *files], 1):
+                return f"; did you mean {'the verb ' if near in VERBS else ''}`{near}`?"
     return ""
 
 

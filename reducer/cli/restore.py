@@ -50,18 +50,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def _restore_file(source: Source, file: Path | None, restore_history: Callable[[bytes], Restored]) -> int:
     """Restore one file, and return the number of returns that stay reduced. Raises `CommandError`."""
-    line = count = unrestored = size = 0
+    count = unrestored = size = 0
     with open_target(file) as target:
         for chunk in read_chunks(source):
             restored = list(_restored(source, chunk, restore_history))
-            for number, one in enumerate(restored, line + 1):
+            for number, one in enumerate(restored, chunk.number):
                 count += one.restored
                 unrestored += len(one.unrestored)
-                where = f"{source.name}:{number}" if chunk.kind == "lines" else source.name
+                where = f"{source.name}:{number}" if number else source.name
                 for entry, why in one.unrestored:
                     call = f"{entry.tool} {entry.call_id}#{entry.nth}"
                     say(f"{where}: message {entry.key.message + 1}, {call}: not restored: {why}")
-            line += chunk.content.count(b"\n")
             size += target.write(compressed(b"\n".join(one.history for one in restored), file))
     written = "" if file is None else f"wrote {file}, {size:,} bytes: "
     say(f"{written}restored {counted(count, 'return')}, {unrestored:,} not restored")

@@ -93,8 +93,9 @@ def _try(options: Namespace) -> Results:
         print_json({"version": 1, "answers": [{"name": name, **content_as_json(entry)} for name, entry in results]})
     elif options.format == "result":
         for _, entry in results:
-            content = entry.content
-            print(content if type(content) is str else json.dumps(content, ensure_ascii=False, indent=1))
+            is_text = type(entry.content) is str
+            text = entry.content if is_text else json.dumps(entry.content, ensure_ascii=False, indent=1)
+            print(visible(text, "\n\t") if sys.stdout.isatty() else text)
     else:
         _print(results, is_short=options.format == "text")
     return results

@@ -15,9 +15,6 @@ from reducer.cli.screen import fields_of, plain, print_json
 VERSION = 3
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
 
-_NOT_LISTED = ("before", "after", "rule", "steps", "content", "entities", "lost_entities", "place")
-"""Fields of an `Explanation` that the report writes in another form, or that only single contents have."""
-
 
 def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
     """Write the report as JSON."""
@@ -68,7 +65,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
 def return_as_json(entry: Explanation) -> dict[str, Any]:
     """Return what a rule did to one return as plain JSON values."""
     return {
-        **fields_of(entry, *_NOT_LISTED),
+        **fields_of(entry, "before", "after", "rule", "steps", "content", "entities", "lost_entities", "place"),
         "rule": entry.rule.file if entry.rule else None,
         "characters": _characters(entry.before, entry.after),
         "steps": [_step(step) for step in entry.steps],
