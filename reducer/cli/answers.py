@@ -32,10 +32,7 @@ class Answer:
 
 
 def each_answer(names: Sequence[str], tool: str | None, call: str | None = None) -> Iterator[Answer]:
-    """Yield the answers that `--tool` and `--call` select in histories and samples.
-
-    Raises `CommandError`, also if there are no answers.
-    """
+    """Yield the answers that `--tool` and `--call` select, at least one. Raises `CommandError` and OSError."""
     selection = Selection(tool, call)
     is_found = False
     for source in find_sources(names):

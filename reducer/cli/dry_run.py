@@ -68,10 +68,7 @@ class _Run:
 
 
 def dry_run(options: Namespace) -> tuple[int, Report]:
-    """Reduce histories, write them to `--output`, and print the report. Return the exit code and the report.
-
-    Raises `CommandError`, `ArchiveError` and OSError.
-    """
+    """Reduce, write and report histories; return the exit code and the report. Raises `CommandError` and OSError."""
     run = _prepare(options)
     # With the reduced history on standard output, the report goes to standard error.
     stream = sys.stderr if options.output == "-" else sys.stdout
@@ -99,7 +96,7 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
 
 
 def _prepare(options: Namespace) -> _Run:
-    """Load the rules, and find the inputs and outputs. Raises `CommandError`, `ArchiveError` and OSError."""
+    """Load the rules, and find the inputs and outputs. Raises `CommandError` and OSError."""
     output, archive = options.output, options.archive
     if output is not None and output.endswith(".html"):
         page = f"write the page with `--format html > {output}`"
@@ -293,10 +290,7 @@ def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
 
 
 def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | None, options: Namespace) -> _Result:
-    """Reduce one chunk of the source `name` for the output `target`.
-
-    Raises `HistoryError` if the chunk cannot be read, and `CommandError` if its originals cannot be archived.
-    """
+    """Reduce a chunk of the source `name` for the output `target`. Raises `HistoryError`, `CommandError` and OSError."""
     selection = Selection(options.tool, options.call)
     look_options = LookOptions(
         None if selection.is_everything else selection.matches,
@@ -324,10 +318,7 @@ def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | No
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:
-    """Store the originals of all returns that differ between a chunk and its output.
-
-    Raises `CommandError` and `ArchiveError`.
-    """
+    """Store the originals of returns that differ between a chunk and its output. Raises `CommandError` and OSError."""
     from reducer.archive import Archive  # SQLite takes time to import
     from reducer.archive.histories import entries_between
 

@@ -102,10 +102,7 @@ def _original(name: str, source: Source) -> Source:
 
 
 def _check(source: Source, original: Source | None, advance: Advance) -> tuple[int, list[Finding]]:
-    """Check a source, and that it is a reduction of the `original` if there is one.
-
-    Return the number of histories and the findings. Raises `CommandError`.
-    """
+    """Check a source against its `original`; return the number of histories and the findings. Raises `CommandError`."""
     findings: list[Finding] = []
     histories = last = 0
     for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):

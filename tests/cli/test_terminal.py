@@ -104,7 +104,9 @@ def test_names_cannot_steer_the_terminal(folder: Path) -> None:
         assert "\u202e" not in text
     (folder / "x.txt").write_text("a\x1b[2J\u202eb")
     for format in ("text", "diff", "result"):
-        assert {"\x1b", "\u202e"}.isdisjoint(on_terminal("try", "lookup.yaml", "x.txt", "--format", format, NO_COLOR="1"))
+        assert {"\x1b", "\u202e"}.isdisjoint(
+            on_terminal("try", "lookup.yaml", "x.txt", "--format", format, NO_COLOR="1")
+        )
 
 
 def test_a_closed_pipe_is_not_an_error(folder: Path) -> None:
