@@ -290,7 +290,7 @@ def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
 
 
 def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | None, options: Namespace) -> _Result:
-    """Reduce a chunk of the source `name` for the output `target`. Raises `HistoryError`, `CommandError` and OSError."""
+    """Reduce a chunk of the source `name` for `target`. Raises `HistoryError`, `CommandError` and OSError."""
     selection = Selection(options.tool, options.call)
     look_options = LookOptions(
         None if selection.is_everything else selection.matches,
