@@ -82,18 +82,14 @@ def _values(text: str) -> list[tuple[str, Any]]:
     return [] if any(type(value) is str for _, value in values) else values
 
 
-def _texts(value: Any) -> Iterator[tuple[Sequence[Token], str]]:
-    """Yield every text in a JSON value with its path, each key before its value. Deep values need no recursion."""
-    waiting: list[tuple[tuple[Token, ...], Any]] = [((), value)]
-    while waiting:
-        place, item = waiting.pop()
-        if type(item) is str:
-            yield place, item
-        elif type(item) is list:
-            waiting.extend(((*place, index), inner) for index, inner in reversed(list(enumerate(item))))
-        elif type(item) is dict:
-            for key, inner in reversed(item.items()):
-                waiting += [((*place, key), inner), ((*place, key), key)]
+def _texts(value: Any, place: tuple[Token, ...] = ()) -> Iterator[tuple[Sequence[Token], str]]:
+    """Yield every text in a JSON value with its path, each key before its value."""
+    if type(value) is str:
+        yield place, value
+    for key, inner in value.items() if type(value) is dict else enumerate(value) if type(value) is list else ():
+        if type(key) is str:
+            yield (*place, key), key
+        yield from _texts(inner, (*place, key))
 
 
 def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
