@@ -66,9 +66,6 @@ Advance = Callable[[Source, int], object]
 """Takes a source and the number of bytes read from it so far."""
 
 
-Kind = Literal["history", "lines", "long line", "rest"]
-
-
 class Chunk(NamedTuple):
     """A part of a source: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
 
@@ -76,7 +73,7 @@ class Chunk(NamedTuple):
     number of bytes read from the file so far, before decompression.
     """
 
-    kind: Kind
+    kind: Literal["history", "lines", "long line", "rest"]
     number: int
     content: bytes
     position: int
@@ -99,8 +96,9 @@ def read_chunks(source: Source) -> Iterator[Chunk]:
                 return
             parts, number, was_open = pieces(stream), 1, False
             for piece in chain([next(parts, Piece(b"", False, True))], parts):
-                kind: Kind = "rest" if was_open else "long line" if piece.long else "lines"
-                yield Chunk(kind, number, piece.content, stored.at)
+                yield Chunk(
+                    "rest" if was_open else "long line" if piece.long else "lines", number, piece.content, stored.at
+                )
                 number, was_open = number + piece.content.count(b"\n"), not piece.ends
     except (CompressedError, OSError) as error:
         raise CommandError(f"{source.name}: {reason(error)}") from None
