@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Format, Scalar, ToolReturn, called, objects
+from reducer.histories.format import Format, Scalar, ToolReturn, objects, tool_call
 from reducer.histories.source import Source
 from reducer.references import Call, Prompt, Response
 
@@ -164,7 +164,7 @@ def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
     return one.tool, bytes(one.contents[0])
 
 
-def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
+def _events(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
     written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
     text = str(source.value(next(written, UNSET)) or "")
     if message.role != "assistant":
@@ -180,7 +180,7 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
     for index, (number, part) in enumerate([*parts, *older]):
         if isinstance(part.text, str) and index < len(parts):
             texts.append(part.text)
-        tools = [called(tool.name, tool.arguments, tool.id, source) for tool in objects(part.tools, Tool)]
+        tools = [tool_call(tool.name, tool.arguments, tool.id, source) for tool in objects(part.tools, Tool)]
         calls += [call for call in tools if call.id not in call_ids]
         call_ids.update(call.id for call in tools if call.id)
         if _has_results(part) and (texts or calls):
@@ -197,5 +197,5 @@ FORMAT = Format(
     message=Message,
     recognises=_recognises,
     returns=_returns,
-    said=_said,
+    events=_events,
 )
