@@ -67,9 +67,11 @@ def rules_error(problems: Sequence[Diagnostic], name: str, done: str) -> Command
 
 
 def files_read(given: Sequence[str], *, use_local: bool = True) -> Iterator[Path]:
-    """Yield the rule files that `choose_rules` returns, and the word lists and samples that they name."""
+    """Yield the rule files that `choose_rules` returns, the word lists and samples that they name, and `samples/`."""
     files = choose_rules(given, use_local=use_local).files
     yield from files
+    for folder in {rule.parent / "samples" for rule in files}:
+        yield from folder.glob("*.json")
     for rule in files:
         words = set(_WORD.findall(read_file(rule, MAX_RULE_BYTES).decode(errors="replace")))
         yield from (file for word in words if (file := rule.parent / word).is_file())
