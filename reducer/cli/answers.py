@@ -43,12 +43,13 @@ def each_answer(names: Sequence[str], tool: str | None, call: str | None = None)
             yield Answer(source.name, tool or "", "", _sample(source.name, data))
         for number, history in enumerate(histories, 1):
             try:
-                entries = [entry for entry in returns(history) if not entry.untouched and selection.matches(entry)]
+                for entry in returns(history):
+                    if not entry.untouched and selection.matches(entry):
+                        is_found = True
+                        yield Answer(source.name, entry.tool, entry.name, entry.content)
             except HistoryError as error:
                 name = f"{source.name}:{number}" if len(histories) > 1 else source.name
                 raise CommandError(f"{name}: {error}") from None
-            is_found = is_found or bool(entries)
-            yield from (Answer(source.name, entry.tool, entry.name, entry.content) for entry in entries)
     if not is_found:
         raise selection.nothing_found()
 

@@ -20,7 +20,7 @@ from itertools import chain, groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, NoReturn
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
@@ -80,9 +80,9 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     with files.progress(() if run.show and stream.isatty() else run.sources) as advance:
         _reduce_sources(run, advance)
     report = run.report
+    if not (report.histories or run.errors):
+        raise CommandError(f"no history in {', '.join(options.histories)}")
     if not report.histories:
-        if not run.errors:
-            raise CommandError(f"no history in {', '.join(options.histories)}")
         return 2, report
     needs = attention(report)
     _PRINT[options.format](report, needs, stream, options.cache_prices)
@@ -102,7 +102,8 @@ def _prepare(options: Namespace) -> _Run:
         page = f"write the page with `--format html > {output}`"
         raise CommandError(f"--output {output}: writes the reduced history; {page}")
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
-    ruleset = load(chosen)
+    _ruleset.cache_clear()  # with --watch, the files are different now
+    ruleset = _ruleset(chosen)
     sources = files.find_sources(options.histories)
     outputs = files.targets(output, sources, chosen.files) if output is not None else {}
     if archive is not None:
@@ -158,7 +159,6 @@ def _below(minimums: dict[str, float], result: Report) -> Iterator[str]:
 def _reduce_sources(run: _Run, advance: Advance) -> None:
     """Reduce all sources, and report those that cannot be read. Raises `CommandError` if writing fails."""
     skipped: list[str] = []
-    gc.freeze()  # the collection of garbage after each chunk skips the rules
     try:
         with closing(_calls_ahead(run)) as calls:
             for source, of_source in groupby(calls, key=itemgetter(0)):
@@ -228,14 +228,13 @@ def _calls_ahead(run: _Run) -> Generator[_Call]:
 
 def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
     for source in run.sources:
-        chunk_options: dict[str, Any] = {"name": source.name, "target": run.targets.get(source), "options": run.options}
+        target = run.targets.get(source)
         try:
             for chunk in _chunks(source, run.options):
+                call = partial(reduce_chunk, chunk, run.rules, name=source.name, target=target, options=run.options)
                 # Detailed results contain rules, which cannot be sent to another process.
-                call: Callable[[], _Result] = partial(reduce_chunk, chunk, run.report.ruleset, **chunk_options)
-                if pool is not None and not _is_detailed(run.options, chunk):
-                    call = pool.submit(_reduce_in_worker, chunk, run.rules, chunk_options).result
-                yield source, chunk.position, call
+                executor = None if _is_detailed(run.options, chunk) else pool
+                yield source, chunk.position, executor.submit(call).result if executor else call
         except CommandError as error:
             yield source, 0, partial(_refuse, str(error))
 
@@ -248,7 +247,7 @@ def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
     first = next(chunks)
     if as_history(source.name, first.content, options.tool) is first.content:
         return chain([first], chunks)
-    data = b"".join(chunk.content for chunk in chain([first], chunks))
+    data = first.content + b"".join(chunk.content for chunk in chunks)
     return iter([Chunk("history", 0, as_history(source.name, data, options.tool), first.position)])
 
 
@@ -261,26 +260,22 @@ def _refuse(message: str) -> NoReturn:
 
 def _start_worker() -> None:
     """Prepare a worker process: ignore Ctrl-C, which the main process handles, and exit with the main process."""
+
+    def exit_with_parent() -> None:
+        if (parent := parent_process()) is not None:
+            parent.join()
+            os._exit(1)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _reduce_in_worker(chunk: Chunk, rules: Chosen, chunk_options: dict[str, Any]) -> _Result:
-    return reduce_chunk(chunk, _ruleset(rules), **chunk_options)
+    threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
 @cache
 def _ruleset(rules: Chosen) -> Ruleset:
+    """Load rules once in each process. Raises `CommandError` and OSError."""
     ruleset = load(rules)
     prepare(ruleset)
-    gc.freeze()
+    gc.freeze()  # the collection of garbage after each chunk skips the rules
     return ruleset
 
 
@@ -289,8 +284,9 @@ def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
     return bool(options.format == "diff" or (options.format == "json" and chunk.kind == "history"))
 
 
-def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | None, options: Namespace) -> _Result:
+def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None, options: Namespace) -> _Result:
     """Reduce a chunk of the source `name` for `target`. Raises `HistoryError`, `CommandError` and OSError."""
+    ruleset = _ruleset(rules)
     selection = Selection(options.tool, options.call)
     look_options = LookOptions(
         None if selection.is_everything else selection.matches,

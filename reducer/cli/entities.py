@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("entities", __doc__, formats=("table", "jsonl"))
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
-    add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; can be repeated")
+    add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; repeatable")
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="also use the types that rules define")
     add("--refang", action="store_true", help="show refanged values in the table (JSON lines have both)")
     options = parse(reader, arguments)
@@ -58,28 +58,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
-    """Yield the entities of a file with their positions: `line:column` in a text, a path in JSON, or `line:path`."""
+    """Yield the entities of a file with their positions: a path in JSON and JSON lines, `line:column` in a text."""
     data = source.read()
     # Bytes that are not UTF-8 contain no entities, but entities may be next to them.
     text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
-    values = _values(text)
-    for number, value in values:
-        for place, leaf in _texts(value):
-            yield from ((entity, source.name, f"{number}{path_text(place)}") for entity in scan(leaf))
+    value = decode(text)
+    for place, leaf in _texts(value) if type(value) is not str else ():
+        yield from ((entity, source.name, path_text(place)) for entity in scan(leaf))
     line, begin = 1, 0
-    for entity in () if values else scan(text):
+    for entity in scan(text) if type(value) is str else ():
         line += text.count("\n", begin, entity.start)
         begin = entity.start
         yield entity, source.name, f"{line}:{begin - text.rfind(chr(10), 0, begin)}"
-
-
-def _values(text: str) -> list[tuple[str, Any]]:
-    """Return the value of JSON, or the values of JSON lines with `line:` prefixes, or nothing for other text."""
-    value = decode(text)
-    if type(value) is not str:
-        return [("", value)]
-    values = [(f"{number}:", decode(line)) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    return [] if any(type(value) is str for _, value in values) else values
 
 
 def _texts(value: Any, place: tuple[Token, ...] = ()) -> Iterator[tuple[Sequence[Token], str]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -180,7 +180,8 @@ class Selection:
     def add(self, other: Selection) -> None:
         """Add the names that another selection collected."""
         for mine, theirs in ((self.tools, other.tools), (self.calls, other.calls)):
-            mine.update(islice(theirs.items(), max(0, _MAX_NAMES - len(mine))))
+            if len(mine) < _MAX_NAMES:
+                mine.update(theirs)
 
     def nothing_found(self) -> CommandError:
         """Return the error to report if no tool return matches."""

@@ -109,8 +109,9 @@ def _excerpt(content: object, width: int) -> list[str]:
 
     text = opened(content)
     if type(text) is not str:
-        limits = {"max_length": _MAX_ITEMS, "max_depth": _MAX_LEVELS, "max_string": width}
-        text = pretty_repr(text, max_width=width, indent_size=2, **limits)
+        text = pretty_repr(
+            text, max_width=width, indent_size=2, max_length=_MAX_ITEMS, max_depth=_MAX_LEVELS, max_string=width
+        )
     lines = text[:_MAX_TEXT].splitlines()
     is_cut = len(text) > _MAX_TEXT or len(lines) > _MAX_LINES
     return [*lines[:_MAX_LINES], *["… `--format result` shows everything"] * is_cut]

@@ -37,7 +37,7 @@ _Section = tuple[str, Sequence[str]]
 
 def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
     """Print the table, what the rules cost if that was measured, and what needs attention."""
-    _print_report(report, needs, prices, screen=console(stream), max_details=_MAX_DETAILS)
+    _print_report(report, needs, prices, console(stream))
 
 
 def print_html(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
@@ -45,13 +45,12 @@ def print_html(report: Report, needs: Sequence[Attention], stream: TextIO, price
     from rich.console import Console
 
     page = Console(file=StringIO(), record=True, width=_PAGE_WIDTH, highlight=False, markup=False, emoji=False)
-    _print_report(report, needs, prices, screen=page, max_details=sys.maxsize)
+    _print_report(report, needs, prices, page)
     stream.write(page.export_html())
 
 
-def _print_report(
-    report: Report, needs: Sequence[Attention], prices: Prices, *, screen: Console, max_details: int
-) -> None:
+def _print_report(report: Report, needs: Sequence[Attention], prices: Prices, screen: Console) -> None:
+    """Print the report, with all details if the screen is recorded for a page."""
     print_head(report, screen)
     if report.tools:
         rows, total = _tool_rows(report)
@@ -59,12 +58,11 @@ def _print_report(
         screen.print(make_table(_COLUMNS, rows, sums, screen=screen, texts=(0, 1), optional=_OPTIONAL))
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
-            values = _MAX_VALUES if max_details == _MAX_DETAILS else max_details
-            costs = [*_losses(measures, values), *_always_kept(report), *_requests(measures, prices)]
-            _print_part("What the rules cost", costs, screen, max_details)
+            losses = _losses(measures, sys.maxsize if screen.record else _MAX_VALUES)
+            _print_part("What the rules cost", [*losses, *_always_kept(report), *_requests(measures, prices)], screen)
     else:
         screen.print("No tool returns.")
-    _print_attention(needs, screen, max_details, in_table=True)
+    _print_attention(needs, screen, in_table=True)
 
 
 def print_head(report: Report, screen: Console) -> None:
@@ -82,10 +80,11 @@ def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, _: Pri
     screen = console(stream)
     total = f"Total: {sizes(report.before, report.after)}" if report.tools else "No tool returns."
     screen.print(total, style="bold")
-    _print_attention(needs, screen, _MAX_DETAILS, in_table=False)
+    _print_attention(needs, screen, in_table=False)
 
 
-def _print_part(heading: str, sections: Iterable[_Section], screen: Console, max_details: int) -> None:
+def _print_part(heading: str, sections: Iterable[_Section], screen: Console) -> None:
+    max_details = sys.maxsize if screen.record else _MAX_DETAILS
     screen.print(f"\n{heading}", style="bold")
     for summary, details in sections:
         print_lines([summary], screen, 2)
@@ -136,7 +135,7 @@ def _notes(report: Report) -> Iterator[str]:
         yield f"Kept {characters} in {returns} {reason}."
 
 
-def _print_attention(needs: Sequence[Attention], screen: Console, max_details: int, *, in_table: bool) -> None:
+def _print_attention(needs: Sequence[Attention], screen: Console, *, in_table: bool) -> None:
     """Print what needs attention, grouped by kind. Tools without a rule are only counted if they are `in_table`."""
     sections = []
     for kind, group in groupby(needs, key=attrgetter("kind")):
@@ -151,7 +150,7 @@ def _print_attention(needs: Sequence[Attention], screen: Console, max_details: i
             sums = f"{counted(len(entries), 'tool')}, {counted(calls, 'call')}, {counted(size, 'character')}"
             title, details = f"{title}: {sums}; `init` drafts rules", []
         sections.append((title, details))
-    _print_part("What needs attention" if needs else "Nothing needs attention.", sections, screen, max_details)
+    _print_part("What needs attention" if needs else "Nothing needs attention.", sections, screen)
 
 
 def _losses(measures: Measures, max_values: int) -> Iterator[_Section]:
@@ -168,8 +167,8 @@ def _losses(measures: Measures, max_values: int) -> Iterator[_Section]:
         yield f"References {share(measures.kept, measures.references)} kept: {kept}", lost
     if total := sum(one.total for one in measures.entities.values()):
         kept = share(sum(one.kept for one in measures.entities.values()), total)
-        summary = f"Entities   {kept} of {total:,} kept in reduced returns"
-        yield summary, lost_entities(measures.entities, measures.lost_entities, max_values)
+        lost = lost_entities(measures.entities, measures.lost_entities, max_values)
+        yield f"Entities   {kept} of {total:,} kept in reduced returns", lost
     if measures.repeats:
         again = [
             f"{one.tool}: message {one.first}, again in message {one.again}, "
@@ -215,10 +214,9 @@ def _always_kept(report: Report) -> Iterator[_Section]:
 def _requests(measures: Measures, prices: Prices) -> Iterator[_Section]:
     """Yield the cost of the recorded and of the reduced requests, with and without a prompt cache."""
     recorded, reduced = measures.recorded, measures.reduced
-    requests = counted(recorded.requests, "request")
     cached = ("with prompt cache", recorded.cached(prices), reduced.cached(prices))
     uncached = ("without", recorded.uncached(prices), reduced.uncached(prices))
     for name, before, after in (cached, uncached) if recorded.requests else ():
+        tokens = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price"
         less = f"{saved(before, after)} less" if before else "no cost"
-        cost = f"about {before / 4:,.0f} -> {after / 4:,.0f} tokens at input price in {requests}: {less}"
-        yield f"Cost       {name}: {cost}", []
+        yield f"Cost       {name}: {tokens} in {counted(recorded.requests, 'request')}: {less}", []
