@@ -202,13 +202,13 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolReport:
-    """The totals of one tool. `untouched` counts the returns to which rules never apply."""
+    """The totals of one tool, or of all. `untouched` counts the returns to which rules never apply."""
 
     tool: str
-    rule: Rule | None
-    calls: int
-    before: int
-    after: int
+    rule: Rule | None = None
+    calls: int = 0
+    before: int = 0
+    after: int = 0
     reduced: int = 0
     untouched: int = 0
 
@@ -238,14 +238,9 @@ class Report:
         return sorted(tools, key=lambda entry: (-entry.before, entry.tool))
 
     @property
-    def before(self) -> int:
-        """The characters of all returns as they arrived."""
-        return sum(tool.before for tool in self.tools)
-
-    @property
-    def after(self) -> int:
-        """The characters of all returns after reduction."""
-        return sum(tool.after for tool in self.tools)
+    def total(self) -> ToolReport:
+        """The totals of all tools."""
+        return ToolReport("Total", None, **sum(self.tally.tools.values(), Counter()))
 
 
 def attention(report: Report) -> tuple[Attention, ...]:

@@ -44,9 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     verb = arguments.pop(0) if arguments and arguments[0] in VERBS else "run"
     _prepare_streams()
-    thresholds = gc.get_threshold()
-    # Imports create no garbage, and collecting it takes a seventh of the start-up time.
-    gc.set_threshold(50_000, *thresholds[1:])
+    gc.set_threshold(50_000)  # imports create no garbage, and collecting it takes a seventh of the start-up time
     code = 2
     try:
         code = import_module(f"reducer.cli.{verb}").main(arguments)
@@ -65,8 +63,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if error.filename is None:
             with suppress(OSError, ValueError):  # flushing the buffer at exit must not raise again
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    finally:
-        gc.set_threshold(*thresholds)
     return code
 
 

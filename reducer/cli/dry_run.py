@@ -142,7 +142,8 @@ def watch_run(options: Namespace) -> NoReturn:
 
 def _below(minimums: dict[str, float], result: Report) -> Iterator[str]:
     """Yield a message for each measure below its minimum. A measure without values is never below."""
-    shares = {"saved": (result.before - result.after, result.before)}
+    total = result.total
+    shares = {"saved": (total.before - total.after, total.before)}
     if (measures := result.tally.measures) is not None:
         entities = measures.entities.values()
         shares["references"] = (measures.kept, measures.references)

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import Attention, Report, tokens
+from reducer.analysis.report import Attention, Report, ToolReport, tokens
 from reducer.analysis.steps import StepReport
 from reducer.cli.screen import fields_of, plain, print_json
 
@@ -35,20 +35,19 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
 
     All sizes are characters of texts, or of compact JSON for other values.
     """
-    calls, reduced = sum(tool.calls for tool in report.tools), sum(tool.reduced for tool in report.tools)
     measures = report.tally.measures
     return {
         "version": VERSION,
         "rules": {"from": report.rules, "files": [rule.file for rule in report.ruleset.rules]},
         "histories": list(report.histories),
-        "totals": _totals(calls, reduced, report.before, report.after),
+        "totals": _totals(report.total),
         "references": {"returns": report.tally.referencing, "characters": report.tally.referenced},
         "tools": [
             {
                 "tool": tool.tool,
                 "rule": None if tool.rule is None else {"file": tool.rule.file, "tools": list(tool.rule.tools)},
                 "untouched": tool.untouched,
-                **_totals(tool.calls, tool.reduced, tool.before, tool.after),
+                **_totals(tool),
             }
             for tool in report.tools
         ],
@@ -89,9 +88,10 @@ def _step(step: StepReport) -> dict[str, Any]:
     }
 
 
-def _totals(calls: int, reduced: int, before: int, after: int) -> dict[str, Any]:
-    size = {"before": tokens(before), "after": tokens(after), "estimated": "characters / 4"}
-    return {"calls": calls, "reduced": reduced, "characters": _characters(before, after), "tokens": size}
+def _totals(tool: ToolReport) -> dict[str, Any]:
+    size = {"before": tokens(tool.before), "after": tokens(tool.after), "estimated": "characters / 4"}
+    characters = _characters(tool.before, tool.after)
+    return {"calls": tool.calls, "reduced": tool.reduced, "characters": characters, "tokens": size}
 
 
 def _characters(before: int, after: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from reducer.analysis.measures import LostEntity, Measures, Recall
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import TITLES, Attention, Report, tokens
+from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
 from reducer.analysis.texts import excerpt, listed
 from reducer.cli.screen import console, counted, make_table, print_lines
 from reducer.operations.limit import Limit
@@ -53,8 +53,8 @@ def _print_report(report: Report, needs: Sequence[Attention], prices: Prices, sc
     """Print the report, with all details if the screen is recorded for a page."""
     print_head(report, screen)
     if report.tools:
-        rows, total = _tool_rows(report)
-        sums = total if len(rows) > 1 else ()
+        rows = [[tool.tool, _rule_name(tool), *_numbers(tool)] for tool in report.tools]
+        sums = ["Total", "", *_numbers(report.total)] if len(rows) > 1 else ()
         screen.print(make_table(_COLUMNS, rows, sums, screen=screen, texts=(0, 1), optional=_OPTIONAL))
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
@@ -78,8 +78,8 @@ def print_head(report: Report, screen: Console) -> None:
 def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, _: Prices) -> None:
     """Print the totals and what needs attention, to follow a diff."""
     screen = console(stream)
-    total = f"Total: {sizes(report.before, report.after)}" if report.tools else "No tool returns."
-    screen.print(total, style="bold")
+    total = report.total
+    screen.print(f"Total: {sizes(total.before, total.after)}" if total.calls else "No tool returns.", style="bold")
     _print_attention(needs, screen, in_table=False)
 
 
@@ -110,24 +110,23 @@ def sizes(before: int, after: int) -> str:
     return f"{before:,} -> {counted(after, 'character')}, {saved(before, after)} saved"
 
 
-def _tool_rows(report: Report) -> tuple[list[list[str]], list[str]]:
-    """Return a row for each tool and a row with the sums; the columns are `_COLUMNS`."""
+def _rule_name(tool: ToolReport) -> str:
+    if tool.rule:
+        return PurePath(tool.rule.file).name
+    return "not reducible" if tool.untouched == tool.calls else "no rule"
 
-    def numbers(calls: int, before: int, after: int) -> list[str]:
-        sizes = [f"{number:,}" for number in (calls, before, after, tokens(before), tokens(after))]
-        return [*sizes[:3], saved(before, after), *sizes[3:]]
 
-    rows = []
-    for tool in report.tools:
-        no_rule = "not reducible" if tool.untouched == tool.calls else "no rule"
-        name = PurePath(tool.rule.file).name if tool.rule else no_rule
-        rows.append([tool.tool, name, *numbers(tool.calls, tool.before, tool.after)])
-    return rows, ["Total", "", *numbers(sum(tool.calls for tool in report.tools), report.before, report.after)]
+def _numbers(tool: ToolReport) -> list[str]:
+    """Return the cells of `_COLUMNS` that contain numbers."""
+    numbers = (tool.calls, tool.before, tool.after, tokens(tool.before), tokens(tool.after))
+    calls, before, after, *about = (f"{number:,}" for number in numbers)
+    return [calls, before, after, saved(tool.before, tool.after), *about]
 
 
 def _notes(report: Report) -> Iterator[str]:
     """Yield the estimated number of tokens, and how much was kept because later messages reference it."""
-    yield f"About {tokens(report.before):,} tokens before, {tokens(report.after):,} after (estimate: characters / 4)."
+    before, after = tokens(report.total.before), tokens(report.total.after)
+    yield f"About {before:,} tokens before, {after:,} after (estimate: characters / 4)."
     if report.tally.referenced:
         characters = counted(report.tally.referenced, "character")
         returns = counted(report.tally.referencing, "tool return")
