@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
+from reducer.analysis.explanation import Explanation, explained
 from reducer.analysis.laws import alone
-from reducer.analysis.measures import lost_entities, step_label
+from reducer.analysis.measures import step_label
 from reducer.analysis.query import follow, misspelt, near, the_keys
 from reducer.analysis.samples import SampleError, samples_of
-from reducer.analysis.steps import StepReport, characters, step_reports
+from reducer.analysis.steps import StepReport
 from reducer.analysis.texts import excerpt, listed
 from reducer.engine import attempt
 from reducer.errors import Diagnostic
@@ -44,14 +44,11 @@ _KEYS = frozenset({"field", "subexpression"})
 
 
 class _Run(NamedTuple):
-    """A sample, what each step did and left, and the numbers of its entities and of those that each step removed."""
+    """A sample, what the rule did to it, and what each step left of it."""
 
     name: str
-    steps: tuple[StepReport, ...]
+    did: Explanation
     left: Sequence[Any]
-    after: int
-    entities: int
-    removed: Counter[str]
 
 
 class _Finding(NamedTuple):
@@ -78,30 +75,23 @@ def problems_when_run(rule: Rule, ruleset: Ruleset) -> list[Diagnostic]:
             report.add(locate(tree, place), "W050", f"cannot read {name}: {error}")
     if (found := counterexample(rule, (content for _, content in contents))) is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    runs = [run for name, content in contents if (run := _run(rule, ruleset, name, content)).steps]
+    runs = [run for name, content in contents if (run := _run(rule, ruleset, name, content)).did.steps]
     for step in rule.steps if runs else ():
         node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
             for one in _of_step(rule, step, runs):
                 _add(report, one, node, step.op.verb())
     for run in runs:
-        if rule.max_chars is not None and run.after > rule.max_chars:
-            report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {run.after:,} characters")
+        if run.did.over:
+            report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {run.did.after:,} characters")
     warned = {warning.location for warning in ruleset.warnings}
     return [problem for problem in report.in_order() if problem.location not in warned]
 
 
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
     outcome = attempt(alone(rule, ruleset), rule.name, content)
-    recalls, lost = lost_entities("", content, outcome)
-    return _Run(
-        name,
-        steps=step_reports(outcome, characters(content), False) if outcome.steps else (),
-        left=[outcome.left_after(number) for number in range(len(rule.steps) + 1)],
-        after=characters(outcome.content),
-        entities=sum(recall.total for recall in recalls.values()),
-        removed=Counter(one.step for one in lost),
-    )
+    left = [outcome.left_after(number) for number in range(len(rule.steps) + 1)]
+    return _Run(name, explained(rule.name, content, outcome), left)
 
 
 def _add(report: Report, one: _Finding, node: Tree, verb: str) -> None:
@@ -128,14 +118,17 @@ def _scalars(node: Tree) -> Iterator[ScalarNode]:
 
 def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield the findings about a step. Its effect is judged only if it names nothing that is missing."""
-    of_step = [(run, run.steps[step.number - 1]) for run in runs]
+    of_step = [(run, run.did.steps[step.number - 1]) for run in runs]
     ran = [(run, report) for run, report in of_step if report.ran]
     if not ran:
         yield _Finding("W063", "", f"`{step.name}` never runs, because its `when` holds for no sample")
         return
     missing = [*_missing(step, [run for run, _ in ran])]
     # What only large or unusual returns need has no effect on most, unless the whole rule has none.
-    is_on_demand, acts = step.op.verb() in _ON_DEMAND, any(one.before != one.after for run in runs for one in run.steps)
+    is_on_demand, acts = (
+        step.op.verb() in _ON_DEMAND,
+        any(run.did.status == "reduced" for run in runs),
+    )
     yield from missing
     changed = [(run, report) for run, report in ran if report.before != report.after]
     if not missing and not any(report.places for _, report in ran):
@@ -176,9 +169,10 @@ def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]
     if after and all(item in _EMPTY for item in after) and not all(item in _EMPTY for item in before):
         yield _Finding("W064", "", f"`{step.name}` leaves only empty items in the samples")
     name = step_label(rule, step)
-    lost, total = sum(run.removed[name] for run in runs), sum(run.entities for run in runs)
-    if total >= _MIN_ENTITIES and lost > total * _MOST_ENTITIES:
-        yield _Finding("W065", "", f"`{step.name}` removes {lost:,} of the {total:,} entities in the samples")
+    lost = [one for run in runs for one in run.did.lost_entities if one.step == name]
+    total = sum(recall.total for run in runs for recall in run.did.entities.values())
+    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES:
+        yield _Finding("W065", "", f"`{step.name}` removes {len(lost):,} of the {total:,} entities in the samples")
 
 
 def _values(runs: Iterable[_Run], shape: Shape, number: int) -> list[Any]:
@@ -234,7 +228,7 @@ def _absent(
     text = ".".join(chain)
     nearest = (misspelt if others else near)(chain[depth], [key for key in keys if key not in others])
     if depths[0] == len(chain):
-        remover = runs[0].steps[next(index for index, found in enumerate(depths) if found < len(chain)) - 1].step
+        remover = runs[0].did.steps[next(index for index, found in enumerate(depths) if found < len(chain)) - 1].step
         if remover is not None and not [*remover.op.shortens()]:  # fewer items may happen to lack a key
             help = f"move this step before step {remover.number}, or let that step keep `{text}`"
             yield _Finding("W062", text, f"step {remover.number} (`{remover.name}`) removes `{text}`", help)
