@@ -157,7 +157,8 @@ def expressions_of(step: Step) -> Iterator[tuple[Expression, Shape]]:
         yield condition, (*shape[:-1], ("each",)) if shape[-1][0] == "filter" else shape[:-1]
     for _, value in step.op:
         for item in value if isinstance(value, tuple) else (value,):
-            expression, lists = getattr(item, "condition", item), getattr(item, "lists", None)
+            expression = getattr(item, "condition", None) or getattr(item, "expression", item)
+            lists = getattr(item, "lists", None)
             if isinstance(expression, Expression):
                 yield expression, (*step.path.shape, *(lists.shape if lists else ()), ("each",))
 
