@@ -159,8 +159,10 @@ def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]
 
 def _values(runs: Iterable[_Run], shape: Shape, number: int) -> list[Any]:
     """Return the values at the places of a shape in all samples after step `number`."""
-    contents = [run.left[number] for run in runs]
-    return [place.value for one in contents if one is not None for place in walk(shape, ValuePlace(one))]
+    contents = [run.left[number] for run in runs if run.left[number] is not None]
+    values = [place.value for content in contents for place in walk(shape, ValuePlace(content))]
+    is_map = not values and shape[-1:] == (("each",),)  # conditions also select the values of an object
+    return _values(runs, (*shape[:-1], ("values",)), number) if is_map else values
 
 
 # --- keys and conditions
