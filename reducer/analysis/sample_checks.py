@@ -77,7 +77,11 @@ def problems_when_run(rule: Rule, ruleset: Ruleset) -> list[Diagnostic]:
             report.add(locate(tree, place), "W050", f"cannot read {name}: {error}")
     if (found := counterexample(rule, (content for _, content in contents))) is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    runs = [run for name, content in contents if (run := _run(rule, ruleset, name, content)).did.steps]
+    every = [_run(rule, ruleset, name, content) for name, content in contents]
+    if every and all(run.did.status == "gated" for run in every):
+        message = "the rule never runs, because its `when` holds for no sample"
+        report.add(locate(tree, ("when",), key=True), "W063", message, "add a test with a return for which it holds")
+    runs = [run for run in every if run.did.steps]
     for step in rule.steps if runs else ():
         node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
