@@ -90,8 +90,8 @@ def problems_when_run(rule: Rule, ruleset: Ruleset) -> list[Diagnostic]:
     for run in runs:
         if run.did.over:
             report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {run.did.after:,} characters")
-    warned = {warning.location for warning in ruleset.warnings}
-    return [problem for problem in report.in_order() if problem.location not in warned]
+    warned = {(warning.location.file, warning.location.line) for warning in ruleset.warnings}
+    return [one for one in report.in_order() if (one.location.file, one.location.line) not in warned]
 
 
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
