@@ -105,10 +105,8 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     search = searcher({reference.value for reference in novel})
 
     def score(one: Contender) -> Score:
-        shorter = [content if tool is None else one.shorten(tool, content) for tool, content in answers]
-        contents = [
-            new if new is old or size(new) <= size(old) else old for new, (_, old) in zip(shorter, answers, strict=True)
-        ]
+        pairs = [(old, old if tool is None else one.shorten(tool, old)) for tool, old in answers]
+        contents = [new if new is old or size(new) <= size(old) else old for old, new in pairs]
         values = [search(searched(content)) for content in contents]
         cleared = _cleared(happened, one.keep_last)
         characters = kept = 0

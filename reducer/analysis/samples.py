@@ -59,7 +59,10 @@ def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, Place, Calla
     Samples are what the tests start from, and the files `samples/TOOL*.json` beside the rule file for which no other
     tool of the ruleset has a longer name. Reading raises `SampleError`.
     """
-    tools = {name.rstrip("*"): other for other in ruleset.rules for name in other.tools}
+    names = sorted(
+        ((name, other) for other in ruleset.rules for name in other.tools), key=lambda pair: "*" not in pair[0]
+    )
+    tools = {name.rstrip("*"): other for name, other in names}  # an exact name replaces a glob
     for number, test in enumerate(rule.tests):
         yield f"the test `{test.name}`", ("tests", number, "given"), partial(sample, rule, test)
     named = {
