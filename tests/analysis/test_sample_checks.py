@@ -54,8 +54,9 @@ def test_samples_are_judged_together(tmp_path: Path) -> None:
 
 def test_only_the_samples_of_the_tool_count(tmp_path: Path) -> None:
     snapshot = {"name": "x", "given": {"json": [1, 2]}, "expect": {"snapshot": "samples/t.json"}}
-    rule = {"steps": [{"limit": 1}], "tests": [snapshot]}
-    assert check(tmp_path, {"steps": 1}, rule) == []
+    content, rule = {"a": 1, "b": 2, "c": 3}, {"max_chars": 9}
+    assert [one.code for one in check(tmp_path, content, rule)] == ["W069"]
+    assert check(tmp_path, content, {**rule, "tests": [snapshot]}) == []
     (tmp_path / "samples" / "t.json").unlink()
     assert check(tmp_path, "text", {"steps": [{"limit": 1}]}, tool="other") == []
     (tmp_path / "b.yaml").write_text("version: 1\ntool: other_tool\nsteps: [{limit: 1}]\n")
