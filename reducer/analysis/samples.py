@@ -67,7 +67,7 @@ def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, Place, Calla
     named = {name for test in rule.tests for name in (test.given.file, test.given.history, test.expect.snapshot)}
     for file in sorted(file_of(rule, "samples").glob("*.json")):
         tool = max(filter(file.name.startswith, tools), key=len, default=None)
-        if tool is not None and tools[tool] is rule and str(file) not in named:
+        if tool is not None and tools[tool] is rule and f"samples/{file.name}" not in named:
             yield f"the sample {file.name}", ("tool",), partial(read_sample, file)
 
 
