@@ -28,8 +28,8 @@ from reducer.analysis.drafting.evidence import (
     scored,
     split,
 )
-from reducer.analysis.drafting.from_answers import key_text
 from reducer.analysis.drafting.profiles import Entry, Profile, profile
+from reducer.analysis.drafting.ranking import key_text
 from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft, file_names
 from reducer.analysis.measures import size
 from reducer.engine import attempt
