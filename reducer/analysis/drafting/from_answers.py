@@ -7,7 +7,7 @@ cut, and lists without sentences are limited.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import accumulate
@@ -23,6 +23,7 @@ from reducer.analysis.drafting.ranking import (
     is_writable_path,
     key_text,
     rank,
+    record_of,
     sort_key,
 )
 from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft
@@ -104,7 +105,7 @@ def draft_rule(
     trial = _best_trial(answers, {"when": {"min_chars": BIG}} if big else {}, target)
     if trial is None or trial.after >= trial.before:
         return None
-    result = f"It saves {trial.saved:.0%} of their characters and keeps {trial.kept:,} of {trial.entities:,} entities."
+    result = f"It saves {trial.saved:.0%} of the characters and keeps {trial.kept:,} of {trial.entities:,} entities."
     advice = "Read each step, change what it should not remove, then run its test."
     header = [_MODELINE, f"Drafted from {source}. {result} {advice}"]
     written = draft(replace(trial.rule, tool=escape(tool), notes=_NOTES), file, header, _test(answers, trial))
@@ -196,7 +197,7 @@ class Sketch:
         leaves = [Leaf.at(place) for place in root.walk() if not place.below]
         ranks = {leaf.place.path: (leaf, rank(leaf)) for leaf in leaves}
         records = [place for place in root.walk() if not place.path or type(place.path[-1]) is not str]
-        longest = {root.resolved(path) for record in records for path in record.longest}
+        longest = {root.find(path).path for record in records for path in record.longest}
         links, others = set[tuple[str, str]](), set[tuple[str, str]]()
         for leaf, found in ranks.values():
             (links if found.reason in NEVER_COUNTED else others).update(leaf.place.entities)
@@ -220,12 +221,14 @@ def _steps(sketch: Sketch, level: Level) -> Iterator[Step]:
         yield from [_truncate_answer(root, level)] if root.texts else []
         return
     gone = _chosen(sketch, level)
+    stays = {prefix for path in sketch.ranks.keys() - gone if not sketch.ranks[path][0].is_empty
+             for prefix in accumulate((token,) for token in path)}  # fmt: skip
     for place in root.walk():
-        sizes, stays = place.json_texts, any(one.path not in gone for one in place.walk() if not one.below)
-        if sizes and stays and not sketch.is_little(sum(sizes)) and is_writable_path(place.path):
+        sizes = place.json_texts
+        if sizes and place.path in stays and not sketch.is_little(sum(sizes)) and is_writable_path(place.path):
             count = f"{len(sizes):,} texts contain JSON" if len(sizes) > 1 else "A text contains JSON"
             yield Step(at(place.path, {"unwrap": True}), f"{count}: it is shorter without its quotes, and readable")
-    yield from _drops(sketch, gone)
+    yield from _drops(sketch, gone, stays)
     yield from _limits(sketch, level, gone.keys())
     yield from _truncates(sketch, level, gone.keys())
     keyed = (place for place in root.walk() if place.path and place.path[-1] != -1)
@@ -250,34 +253,29 @@ def _chosen(sketch: Sketch, level: Level) -> dict[Path, str]:
     return gone
 
 
-def _drops(sketch: Sketch, gone: Mapping[Path, str]) -> Iterator[Step]:
+def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterator[Step]:
     """Yield a step for each kind of record that drops the keys whose leaves go, with the reasons."""
-    stays = {prefix for path, (leaf, _) in sketch.ranks.items() if path not in gone and not leaf.is_empty
-             for prefix in _prefixes(path)}  # fmt: skip
-    by_record: dict[Path, dict[Path, Counter[str]]] = {}
+    reasons: dict[Path, Counter[str]] = {}
     for path, reason in gone.items():
         # A key whose values all go is dropped as a whole.
-        top = next(prefix for prefix in _prefixes(path) if type(prefix[-1]) is str and prefix not in stays)
-        start = max((number for number, token in enumerate(top, 1) if type(token) is not str), default=0)
-        sizes = by_record.setdefault(top[:start], {}).setdefault(top, Counter())
-        sizes[reason] += sketch.ranks[path][0].place.chars
-    steps: list[tuple[int, Step]] = []
-    for record, tops in by_record.items():
-        named = {path: sizes for path, sizes in tops.items() if sizes.total() >= _TINY * sketch.root.chars}
-        size = sum(sizes.total() for sizes in named.values())
-        if named and not sketch.is_little(size):
-            reasons: dict[str, list[str]] = {}
-            for path, sizes in sorted(named.items(), key=lambda one: -one[1].total()):
-                reasons.setdefault(sizes.most_common(1)[0][0], []).append(key_text(*map(str, path[len(record) :])))
-            keys = {"drop": [name for names in reasons.values() for name in names]}
-            reason = "; ".join(f"{reason} ({_listed(names)})" for reason, names in reasons.items())
-            place = record[:-1] if record[-1:] == (-1,) else record
-            steps.append((size, Step(at(place, keys), f"{sketch.share(size)}: {reason}")))
-    yield from (step for _, step in sorted(steps, key=lambda one: -one[0])[:_MAX_STEPS])
-
-
-def _prefixes(path: Path) -> Iterable[Path]:
-    return accumulate((token,) for token in path)
+        prefixes = accumulate((token,) for token in path)
+        top = next(prefix for prefix in prefixes if type(prefix[-1]) is str and prefix not in stays)
+        reasons.setdefault(top, Counter())[reason] += sketch.ranks[path][0].place.chars
+    records: dict[Path, list[Profile]] = {}
+    for place in sorted(map(sketch.root.find, reasons), key=lambda place: -place.chars):
+        if place.chars >= _TINY * sketch.root.chars:
+            records.setdefault(record_of(place.path), []).append(place)
+    sizes = {record: sum(place.chars for place in places) for record, places in records.items()}
+    for record in sorted(records, key=lambda record: -sizes[record])[:_MAX_STEPS]:
+        if not sketch.is_little(sizes[record]):
+            named: dict[str, list[str]] = {}
+            for place in records[record]:
+                reason = reasons[place.path].most_common(1)[0][0]
+                named.setdefault(reason, []).append(key_text(*map(str, place.path[len(record) :])))
+            action = {"drop": [name for names in named.values() for name in names]}
+            why = "; ".join(f"{reason} ({_listed(names)})" for reason, names in named.items())
+            path = record[:-1] if record[-1:] == (-1,) else record
+            yield Step(at(path, action), f"{sketch.share(sizes[record])}: {why}")
 
 
 def _limits(sketch: Sketch, level: Level, gone: Set[Path]) -> Iterator[Step]:

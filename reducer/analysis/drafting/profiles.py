@@ -102,12 +102,12 @@ class Profile:
         for below in self.below.values():
             yield from below.walk()
 
-    def resolved(self, path: Path) -> Path:
-        """Return the path in which None replaces the keys of maps."""
+    def find(self, path: Path) -> Profile:
+        """Return the place of the values at a path, in which keys of maps may replace None."""
         place = self
         for token in path:
             place = place.below[token if token in place.below else None]
-        return place.path
+        return place
 
     def at(self, token: Token) -> Profile:
         """Return the profile one level deeper; create it if there is none."""

@@ -80,11 +80,10 @@ class Leaf:
         holder = place
         while holder.above is not None and type(holder.path[-1]) is not str:
             holder = holder.above
-        path = holder.path
-        start = max((number for number, token in enumerate(path, 1) if type(token) is not str), default=0)
-        is_named = len(place.path) - len(path) < 2 and is_writable_path(path)
-        keys = tuple(str(token) for token in path[start:]) if is_named else ()
-        return cls(place, path[:start], keys, {} if holder.above is None else holder.above.keys)
+        record = record_of(holder.path)
+        is_named = len(place.path) - len(holder.path) < 2 and is_writable_path(holder.path)
+        keys = tuple(map(str, holder.path[len(record) :])) if is_named else ()
+        return cls(place, record, keys, {} if holder.above is None else holder.above.keys)
 
     @cached_property
     def texts(self) -> Sequence[str]:
@@ -187,8 +186,8 @@ SIGNS: tuple[tuple[int, str, Callable[[Leaf], bool]], ...] = (
     (-3, "ids next to names", _is_id_beside_name),
     (-5, "ids next to names, long or nested", _is_minor_id),
     (-2, "the same value everywhere", lambda leaf: leaf.is_constant),
-    (-1, "details", lambda leaf: len(leaf.names) > 2),
-    (-2, "details of details", lambda leaf: len(leaf.names) > 3),
+    (-1, "nested", lambda leaf: len(leaf.names) > 2),
+    (-2, "deeply nested", lambda leaf: len(leaf.names) > 3),
     (-1, "numbers", lambda leaf: not leaf.texts),
     (+7, "identity, time, status or text", lambda leaf: leaf.is_named(_SUBSTANCE)),
     (+3, "asked for", lambda leaf: leaf.is_named(_ASKED_FOR)),
@@ -202,7 +201,7 @@ def rank(leaf: Leaf) -> Rank:
     """Rank a leaf by all signs that hold for it; the worst one is the reason."""
     held = [(points, reason) for points, reason, holds in SIGNS if holds(leaf)]
     worst, reason = min(held, default=(0, ""))
-    return Rank(1 + sum(points for points, _ in held), reason if worst < -1 else "details that are rarely asked for")
+    return Rank(1 + sum(points for points, _ in held), reason if worst < -1 else "rarely asked for")
 
 
 def words(name: str) -> list[str]:
@@ -214,6 +213,11 @@ def is_writable_path(path: Path) -> bool:
     """Return whether all keys of a path can be written in a rule; ids of the sample are not written."""
     keys = [token for token in path if type(token) is str]
     return all(key and key != "*" and key.isprintable() and len(key) <= _MAX_KEY and not is_id(key) for key in keys)
+
+
+def record_of(path: Path) -> Path:
+    """Return the path of the records that contain the values at a path: items of lists, values of maps, or answers."""
+    return path[: max((number for number, token in enumerate(path, 1) if type(token) is not str), default=0)]
 
 
 def key_text(*keys: str) -> str:
