@@ -61,11 +61,13 @@ class Level(NamedTuple):
 
 LEVELS = (
     *(Level(-4, 2000), Level(-2, 1000), Level(0, 1000, 200), Level(0, 600, 100), Level(1, 600, 100), Level(2, 500, 50)),
-    *(Level(3, 400, 50), Level(3, 300, 30), Level(4, 300, 30), Level(5, 200, 30), Level(5, 150, 30)),
+    *(Level(3, 400, 50), Level(3, 300, 30), Level(3, 200, 30), Level(3, 150, 30)),
+    *(Level(4, 200, 30), Level(5, 200, 30), Level(5, 150, 30)),
 )
 """Levels from harmless to strict; the first that saves enough is used."""
 _ELSEWHERE = 4
-"""The points that a leaf loses if other leaves contain all of its entities."""
+"""The points that a leaf of links and hashes loses if other leaves contain all of them."""
+_LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
 _LITTLE, _TINY = 0.01, 0.001
 """A place, or a key, with a smaller share of the characters is not worth a step."""
 _MAX_STEPS, _MAX_TEXTS, _MAX_NAMED, _MANY_LINES = 20, 5, 8, 20
@@ -120,9 +122,9 @@ def _best_trial(answers: Sequence[Any], gate: Mapping[str, Any], target: float |
     for level in LEVELS:
         trial = _try_useful_steps(DraftRule("*", tuple(_steps(sketch, level)), gate), answers, sketch.uncounted)
         if trial is not None and trial.kept >= _MIN_RECALL * trial.entities:
-            best = max(best or trial, trial, key=lambda trial: trial.saved)
             if trial.saved >= (target or ENOUGH):
                 return trial
+            best = max(best or trial, trial, key=lambda trial: trial.saved)
     if target is None:
         return best
     most = max(100, int(sum(map(chars, answers)) * (1 - target)) // len(answers))
@@ -142,8 +144,14 @@ def _try_useful_steps(rule: DraftRule, answers: Sequence[Any], uncounted: Set[tu
         unstable = {run.step.number for run in faults if run is not None and run.step is not None}
         if faults and not unstable:
             return None
-        changed = {run.step.number for outcome in outcomes for run in outcome.steps if run.step and run.changed}
-        useless = unstable or set(range(1, len(rule.steps) + 1)) - changed
+        gains = Counter[int]()
+        for outcome in outcomes:
+            # `check` warns of a step if at least half of what it removes is restored.
+            for edit in outcome.removals():
+                gains[edit.step] += edit.before - edit.after
+            for edit in outcome.restorations():
+                gains[edit.step] -= 2 * (edit.after - edit.before)
+        useless = unstable or {number for number in range(1, len(rule.steps) + 1) if gains[number] <= 0}
         if not useless:
             found = [_entities(content) - uncounted for content in answers]
             left = [_entities(outcome.content) for outcome in outcomes]
@@ -245,7 +253,8 @@ def _chosen(sketch: Sketch, level: Level) -> dict[Path, str]:
     for path, (leaf, found) in sorted(sketch.ranks.items(), key=lambda item: item[1][1].points):
         counted = leaf.place.entities - sketch.uncounted
         lost = sum(holders[one] == 1 for one in counted)
-        points = found.points - _ELSEWHERE * bool(counted and not lost)
+        are_links = bool(counted) and {kind for kind, _ in counted} <= _LINKS
+        points = found.points - _ELSEWHERE * (are_links and not lost)
         if points < level.points and lost <= allowed and leaf.keys and not leaf.is_empty and path not in sketch.longest:
             allowed -= lost
             holders.subtract(counted)

@@ -13,17 +13,17 @@ from reducer.paths.written import path_text
 
 _SUBSTANCE = """
     type kind restart ready number id ids name names title key login username user host hosts hostname hostnames ip ips
-    address addresses domain domains fqdn url uri email mail hash sha md5 sha1 sha256 cve cves status state phase
-    conclusion result verdict severity risk score scores priority image namespace node summary description message text
-    body content comment subject created updated modified closed seen date time timestamp published started end author
-    owner assignee reporter actor actors malware label labels tag tags reason error indicator value commit branch
-    technique techniques outcome action at
+    sourceip destinationip srcip dstip address addresses domain domains fqdn url uri email mail hash sha md5 sha1 sha256
+    cve cves status state phase conclusion result verdict severity risk score scores priority image namespace node
+    summary description message text body content comment subject created updated modified closed seen date time
+    timestamp published started end author owner assignee reporter actor actors malware label labels tag tags reason
+    error indicator value commit branch technique techniques outcome action at version product vendor package port ports
+    file filename process command query country
     """
 _ASKED_FOR = """
-    uid guid duration category categories level cwe account port ports protocol service file filename path process
-    version product vendor package rule tactic country city asn malicious suspicious confidence source target
-    destination src dst family campaign count total amount price first last start posted submitted observed expires cvss
-    classification threat alert query command role code method reference references
+    uid guid duration elapsed slug category categories level cwe account protocol service path rule tactic city asn
+    malicious suspicious confidence source target destination src dst family campaign count total amount price first
+    last start posted submitted observed expires cvss classification threat alert role code method reference references
     """
 _FOR_PROGRAMS = """
     css style icon icons avatar avatars logo thumbnail thumbnails picture gravatar color colour etag schema cursor
