@@ -65,6 +65,7 @@ LEVELS = (
     *(Level(4, 200, 30), Level(5, 200, 30), Level(5, 150, 30)),
 )
 """Levels from harmless to strict; the first that saves enough is used."""
+_REFERENCES = "id ids uid uuid guid from to source target ref refs parent"
 _ELSEWHERE = 4
 """The points that a leaf of links and hashes loses if other leaves contain all of them."""
 _LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
@@ -189,14 +190,17 @@ def _test(answers: Sequence[Any], trial: Trial) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """The profile of answers, the ranks of its leaves by path, and the places of the longest text of each record.
+    """The profile of answers, and the ranks of its leaves by path.
 
+    longest: the places of the longest text of each record
+    linked: the places of ids that other keys refer to, and of these references
     uncounted: the entities that only links of an API and pictures contain
     """
 
     root: Profile
     ranks: Mapping[Path, tuple[Leaf, Rank]]
     longest: frozenset[Path]
+    linked: frozenset[Path]
     uncounted: frozenset[tuple[str, str]]
 
     @classmethod
@@ -210,7 +214,13 @@ class Sketch:
         for leaf, found in ranks.values():
             (links if found.reason in NEVER_COUNTED else others).update(leaf.place.entities)
         kept = frozenset(path for path in longest if path in ranks and ranks[path][1].points > REDUNDANT)
-        return cls(root, ranks, kept, frozenset(links - others))
+        names: dict[str, set[str]] = {}
+        references = [leaf for leaf, found in ranks.values() if leaf.is_named(_REFERENCES) and found.points > REDUNDANT]
+        for leaf in references:
+            for text in leaf.texts:
+                names.setdefault(text, set()).add(leaf.keys[-1])
+        linked = frozenset(one.place.path for one in references if any(len(names[text]) > 1 for text in one.texts))
+        return cls(root, ranks, longest=kept, linked=linked, uncounted=frozenset(links - others))
 
     def is_little(self, size: int) -> bool:
         """Return whether a number of characters is not worth a step."""
@@ -250,12 +260,14 @@ def _chosen(sketch: Sketch, level: Level) -> dict[Path, str]:
     holders = Counter(one for leaf, _ in sketch.ranks.values() for one in leaf.place.entities - sketch.uncounted)
     allowed = int(len(holders) * _MAX_DROPPED)
     gone: dict[Path, str] = {}
-    for path, (leaf, found) in sorted(sketch.ranks.items(), key=lambda item: item[1][1].points):
+    ranked = sorted(sketch.ranks.items(), key=lambda item: item[1][1].points)
+    for path, (leaf, found) in ranked[:-1]:
         counted = leaf.place.entities - sketch.uncounted
-        lost = sum(holders[one] == 1 for one in counted)
         are_links = bool(counted) and {kind for kind, _ in counted} <= _LINKS
+        lost = sum(holders[one] == 1 for one in counted)
         points = found.points - _ELSEWHERE * (are_links and not lost)
-        if points < level.points and lost <= allowed and leaf.keys and not leaf.is_empty and path not in sketch.longest:
+        is_kept = points >= level.points or path in sketch.longest | sketch.linked or leaf.is_empty
+        if leaf.keys and lost <= allowed and not is_kept:
             allowed -= lost
             holders.subtract(counted)
             gone[path] = found.reason

@@ -168,7 +168,8 @@ def _merge_maps(place: Profile) -> None:
     for below in place.below.values():
         _merge_maps(below)
     if _is_map(place):
-        values, place.below = place.keys.values(), {}
+        values = place.keys.values()
+        place.below = {token: below for token, below in place.below.items() if type(token) is not str}
         for below in values:
             _merge(place.at(None), below)
 

@@ -191,6 +191,7 @@ SIGNS: tuple[tuple[int, str, Callable[[Leaf], bool]], ...] = (
     (-1, "numbers", lambda leaf: not leaf.texts),
     (+7, "identity, time, status or text", lambda leaf: leaf.is_named(_SUBSTANCE)),
     (+3, "asked for", lambda leaf: leaf.is_named(_ASKED_FOR)),
+    (+4, "times", lambda leaf: leaf.matches(_DATE)),
     (+4, "sentences", lambda leaf: leaf.is_prose),
     (+3, "entities", lambda leaf: bool(leaf.place.entities)),
 )
