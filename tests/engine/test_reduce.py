@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reducer.engine import Outcome, attempt, reduce_content
-from reducer.values import MOST_CHARS
+from reducer.values import MAX_TEXT_CHARS
 from tests.helpers import fixed_point, reduced, rules
 
 ALL = {
@@ -84,7 +84,7 @@ def test_the_bound_on_depth_does_not_depend_on_the_stack() -> None:
 
 
 def test_a_text_too_long_to_read_is_returned_unchanged() -> None:
-    for content in ("x" * (MOST_CHARS + 1), {"a": "x" * (MOST_CHARS + 1)}):
+    for content in ("x" * (MAX_TEXT_CHARS + 1), {"a": "x" * (MAX_TEXT_CHARS + 1)}):
         outcome = attempt(rules(steps=[{"truncate": 40}]), "t", content)
         assert outcome.content is content
         assert outcome.fault == "a text of more than 67,108,864 characters"
@@ -117,6 +117,12 @@ def test_gates_are_evaluated_on_the_return_as_it_arrived() -> None:
     step = rules(steps=[{"path": "items", "limit": 1, "when": {"where": "kind == 'long'"}}])
     assert reduce_content(step, "t", {"kind": "long", "items": [1, 2]})["items"] == [1]
     assert attempt(step, "t", {"kind": "short", "items": [1, 2]}).steps[0].ran is False
+
+
+def test_a_key_that_is_no_text_has_the_name_that_is_stored() -> None:
+    value = {1: "kept", "b": 2}
+    for place, result in ((value, {"1": "kept"}), ([value], [{"1": "kept"}])):
+        assert reduced({"steps": [{"path": "a", "keep": ["1"]}]}, {"a": place}) == {"a": result}
 
 
 # --- preserve
