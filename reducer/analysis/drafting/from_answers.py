@@ -7,7 +7,7 @@ cut, and lists without sentences are limited.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import accumulate
@@ -117,20 +117,23 @@ def draft_rule(
 
 
 def _best_trial(answers: Sequence[Any], gate: Mapping[str, Any], target: float | None) -> Trial | None:
-    """Try the levels in order; return the first trial that saves enough, otherwise the one that saves most."""
-    sketch = Sketch.of(profile(answers))
-    best: Trial | None = None
-    for level in LEVELS:
-        trial = _try_useful_steps(DraftRule("*", tuple(_steps(sketch, level)), gate), answers, sketch.uncounted)
-        if trial is not None and trial.kept >= _MIN_RECALL * trial.entities:
-            if trial.saved >= (target or ENOUGH):
-                return trial
-            best = max(best or trial, trial, key=lambda trial: trial.saved)
+    """Return the trial of the most harmless level that saves enough, otherwise of the strictest one."""
+    sketch, goal = Sketch.of(profile(answers)), target or ENOUGH
+
+    def trials(levels: Iterable[Level]) -> Iterator[Trial]:
+        for level in levels:
+            trial = _try_useful_steps(DraftRule("*", tuple(_steps(sketch, level)), gate), answers, sketch.uncounted)
+            if trial is not None and trial.kept >= _MIN_RECALL * trial.entities:
+                yield trial
+
+    strictest = next(trials(reversed(LEVELS)), None)
+    if strictest is not None and strictest.saved >= goal:
+        return next(trial for trial in trials(LEVELS) if trial.saved >= goal)
     if target is None:
-        return best
+        return strictest
     most = max(100, int(sum(map(chars, answers)) * (1 - target)) // len(answers))
-    rule = DraftRule("*", best.rule.steps if best else (), {**gate, "max_chars": most})
-    return _try_useful_steps(rule, answers, sketch.uncounted) or best
+    rule = DraftRule("*", strictest.rule.steps if strictest else (), {**gate, "max_chars": most})
+    return _try_useful_steps(rule, answers, sketch.uncounted) or strictest
 
 
 def _try_useful_steps(rule: DraftRule, answers: Sequence[Any], uncounted: Set[tuple[str, str]]) -> Trial | None:
