@@ -102,6 +102,14 @@ def test_tool_names_that_are_not_file_names(folder: Path, cli: Cli) -> None:
     assert all(tool["rule"] is not None for tool in tools_of_run)
 
 
+def test_a_stricter_rule_is_drafted_if_asked_for(folder: Path, cli: Cli) -> None:
+    (folder / "search.json").write_text(json.dumps(ANSWER))
+    assert "saves 73.0% and keeps 120 of 120 entities" in cli("init", "search.json", "-o", "kept").out
+    assert "saves 9" in cli("init", "search.json", "-o", "strict", "--save", "90%").out
+    assert "max_chars: " in (folder / "strict/search.yaml").read_text()
+    assert cli("test", "strict").code == 0
+
+
 @pytest.mark.data
 def test_the_same_answer_gives_the_same_draft(folder: Path, data: Path) -> None:
     answer = str(data / "tool_outputs" / "cortexxdrir__raw_fetched_incident.json")

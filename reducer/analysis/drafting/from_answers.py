@@ -43,7 +43,10 @@ _MODELINE = "yaml-language-server: $schema=.schema.json"
 """Tells editors that the schema of a rule file is next to it."""
 _ROUND = 5
 _PRESERVE = ["ioc", "cve", "mitre_attack", "threat_actor", "malware"]
-_NOTES = {"max_chars": "What is still longer is cut evenly; markers name its indicators."}
+_NOTES = {
+    "preserve": "The answers cannot be that short with all of their entities.",
+    "max_chars": "Cut the rest evenly.",
+}
 
 
 class Level(NamedTuple):
@@ -132,7 +135,9 @@ def _best_trial(answers: Sequence[Any], gate: Mapping[str, Any], target: float |
     if target is None:
         return strictest
     most = max(100, int(sum(map(chars, answers)) * (1 - target)) // len(answers))
-    rule = DraftRule("*", strictest.rule.steps if strictest else (), {**gate, "max_chars": most})
+    steps = [replace(step, keys={**step.keys, "preserve": []}) if "limit" in step.keys else step
+             for step in (strictest.rule.steps if strictest else ())]  # fmt: skip
+    rule = DraftRule("*", tuple(steps), {**gate, "preserve": [], "max_chars": most})
     return _try_useful_steps(rule, answers, sketch.uncounted) or strictest
 
 

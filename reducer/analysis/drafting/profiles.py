@@ -16,10 +16,10 @@ from reducer.values import MAX_DEPTH, chars, dump, is_media
 _MIN_ENCODED = 40
 """Shorter texts are not parsed."""
 _MIN_SENTENCE, _MIN_SPACES = 40, 3
-_MIN_MAP_KEYS = 5
+_MIN_MAP_KEYS, _MAX_ID = 5, 200
 _MIN_ALIKE = 0.6
 """The share of all keys that the average value of a map must contain."""
-_ID = re.compile(r"[\d\W_]*\d[\d\W_]*|(?=\D*\d)[0-9a-fA-F:-]{8,}|(?=\D*\d)\S{24,}|.*\d{5,}\S*")
+_ID = re.compile(r"[\d\W_]*\d[\d\W_]*|(?=\D*\d)[0-9a-fA-F:-]{8,}|(?=\D*\d)\S{24,}|.*\d{5}\S*")
 """Keys without letters, such as numbers, dates and addresses, hashes, and words with long numbers or random letters."""
 
 
@@ -176,7 +176,7 @@ def _merge_maps(place: Profile) -> None:
 
 def is_id(name: str) -> bool:
     """Return whether a key looks like an id, an address or a date instead of a name."""
-    return _ID.fullmatch(name) is not None
+    return len(name) <= _MAX_ID and _ID.fullmatch(name) is not None
 
 
 def _is_map(place: Profile) -> bool:

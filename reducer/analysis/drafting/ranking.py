@@ -39,7 +39,7 @@ _API_LINK = re.compile(
     r"https?://(?:[\w.-]*\bapi\b|[^/]+/(?:[^?#]*/)?(?:api|rest|_apis|odata|wp-json)(?:/|$|\?))|/apis?/v\d"
 )
 _PICTURE = re.compile(r"(?i)(?:https?:/|/|data:image).*|.*\.(?:png|svg|jpe?g|gif|ico)\b.*")
-_ENCODED = re.compile(r"[A-Za-z0-9+/=_\r\n-]{129,}|-----BEGIN[^\0]*|data:[^\0]{100,}")
+_ENCODED = re.compile(r"[A-Za-z0-9+/=_\r\n-]{129,}\Z|-----BEGIN[^\0]*|data:[^\0]{100,}")
 _TAG = re.compile(r"<[^<>]{1,400}>")
 _NO_WORD = re.compile(r"[\W_]+")
 _MANY, _SAMPLES, _MAX_KEY, _LONG_ID, _MIN_SPACES = 5, 50, 200, 16, 3
