@@ -20,12 +20,12 @@ from typing import Any
 
 from reducer.analysis.drafting import BIG, Draft, Trial, draft_rule, file_names
 from reducer.analysis.steps import changes, characters
+from reducer.cli.answers import each_answer
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.files import STANDARD_INPUT, write
-from reducer.cli.query import each_answer
 from reducer.cli.rules import Chosen, load, rules_error
 from reducer.cli.schema import schema_text
-from reducer.cli.screen import CommandError, console, counted, print_indented, say, visible
+from reducer.cli.screen import CommandError, console, counted, print_lines, say, visible
 from reducer.files import rule_files
 from reducer.histories.files import ENDINGS
 from reducer.rules import compile_rules
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
         sizes = f"{trial.before:,} -> {counted(trial.after, 'character')}"
         kept = f" and keeps {trial.kept:,} of {counted(trial.entities, 'entity', 'entities')}" if trial.entities else ""
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%}{kept} of {answers}: {sizes}")
-        print_indented(_left_out(trial), 2, console())
+        print_lines(_left_out(trial), console(), indent=2)
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of each draft refers to it
         write(schema, schema_text(answers_by_tool if is_history else (), [str(folder)]))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from reducer.analysis.drafting import ENOUGH, Draft, draft_rule
 from reducer.analysis.drafting.profiles import Profile, profile
-from reducer.analysis.expectations import unmet
+from reducer.analysis.rule_tests import unmet
 from reducer.analysis.texts import all_text, entities, opened, texts
 from reducer.engine import attempt, reduce_content
 from reducer.entities import scan
