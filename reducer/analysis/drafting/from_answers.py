@@ -291,20 +291,25 @@ def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterat
         top = next(prefix for prefix in prefixes if type(prefix[-1]) is str and prefix not in stays)
         reasons.setdefault(top, Counter())[reason] += sketch.ranks[path][0].place.chars
     records: dict[Path, list[Profile]] = {}
-    for place in sorted(map(sketch.root.find, reasons), key=lambda place: -place.chars):
-        if place.chars >= _TINY * sketch.root.chars:
-            records.setdefault(record_of(place.path), []).append(place)
-    sizes = {record: sum(place.chars for place in places) for record, places in records.items()}
-    for record in sorted(records, key=lambda record: -sizes[record])[:_MAX_STEPS]:
-        if not sketch.is_little(sizes[record]):
-            named: dict[str, list[str]] = {}
-            for place in records[record]:
-                reason = reasons[place.path].most_common(1)[0][0]
-                named.setdefault(reason, []).append(key_text(*map(str, place.path[len(record) :])))
-            action = {"drop": [name for names in named.values() for name in names]}
-            why = "; ".join(f"{reason} ({_listed(names)})" for reason, names in named.items())
-            path = record[:-1] if record[-1:] == (-1,) else record
-            yield Step(at(path, action), f"{sketch.share(sizes[record])}: {why}")
+    named_already: set[Path] = set()
+    for place in sorted(map(sketch.root.find, reasons), key=lambda place: (len(record_of(place.path)), -place.chars)):
+        # Some values are lists in one place and single objects in another: the same key reaches both.
+        names = tuple(token for token in place.path if token != -1)
+        if place.chars >= _TINY * sketch.root.chars and names not in named_already:
+            named_already.add(names)
+            record = record_of(place.path)
+            # At a list, `drop` applies to each item.
+            records.setdefault(record[:-1] if record[-1:] == (-1,) else record, []).append(place)
+    sizes = {path: sum(place.chars for place in places) for path, places in records.items()}
+    for path in sorted(records, key=lambda path: -sizes[path])[:_MAX_STEPS]:
+        if not sketch.is_little(sizes[path]):
+            named: dict[str, dict[str, None]] = {}
+            for place in records[path]:
+                reason, keys = reasons[place.path].most_common(1)[0][0], place.path[len(record_of(place.path)) :]
+                named.setdefault(reason, {})[key_text(*map(str, keys))] = None
+            action = {"drop": list(dict.fromkeys(name for names in named.values() for name in names))}
+            why = "; ".join(f"{reason} ({_listed([*names])})" for reason, names in named.items())
+            yield Step(at(path, action), f"{sketch.share(sizes[path])}: {why}")
 
 
 def _limits(sketch: Sketch, level: Level, gone: Set[Path]) -> Iterator[Step]:
