@@ -27,7 +27,7 @@ from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
 from reducer.cli import files
 from reducer.cli.answers import as_history
-from reducer.cli.files import Advance, Chunk, Selection, Source
+from reducer.cli.files import Advance, Selection, Source
 from reducer.cli.rules import Chosen, choose_rules, files_read, load
 from reducer.cli.screen import CommandError, console, counted, say, say_skipped
 from reducer.cli.views.diff import print_returns
@@ -36,6 +36,7 @@ from reducer.cli.views.report import print_end, print_head, print_html, print_ta
 from reducer.cli.watch import watch
 from reducer.engine import prepare
 from reducer.errors import HistoryError
+from reducer.histories.files import Chunk
 from reducer.rules import Ruleset
 
 _PRINT = {"table": print_table, "diff": print_end, "json": print_report, "html": print_html}
@@ -126,7 +127,7 @@ def watch_run(options: Namespace) -> NoReturn:
         raise CommandError(f"--watch prints tables and diffs of files; leave out {needless}")
 
     def facts() -> dict[str, str]:
-        report = dry_run(options)[1]
+        _, report = dry_run(options)
         kept = {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in report.tools}
         if (measures := report.tally.measures) is not None:
             kept["references"] = f"{measures.kept:,} of {measures.references:,} kept"

@@ -15,21 +15,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
 from reducer.histories import files as compression
-from reducer.histories.files import (
-    ENDINGS,
-    CompressedError,
-    Piece,
-    Stream,
-    are_lines,
-    decompressed,
-    is_lines_name,
-    lines_of,
-    pieces,
-)
+from reducer.histories.files import ENDINGS, Chunk, CompressedError, Stream, chunks, lines_of
 
 if TYPE_CHECKING:
     from reducer.histories.stored import Return
@@ -66,40 +56,12 @@ Advance = Callable[[Source, int], object]
 """Takes a source and the number of bytes read from it so far."""
 
 
-class Chunk(NamedTuple):
-    """A part of a source: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
-
-    A long line is too large to be decoded. `number` is that of the first line, or 0 for a history. `position` is the
-    number of bytes read from the file so far, before decompression.
-    """
-
-    kind: Literal["history", "lines", "long line", "rest"]
-    number: int
-    content: bytes
-    position: int
-
-    @property
-    def is_blank(self) -> bool:
-        """Tell whether these are empty lines."""
-        return self.kind == "lines" and not self.content.strip()
-
-
 def read_chunks(source: Source) -> Iterator[Chunk]:
     """Yield the chunks of a source, at least one. Raises `CommandError`."""
     try:
         opened: Any = source.path.open("rb") if source.path else nullcontext(sys.stdin.buffer)
         with opened as file:
-            stored = Stream(file.read1)  # does not wait for more than is available
-            stream = decompressed(stored)
-            if not (is_lines_name(source.name) or are_lines(stream)):
-                yield Chunk("history", 0, stream.read(), stored.at)
-                return
-            parts, number, was_open = pieces(stream), 1, False
-            for piece in chain([next(parts, Piece(b"", False, True))], parts):
-                yield Chunk(
-                    "rest" if was_open else "long line" if piece.long else "lines", number, piece.content, stored.at
-                )
-                number, was_open = number + piece.content.count(b"\n"), not piece.ends
+            yield from chunks(Stream(file.read1), source.name)  # does not wait for more than is available
     except (CompressedError, OSError) as error:
         raise CommandError(f"{source.name}: {reason(error)}") from None
 

@@ -20,9 +20,10 @@ from pathlib import Path
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import Restored, restore
 from reducer.cli.arguments import parse, parser
-from reducer.cli.files import Chunk, Source, compressed, find_sources, open_target, read_chunks, targets
+from reducer.cli.files import Source, compressed, find_sources, open_target, read_chunks, targets
 from reducer.cli.screen import CommandError, counted, say
 from reducer.errors import HistoryError
+from reducer.histories.files import Chunk
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -31,11 +31,9 @@ from reducer.rules.schema import rule_schema
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("schema", __doc__)
+    reader = parser("schema", __doc__, ("--rules",))
     add = reader.add_argument
     add("--history", action="append", default=[], metavar="FILE", help="suggest the tools in these histories")
-    rules = "include the types and conditions defined there"
-    add("--rules", action="append", default=[], metavar="DIR|FILE", help=rules)
     add("-o", "--output", default="-", metavar="FILE", help="write the schema there (default: standard output)")
     options = parse(reader, arguments)
     target = None if options.output == "-" else Path(options.output)

@@ -1,4 +1,4 @@
-"""Files of histories: JSON lines in pieces of whole lines, compressed with gzip (RFC 1952) or Zstandard (RFC 8878).
+"""Files of histories: JSON lines in chunks of whole lines, compressed with gzip (RFC 1952) or Zstandard (RFC 8878).
 
 A compressed file has one or more members or frames. Reading detects the compression by the first bytes, writing
 chooses it by the file name.
@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import chain
 from typing import Any, Literal, NamedTuple, cast
 
 from reducer.histories.source import BOM
@@ -28,8 +29,8 @@ ENDINGS = (".json", ".json.gz", ".json.zst", *_LINES_ENDINGS)
 
 _MAX_LINES_READ = 300_000
 """Lines that are searched for the first two values, because lines can be blank."""
-_MIN_PIECE = 2 * 1024 * 1024
-"""Minimum bytes of a piece: small enough to keep several in memory, large enough to compress each separately."""
+_MIN_CHUNK = 2 * 1024 * 1024
+"""Minimum bytes of a chunk of lines: small enough to keep several in memory, large enough to compress each separately."""
 _STEP = 1 << 18
 _MAX_LIGHT = 4 * 1024 * 1024
 """Up to this many bytes, no line needs too much memory."""
@@ -93,12 +94,22 @@ class Stream:
         self._start -= len(content)
 
 
-class Piece(NamedTuple):
-    """A piece of a stream: whole lines, or a part of a `long` line that is not read. The last part `ends` the line."""
+class Chunk(NamedTuple):
+    """A part of a file: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
 
+    A long line is too large to be decoded. `number` is that of the first line, or 0 for a history. `position` is the
+    number of bytes read from the file so far, before decompression.
+    """
+
+    kind: Literal["history", "lines", "long line", "rest"]
+    number: int
     content: bytes
-    long: bool
-    ends: bool
+    position: int
+
+    @property
+    def is_blank(self) -> bool:
+        """Tell whether these are empty lines."""
+        return self.kind == "lines" and not self.content.strip()
 
 
 def is_lines_name(name: str) -> bool:
@@ -130,12 +141,23 @@ def _is_structure(line: bytes) -> bool:
         return False
 
 
-def pieces(stream: Stream) -> Iterator[Piece]:
-    """Split a stream into pieces. The split depends only on the bytes, and the joined pieces are the stream.
+def chunks(stored: Stream, name: str) -> Iterator[Chunk]:
+    """Yield the chunks of the file `name`, at least one. The joined chunks are its decompressed bytes.
 
-    A piece of whole lines ends with the first line end at or after `_MIN_PIECE` bytes, before a long line or at the
-    end of the stream.
+    The split depends only on these bytes. A chunk of lines ends with the first line end at or after `_MIN_CHUNK` bytes,
+    before a long line or at the end of the file. Raises `CompressedError`.
     """
+    stream = decompressed(stored)
+    if not (is_lines_name(name) or are_lines(stream)):
+        yield Chunk("history", 0, stream.read(), stored.at)
+        return
+    number, parts = 1, _parts(stream)
+    for kind, content in chain([next(parts, ("lines", b""))], parts):
+        yield Chunk(kind, number, content, stored.at)
+        number += content.count(b"\n")
+
+
+def _parts(stream: Stream) -> Iterator[tuple[Literal["lines", "long line", "rest"], bytes]]:
     lines: list[bytes] = []
     size = 0
     while line := stream.readline(MAX_LINE + 1):
@@ -143,23 +165,23 @@ def pieces(stream: Stream) -> Iterator[Piece]:
         if not is_long:
             lines.append(line)
             size += len(line)
-        if lines and (is_long or size >= _MIN_PIECE):
-            yield Piece(b"".join(lines), False, True)
+        if lines and (is_long or size >= _MIN_CHUNK):
+            yield "lines", b"".join(lines)
             lines, size = [], 0
-        while is_long:
-            more = b"" if line.endswith(b"\n") else stream.readline(_MIN_PIECE)
-            yield Piece(line, True, not more)
-            line, is_long = more, bool(more)
+        if is_long:
+            yield "long line", line
+        while is_long and not line.endswith(b"\n") and (line := stream.readline(_MIN_CHUNK)):
+            yield "rest", line
     if lines:
-        yield Piece(b"".join(lines), False, True)
+        yield "lines", b"".join(lines)
 
 
-def lines_of(piece: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each line of a piece, without its line feed."""
+def lines_of(chunk: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each line of a chunk, without its line feed."""
     start = 0
-    while start < len(piece):
-        end = piece.find(b"\n", start)
-        end = len(piece) if end < 0 else end
+    while start < len(chunk):
+        end = chunk.find(b"\n", start)
+        end = len(chunk) if end < 0 else end
         yield start, end
         start = end + 1
 

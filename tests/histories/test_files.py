@@ -79,29 +79,31 @@ _sizes = st.sampled_from([0, 1, 5, 28, 29, 30, 31, 60, 99, 100, 101, 130, 250])
 _texts = st.lists(st.tuples(_sizes, st.sampled_from([b"\n", b"\r\n", b"\r", b""])))
 
 
-def small(content: bytes, step: int) -> list[files.Piece]:
-    """Cut with lines of 100 bytes at most and pieces of 30."""
+def small(content: bytes, step: int) -> list[files.Chunk]:
+    """Cut with lines of 100 bytes at most and chunks of 30."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("MAX_LINE", 100), ("_MIN_PIECE", 30), ("_STEP", step)):
+        for name, value in (("MAX_LINE", 100), ("_MIN_CHUNK", 30), ("_STEP", step)):
             patch.setattr(f"reducer.histories.files.{name}", value)
-        return list(files.pieces(of(content)))
+        return [chunk._replace(position=0) for chunk in files.chunks(of(content), "a.jsonl")]
 
 
 @given(_texts, st.integers(1, 64))
-def test_pieces_are_the_stream_and_lines_stay_whole(sizes: list[tuple[int, bytes]], step: int) -> None:
+def test_chunks_are_the_stream_and_lines_stay_whole(sizes: list[tuple[int, bytes]], step: int) -> None:
     content = b"".join(b"x" * size + end for size, end in sizes)
     found = small(content, step)
-    assert b"".join(piece.content for piece in found) == content
+    assert b"".join(chunk.content for chunk in found) == content
     lines = _LINE.findall(content)
-    short = [line for piece in found if not piece.long for line in _LINE.findall(piece.content)]
+    short = [line for chunk in found if chunk.kind == "lines" for line in _LINE.findall(chunk.content)]
     assert short == [line for line in lines if len(line) <= 100]
-    assert sum(piece.long and piece.ends for piece in found) == sum(len(line) > 100 for line in lines)
+    long = [chunk.number for chunk in found if chunk.kind == "long line"]
+    assert long == [number for number, line in enumerate(lines, 1) if len(line) > 100]
     assert found == small(content, 1000)
     assert [content[slice(*ends)] for ends in files.lines_of(content)] == [line.removesuffix(b"\n") for line in lines]
 
 
-def test_a_piece_ends_at_the_first_possible_line() -> None:
-    sizes = [len(piece.content) for piece in files.pieces(of((b"x" * 99_999 + b"\n") * 100))]
+def test_a_chunk_ends_at_the_first_possible_line() -> None:
+    content = (b"x" * 99_999 + b"\n") * 100
+    sizes = [len(chunk.content) for chunk in files.chunks(of(content), "a.jsonl")]
     assert sizes == [2_100_000] * 4 + [1_600_000]
 
 
