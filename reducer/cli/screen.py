@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
-from itertools import groupby
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -58,7 +58,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 def problem_counts(severities: Iterable[str], where: str) -> str:
     """Count the problems of each severity: `1 error, 2 warnings in 3 rule files`."""
-    counts = ", ".join(counted(len(list(same)), severity) for severity, same in groupby(sorted(severities)))
+    counts = ", ".join(counted(number, severity) for severity, number in sorted(Counter(severities).items()))
     return f"{counts} in {where}" if counts else f"{where}: no problems"
 
 

@@ -30,7 +30,7 @@ ENDINGS = (".json", ".json.gz", ".json.zst", *_LINES_ENDINGS)
 _MAX_LINES_READ = 300_000
 """Lines that are searched for the first two values, because lines can be blank."""
 _MIN_CHUNK = 2 * 1024 * 1024
-"""Minimum bytes of a chunk of lines: small enough to keep several in memory, large enough to compress each separately."""
+"""Minimum bytes of a chunk of lines: a process keeps several in memory, and compresses each separately."""
 _STEP = 1 << 18
 _MAX_LIGHT = 4 * 1024 * 1024
 """Up to this many bytes, no line needs too much memory."""
