@@ -198,12 +198,12 @@ def _reduce_source(
             else:
                 whole = source.name if len(run.sources) > 1 else ""
                 run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
-        for line, why in result.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
-            say(f"{source.name}:{lines.lines + line}: {why}")
         add_lines(lines, result.lines)
         run.report.tally.merge(result.tally)
         run.selection.add(selection)
         run.written += file.write(result.output) if file is not None else 0
+    for line, why in lines.first_bad:
+        say(f"{source.name}:{line}: {why}")
     if lines.bad > MAX_BAD:
         say(f"{source.name}: {lines.bad:,} bad lines in total")
     if lines.lines:

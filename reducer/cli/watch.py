@@ -51,11 +51,11 @@ def _changes(last: Facts, facts: Facts) -> list[str]:
     return new + other + [f"gone: {name}" for name in last if name not in facts]
 
 
-def _stamps(files: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int] | None]:
-    """Return the modification time and the inode of each file, or nothing if the files cannot be listed."""
-    stamps: dict[Path, tuple[int, int] | None] = {}
+def _stamps(files: Callable[[], Iterable[Path]]) -> dict[Path, tuple[int, int]]:
+    """Return the modification time and the inode of each file that exists, or nothing if they cannot be listed."""
+    stamps: dict[Path, tuple[int, int]] = {}
     with suppress(CommandError, OSError):
-        for file in files():
-            status = file.stat() if file.exists() else None
-            stamps[file] = (status.st_mtime_ns, status.st_ino) if status else None
+        for file in filter(Path.exists, files()):
+            status = file.stat()
+            stamps[file] = (status.st_mtime_ns, status.st_ino)
     return stamps

@@ -80,6 +80,13 @@ def test_a_rule_is_tried_again(folder: Path, watched: Watched) -> None:
     assert f"  sample.json: {all}, was {fewer}\n" in fourth
 
 
+def test_a_rule_is_tried_again_on_the_samples_of_its_tool(folder: Path, watched: Watched) -> None:
+    (folder / "samples").mkdir()
+    (folder / "samples" / "lookup_1.json").write_text('{"records": []}')
+    _, second = watched("try lookup.yaml", {"samples/lookup_2.json": '{"records": [7]}'})
+    assert "  new: sample lookup_2.json: 15 of 15 characters kept, 0 entities lost\n" in second
+
+
 def test_the_dry_run_is_run_again(watched: Watched) -> None:
     more = history(("lookup", {"records": []}), ("other", {})).decode()
     steps = {"lookup.yaml": RULE.replace("limit: 5", "limit: 2")}, {"h.json": more}, {"h.json": more}
