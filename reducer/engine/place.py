@@ -27,7 +27,7 @@ from reducer.engine.plan import (
 from reducer.engine.protected import References, Scans
 from reducer.paths import Expression, Path, walk
 from reducer.rules import Rule
-from reducer.values import MAX_DEPTH, Unreducible, is_media
+from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
 
 Key = str | int
 
@@ -35,6 +35,8 @@ _TEXT = frozenset({str})
 _NUMBERS = frozenset({int, float, bool, type(None)})
 _SIMPLE = _NUMBERS | {str, list}
 """The types of values that are never media."""
+_MARKER = chars([markers.written(1, "items")])
+"""Characters of a list with only a marker. Its count is fixed, so that a second pass makes the same choice."""
 
 
 @dataclass(slots=True, eq=False)
@@ -107,11 +109,10 @@ class Place:
 
     def _without_marker(self) -> range:
         value, marks = self.value, self.work.rule.marks
-        is_marked = any(marks)
-        if len(value) > (not is_marked) and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
+        if value and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
             labels = [mark.text for mark in marks if isinstance(mark, Expression)]
             marker = markers.read_item(value[-1], self.work.scans.is_entity, labels)
-            if marker is not None and (is_marked or holds_texts(value, self.node)):
+            if marker is not None and (any(marks) or holds_texts(value, self.node)):
                 node, kept = self.omission(), range(len(value) - 1)
                 node.earlier, self.work.marked = marker, True
                 node.keep(kept, 0)
@@ -203,7 +204,10 @@ class Place:
         self.parent.inside[self.key] = self.node = node
 
     def keep_items(self, positions: Collection[int]) -> None:
-        """Keep only the items at these positions in `contents`, plus all media. A root list keeps at least one item."""
+        """Keep only the items at these positions in `contents`, plus all media.
+
+        A root list of which nothing would be kept keeps its first item, or a marker if that is shorter.
+        """
         if type(self.value) is dict:
             entries = self.entries()
             kept = map(entries.__getitem__, positions)
@@ -213,13 +217,17 @@ class Place:
         if _may_hold_media(value):
             media = {position for position, index in enumerate(indices) if is_media(value[index])}
             positions = sorted(media.union(positions))
-        least = max(self.parent.least if type(self.parent) is Opened else 0, self.is_root)
+        least = self.parent.least if type(self.parent) is Opened else 0
+        if self.is_root and not positions and indices:
+            first = build(value[indices[0]], self.inside.get(indices[0]), LAST, seen=True)
+            least = max(least, chars([first], _MARKER) <= _MARKER)
         if len(positions) < least:
             positions = at_least(least, positions, len(indices))
         if len(positions) < len(indices):
             self.omission().keep([indices[position] for position in positions], self.work.step)
             self.work.edits += 1
-            self.work.marked = self.work.marked or any(self.work.rule.marks) or holds_texts(value[:1], None)
+            needs_marker = any(self.work.rule.marks) or not positions or holds_texts(value[:1], None)
+            self.work.marked = self.work.marked or needs_marker
 
     def keep_keys(self, names: frozenset[str]) -> None:
         """Keep only these keys of this object, or of each object in this list, plus all media.

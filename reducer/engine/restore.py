@@ -139,7 +139,8 @@ class _Overlay:
         is_marked = types is None and bool(node.versions) and holds_texts(value, node)
         if is_marked:
             value, inside = [*map(text_of, value)], {key: inside[key] for key in inside if key not in removed}
-        if types is None and type(value) is list and (is_marked or node.earlier or self._marks(node, removed)):
+        needs_marker = is_marked or node.earlier or any(self.work.rule.marks) or len(removed) == len(value)
+        if types is None and type(value) is list and needs_marker:
             self.lists.append((value, node, is_marked))
 
         def group_of(key: Any) -> tuple[int | None, Any]:
@@ -196,7 +197,7 @@ class _Overlay:
             if self.missing or self.texts:
                 self._restore(removal)
         for items, node, are_texts in self.lists:
-            (self._write_marker if are_texts else self._write_count)(items, node)
+            self._write_marker(items, node, are_texts)
             result.nodes.append(node)
         return result
 
@@ -352,36 +353,33 @@ class _Overlay:
                 return None
         return Cut(text, (), restored=written)
 
-    def _write_marker(self, texts: list[Any], node: Omission) -> None:
-        """Append a marker that mentions the needed entities of a list of texts, or restore them if it is longer."""
-        steps, earlier = node.removed(texts), node.earlier
-        found: dict[int, Any] = node.restored or {}
-        kept = [text_of(build(text, node.inside.get(i))) for i, text in enumerate(texts) if i not in steps]
-        restored = {i for i, (_, referenced) in found.items() if referenced}
+    def _write_marker(self, value: list[Any], node: Omission, are_texts: bool) -> None:
+        """Append a marker that counts the removed items of a list and, for texts, mentions their needed entities.
+
+        Otherwise only long texts, steps that ask for a marker and a root without items have one. If it is longer than
+        the removed items, entities are restored, and the marker of a root only counts.
+        """
+        steps, earlier, found = node.removed(value), node.earlier, node.restored or {}
+        restored = {i for i, plan in found.items() if not are_texts or plan[1]}
         removed = [i for i, step in steps.items() if step and i not in restored]
         mentions = dict.fromkeys(earlier.mentions if earlier else ())
-        mentions.update((value, None) for i, (values, _) in found.items() if i not in restored for value in values)
-        count = len(removed) + (earlier.count if earlier else 0)
+        mentions.update((entity, None) for i in found if i not in restored for entity in found[i][0])
+        kept = [text_of(build(value[i], node.inside.get(i))) for i in range(len(value)) if are_texts and i not in steps]
+        is_empty = node is self.work.top.inside.get(0) and len(removed) == len(value)
+        are_long = sum(map(len, kept)) > _LONG * len(kept)
         marks = self._marks(node, steps)
-        is_marked = earlier or mentions or marks or (count and sum(map(len, kept)) > _LONG * len(kept))
-        tallies = self._tallies(texts, node, [(i, steps[i]) for i in removed], marks)
-        marker = markers.written(count, "items", tuple(mentions), tallies) if is_marked else ""
-        if is_marked and earlier is None and len(marker) > sum(chars(texts[i]) + 2 for i in removed):
-            marker, restored = "", restored | {i for i, (values, _) in found.items() if values}
-        node.marker = texts[-1] if marker == texts[-1] else marker  # an unchanged list stays the same object
-        node.restored = dict.fromkeys(restored)
-
-    def _write_count(self, value: list[Any], node: Omission) -> None:
-        """Append a marker that counts the removed items of a list, if it is shorter than they are."""
-        steps, earlier = node.removed(value), node.earlier
-        removed = [(i, step) for i, step in steps.items() if step and i not in (node.restored or {})]
-        tallies = self._tallies(value, node, removed, self._marks(node, steps))
-        before = value[-1] if earlier else ""
-        count, mentions = (earlier.count, earlier.mentions) if earlier else (0, ())
-        marker = markers.written(count + len(removed), "items", mentions, tallies) if earlier or removed else ""
-        if chars([marker]) - chars([before]) > sum(chars([value[i]]) - 1 for i, _ in removed) - (not earlier):
-            marker = before
-        node.marker = before if marker == before else marker
+        before, marker = value[-1] if earlier else "", ""
+        if earlier or mentions or (removed and (marks or is_empty or are_long)):
+            tallies = self._tallies(value, node, [(i, steps[i]) for i in removed], marks)
+            count = len(removed) + (earlier.count if earlier else 0)
+            marker = markers.written(count, "items", tuple(mentions), tallies)
+        may_be_long = marker and not (are_texts and earlier)
+        if may_be_long and len(marker) - len(before) > sum(chars([value[i]]) - 2 for i in removed):
+            restored |= {i for i in found if not are_texts or found[i][0]}
+            marker = markers.written(len(removed), "items") if is_empty and not restored else before
+        node.marker = before if marker == before else marker  # an unchanged list stays the same object
+        if are_texts:
+            node.restored = dict.fromkeys(restored)
 
     def _marks(self, node: Omission, removed: dict[Any, int]) -> list[Mark]:
         """Return what the marker of a list counts: the marks of the steps that removed items, now and earlier."""
