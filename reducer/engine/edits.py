@@ -67,11 +67,11 @@ def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: in
 
 def _edits_of_children(value: Any, node: Omission, path: tuple[Token, ...], until: int) -> Iterator[Edit]:
     restored = {key: build(value[key], plan) for key, plan in (node.restored or {}).items()}
-    removed, left = node.removed(value), len(value)
+    removed, left, inside = node.removed(value), len(value), node.separate(value)
     for step in dict.fromkeys(removed.values()):
         keys = [key for key, number in removed.items() if number == step]
         if 0 < step < until:
-            found = {key: build(value[key], node.inside.get(key), step - 1, seen=True) for key in keys}
+            found = {key: build(value[key], inside.get(key), step - 1, seen=True) for key in keys}
             yield from _removals(step, path, found, left)
         again = {key: restored[key] for key in keys if key in restored}
         for edit in _removals(step, path, again, 0) if again else ():
@@ -81,8 +81,8 @@ def _edits_of_children(value: Any, node: Omission, path: tuple[Token, ...], unti
         step = node.versions[-1][0] if node.versions else 0
         size = _size(node.marker) + 1
         yield Edit(step, "marker", path, node.marker, before=0, after=size, is_restored=True)
-    for key in (value if type(value) is dict else range(len(value))) if node.inside else ():
-        inner = node.inside.get(key)
+    for key in (value if type(value) is dict else range(len(value))) if inside else ():
+        inner = inside.get(key)
         yield from edits(value[key], inner, (*path, key), min(until, removed.get(key, until)))
         if type(inner) is Emptied and key in restored and key not in removed:
             before, after = _size(inner.empty), _size(restored[key])

@@ -27,7 +27,7 @@ from reducer.engine.plan import (
 from reducer.engine.protected import References, Scans
 from reducer.paths import Expression, Path, walk
 from reducer.rules import Rule
-from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
+from reducer.values import MAX_DEPTH, PLAIN, Unreducible, chars, is_media
 
 Key = str | int
 
@@ -128,11 +128,8 @@ class Place:
 
     def contents(self) -> list[Any]:
         """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""
-        value, indices = self.value, self.entries()
-        inside = self.node.inside if type(self.node) is Omission else None
-        if inside:
-            return [build(value[i], inside.get(i), LAST, seen=True) for i in indices]
-        return value if type(value) is list and len(indices) == len(value) else [value[i] for i in indices]
+        entries, seen = self.entries(), self.json
+        return seen if type(seen) is list else [seen[key] for key in entries]
 
     def has(self, key: str) -> bool:
         """Return whether this is an object that contains the key and keeps it."""
@@ -157,7 +154,7 @@ class Place:
     def child(self, key: Key) -> Place:
         """Open the item or value at a key, and return its place. Raises `Unreducible` beyond `MAX_DEPTH` levels."""
         value, depth = self.value[key], self.depth + 1
-        node = self.node.inside.get(key) if type(self.node) is Omission else None
+        node = self.node.child(key, value) if type(self.node) is Omission else None
         if depth > MAX_DEPTH:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         if node is None and has_structure(value):
@@ -214,13 +211,12 @@ class Place:
             self.keep_keys(frozenset(self.value.keys() - set(entries).difference(kept)))
             return
         indices, value = self.keys(), self.value
-        if _may_hold_media(value):
+        if _hold_media(value):
             media = {position for position, index in enumerate(indices) if is_media(value[index])}
             positions = sorted(media.union(positions))
         least = self.parent.least if type(self.parent) is Opened else 0
         if self.is_root and not positions and indices:
-            first = build(value[indices[0]], self.inside.get(indices[0]), LAST, seen=True)
-            least = max(least, chars([first], _MARKER) <= _MARKER)
+            least = max(least, chars(self.contents()[:1], _MARKER) <= _MARKER)
         if len(positions) < least:
             positions = at_least(least, positions, len(indices))
         if len(positions) < len(indices):
@@ -247,21 +243,24 @@ class Place:
             work.edits += 1
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:
-        version, inside, all_keys = ((self.work.step, names),), self.inside, self.work.rule.all_keys
-        for index in self.keys():
-            item = self.value[index]
-            if type(item) is dict and index not in inside and "kind" not in item and not all_keys:
-                removed = item.keys() - names
-                if _TEXT.issuperset(map(type, removed)) and _SIMPLE.issuperset(map(type, map(item.get, removed))):
-                    # Records without media share their kept keys: a place for each would double the time.
-                    if removed:
-                        inside[index] = Omission(version)
-                        self.work.edits += 1
-                    continue
-            if type(item) not in _SIMPLE:
-                child = self.child(index)
-                if type(child.value) is dict:
-                    child.keep_keys(names)
+        node, value = self.omission(), self.value
+        planned = node.separate(value)
+        objects = [value[index] for index in self.keys() if type(value[index]) is dict]
+        keys = set[Any]().union(*objects)
+        removed = keys - names
+        have_media = any(map(is_media, objects)) if "kind" in keys else False
+        have_media = have_media or any(_hold_media([*map(dict.get, objects, repeat(key))]) for key in removed)
+        if have_media or self.work.rule.all_keys or not _TEXT.issuperset(map(type, keys)):
+            indices = self.keys()
+        else:
+            indices = [index for index in self.keys() if index in planned or type(value[index]) not in PLAIN]
+            if removed:
+                node.each = self.work.step, names
+                self.work.edits += 1
+        for index in indices:
+            child = self.child(index) if type(value[index]) not in _SIMPLE else None
+            if child is not None and type(child.value) is dict:
+                child.keep_keys(names)
 
     def empty(self, key: str) -> None:
         """Replace a text, list or object at a key with an empty one. Any other value and media stay."""
@@ -325,9 +324,9 @@ class Place:
             self.work.edits += 1
 
 
-def _may_hold_media(items: list[Any]) -> bool:
-    """Return whether some items may be media. This runs at C speed."""
+def _hold_media(items: list[Any]) -> bool:
+    """Return whether some items are media. Usually, this runs at C speed."""
     kinds = set(map(type, items))
-    if kinds == {dict}:
-        return any(map(dict.__contains__, items, repeat("kind")))
-    return not kinds <= _SIMPLE
+    if kinds == {dict} and not any(map(dict.__contains__, items, repeat("kind"))):
+        return False
+    return not kinds <= _SIMPLE and any(map(is_media, items))

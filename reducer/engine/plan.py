@@ -35,6 +35,8 @@ class Omission:
     """The number of each step that removed something, with the indices (in order) or keys that are kept after it."""
     inside: dict[Any, Node | None] = field(default_factory=dict)
     """The plans of children."""
+    each: tuple[int, Collection[Any]] | None = None
+    """The version that all kept objects of a list without a plan in `inside` share."""
     earlier: Marker | None = None
     """The marker of an earlier pass, which is the last item of the list; step 0 removes it."""
     restored: dict[Any, Node | None] | None = None
@@ -54,13 +56,28 @@ class Omission:
                 return kept
         return None
 
+    def child(self, key: Any, value: Any) -> Node | None:
+        """Return the plan of a kept child, which no longer shares its version."""
+        if self.each is not None and key not in self.inside and type(value) is dict:
+            self.inside[key] = Omission((self.each,))
+        return self.inside.get(key)
+
+    def separate(self, value: Any) -> dict[Any, Node | None]:
+        """Return the plans of children, none of which shares its version any more."""
+        if self.each is not None:
+            kept = self.kept(self.each[0])
+            for key in range(len(value)) if kept is None else kept:
+                self.child(key, value[key])
+            self.each = None
+        return self.inside
+
     def removed(self, value: Any) -> dict[Any, int]:
         """Return the removed indices or keys of a list or an object in order, each with the step that removed it."""
         removed: dict[Any, int] = {}
         left: Collection[Any] = range(len(value)) if type(value) is list else value
         for step, kept in self.versions:
             names = frozenset(kept)
-            removed.update((key, step) for key in left if key not in names)
+            removed.update(dict.fromkeys([key for key in left if key not in names], step))
             left = [key for key in left if key in names]
         return removed
 
@@ -122,7 +139,7 @@ def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) 
         inside = inside | node.restored
         kept = None if kept is None else node.restored.keys() | kept
     if not inside:
-        return value if kept is None else {key: item for key, item in value.items() if key in kept}
+        return value if kept is None else _with_keys(value, kept)
     new = {
         key: build(item, inside[key], step, seen) if key in inside else item
         for key, item in value.items()
@@ -131,13 +148,26 @@ def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) 
     return value if len(new) == len(value) and all(map(is_, new.values(), value.values())) else new
 
 
+def _with_keys(value: dict[str, Any], kept: Collection[Any]) -> dict[str, Any]:
+    new = {key: item for key, item in value.items() if key in kept}
+    return new if len(new) < len(value) else value
+
+
 def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list[Any]:
     kept, inside = node.kept(step), node.inside
     if node.restored and step == RESULT:
         inside = inside | node.restored
         kept = None if kept is None else sorted({*kept, *node.restored})
     indices = range(len(value)) if kept is None else kept
-    items = [build(value[i], inside[i], step, seen) if i in inside else value[i] for i in indices]
+    items = [value[i] for i in indices]
+    if node.each is not None and node.each[0] <= step:
+        keys = node.each[1]
+        items = [_with_keys(item, keys) if type(item) is dict else item for item in items]
+    if inside:
+        items = [
+            build(value[i], inside[i], step, seen) if i in inside else item
+            for i, item in zip(indices, items, strict=True)
+        ]
     if node.marker and step == RESULT:
         items.append(node.marker)
     return value if len(items) == len(value) and all(map(is_, items, value)) else items

@@ -135,7 +135,7 @@ class _Overlay:
             self._read([], [value], types, depth)
 
     def _add_children(self, value: Any, node: Omission, types: Types | None, depth: int) -> None:
-        removed, inside = node.removed(value), node.inside
+        removed, inside = node.removed(value), node.separate(value)
         is_marked = types is None and bool(node.versions) and holds_texts(value, node)
         if is_marked:
             value, inside = [*map(text_of, value)], {key: inside[key] for key in inside if key not in removed}
@@ -143,13 +143,13 @@ class _Overlay:
         if types is None and type(value) is list and needs_marker:
             self.lists.append((value, node, is_marked))
 
-        def group_of(key: Any) -> tuple[int | None, Any]:
-            return removed.get(key), key if key in inside else None  # a child with a plan is a group of its own
-
-        for (step, planned), group in groupby(range(len(value)) if type(value) is list else value, group_of):
+        planned = {key: key for key in inside}  # a child with a plan is a group of its own
+        children = range(len(value)) if type(value) is list else value
+        by_step = groupby(children, removed.get)
+        for step, own, group in ((step, *each) for step, keys in by_step for each in groupby(keys, planned.get)):
             if step == 0:
                 continue  # the marker of an earlier pass
-            keys, child = [*group], inside.get(planned)
+            keys, child = [*group], inside.get(own)
             types_below = types if step is None else self._preserved(step, types)
             cause = child.step if type(child) is Emptied and step is None else step
             if types is None and cause is not None:
@@ -194,7 +194,7 @@ class _Overlay:
             found, needed = self.work.scans.found.items(), self.needed
             self.texts = {text for text, entities in found for entity in entities if entity.value in needed}
         for removal in self.removals:
-            if self.missing or self.texts:
+            if self.missing or self.needed:
                 self._restore(removal)
         for items, node, are_texts in self.lists:
             self._write_marker(items, node, are_texts)
@@ -266,6 +266,8 @@ class _Overlay:
         """Return plans that keep only the needed parts of children, given as keys with the preserved types."""
         plans: Plans = {}
         for key, types in rows:
+            if not (self.missing or self.needed):
+                break
             item = value[key]
             if type(value) is dict and (self.missing or key in self.texts) and any(self._pop_needed(key, types)):
                 plans[key] = _plan_for_key(item)
@@ -277,6 +279,8 @@ class _Overlay:
 
     def _plan(self, value: Any, node: Node | None, types: Types) -> Any:
         """Return a plan that keeps only the needed parts of a removed value, None for all of it, or `_NOTHING`."""
+        if node is None and self._has_nothing(value):
+            return _NOTHING
         if type(node) is Emptied:
             return self._plan(value, node.before, self._preserved(node.step, types))
         if _is_leaf(value, node):
@@ -293,19 +297,20 @@ class _Overlay:
             if type(plan) is Omission and (kept := plan.kept()) is not None and len(kept) < node.least:
                 plan.keep(at_least(node.least, kept, len(node.value)), 0)
             return replace(node, inside={} if plan is None else {0: plan})
-        if node is None and self._has_nothing(value):
-            return _NOTHING
         node = node if type(node) is Omission else Omission()
         removed = node.removed(value)
         keys = value if type(value) is dict else range(len(value))
         rows = ((key, self._preserved(removed[key], types) if key in removed else types) for key in keys)
-        return self._thin(value, self._plans(value, node.inside, rows))
+        return self._thin(value, self._plans(value, node.separate(value), rows))
 
     def _has_nothing(self, value: Any) -> bool:
         """Return whether a list or an object without further levels contains no needed value. This runs at C speed."""
+        if self.missing or type(value) not in (dict, list):
+            return False
         items = value.values() if type(value) is dict else value
-        is_flat = not self.missing and _LEAVES.issuperset(map(type, items)) and self.texts.isdisjoint(items)
-        return is_flat and (type(value) is list or self.texts.isdisjoint(value))
+        if not (_LEAVES.issuperset(map(type, items)) and self.texts.isdisjoint(items)):
+            return False
+        return type(value) is list or (_TEXT.issuperset(map(type, value)) and self.texts.isdisjoint(value))
 
     def _thin(self, value: Any, plans: Plans) -> Any:
         """Return the plan of a list or an object that keeps only children with plans, None for all, or `_NOTHING`."""
@@ -359,7 +364,8 @@ class _Overlay:
         Otherwise only long texts, steps that ask for a marker and a root without items have one. If it is longer than
         the removed items, entities are restored, and the marker of a root only counts.
         """
-        steps, earlier, found = node.removed(value), node.earlier, node.restored or {}
+        steps, earlier = node.removed(value), node.earlier
+        found: dict[int, Any] = node.restored or {}
         restored = {i for i, plan in found.items() if not are_texts or plan[1]}
         removed = [i for i, step in steps.items() if step and i not in restored]
         mentions = dict.fromkeys(earlier.mentions if earlier else ())
@@ -420,18 +426,20 @@ def _read(values: Iterable[Any], texts: list[Any], depth: int, leaves: bool) -> 
     while level:
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+        texts += [item for item in level if type(item) is str]
+        if leaves:
+            texts += [item for item in level if type(item) is int or type(item) is float]
         below: list[Any] = []
-        for item in level:
-            kind = type(item)
-            if kind is str:
-                texts.append(item)
-            elif kind is list:
+        for item in [item for item in level if type(item) not in _LEAVES]:
+            if type(item) is list:
                 below += item
-            elif kind in _SCALARS or kind is Atom or ((kind is not dict or "kind" in item) and is_media(item)):
-                if kind is Atom:
-                    texts.append(item.source)
-                elif leaves and item is not None and kind is not bool:
-                    texts.append(item)
+            elif type(item) is dict and "kind" not in item and _TEXT.issuperset(map(type, item)):
+                texts += item
+                below += item.values()
+            elif type(item) is Atom:
+                texts.append(item.source)
+            elif is_media(item):
+                texts += [item] if leaves else []
             elif has_structure(item):
                 below.append(open_live(item).value)
             else:

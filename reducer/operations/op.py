@@ -1,7 +1,7 @@
 """The base class of operations, and words for their descriptions.
 
 An operation selects and builds nothing. It receives a place, and calls its methods to keep items, keys or parts of a
-text. The place enforces the laws (root keys, media, an item or a marker in a root list, other markers) for all operations.
+text. The place enforces the laws (root keys, root lists, media, markers) for all operations.
 """
 
 from __future__ import annotations
