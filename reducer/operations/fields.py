@@ -102,9 +102,8 @@ Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, 
 
 
 class SortKey(NamedTuple):
-    """A key of `sort_by`: items with a high value come first, or with `-` in the text items with a low value."""
+    """A key of `sort_by`: items with a high value come first, or with `-` before it items with a low value."""
 
-    text: str
     expression: Expression
     is_reversed: bool
 
@@ -113,7 +112,7 @@ def compile_sort_key(text: str) -> SortKey:
     """Compile an expression, or `-` and an expression. Raises `PathError`."""
     is_reversed = text.startswith("-")
     try:
-        return SortKey(text, compile_expression(text[is_reversed:]), is_reversed)
+        return SortKey(compile_expression(text[is_reversed:]), is_reversed)
     except PathError as error:
         error.column += is_reversed
         raise
