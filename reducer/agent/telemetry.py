@@ -7,13 +7,18 @@ measured without a recording span or a meter provider, or in a Temporal workflow
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from opentelemetry.metrics import get_meter, get_meter_provider
 from opentelemetry.trace import get_current_span
+from pydantic_ai.messages import ToolReturnPart
 
-from reducer.agent.parts import Reduced, location
+from reducer.engine import Outcome
 from reducer.values import chars
 
 _MEASURES = {
@@ -22,6 +27,14 @@ _MEASURES = {
     "preserved": ("reducer.entities.preserved", "{entity}", "Preserved entities"),
 }
 """The name, unit and description of the counter for each field of `Reduction`."""
+
+
+class Reduced(NamedTuple):
+    """A part before and after its reduction, with the outcome."""
+
+    old: ToolReturnPart
+    new: ToolReturnPart
+    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +60,24 @@ def reporter(
     """Return a function that reports what one request reduced. It never raises; errors are logged once."""
     record = _recorder()
 
-    def report(reduced: Sequence[Reduced]) -> None:
+    @contextmanager
+    def logging_errors() -> Iterator[None]:
         try:
-            recording = reduced and telemetry and _is_recording()
-            reductions = [_reduction(one) for one in reduced] if recording or on_reduce else []
-            if recording:
-                record(reductions)
-            if on_reduce is not None:
-                for reduction in reductions:
-                    on_reduce(reduction)
+            yield
         except Exception as error:
             log(f"a reduction could not be reported: {location(error)}")
+
+    def report(reduced: Sequence[Reduced]) -> None:
+        with logging_errors():
+            recording = reduced and telemetry and _is_recording()
+            reductions: list[Reduction] = []
+            for one in reduced if recording or on_reduce is not None else ():
+                with logging_errors():  # an error in one report does not prevent the others
+                    reductions.append(_reduction(one))
+                    if on_reduce is not None:
+                        on_reduce(reductions[-1])
+            if recording:
+                record(reductions)
 
     return report
 
@@ -104,3 +124,9 @@ def workflow() -> str:
     if dbos is not None and dbos.DBOS.workflow_id is not None:
         return "DBOS"
     return ""
+
+
+def location(error: Exception) -> str:
+    """Return the type and the line of an error without its message, which may contain what a tool returned."""
+    frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+    return f"{type(error).__name__} at {Path(frame.f_code.co_filename).name}:{line}"

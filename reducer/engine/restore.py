@@ -429,8 +429,8 @@ def _read(values: Iterable[Any], texts: list[Any], depth: int, leaves: bool) -> 
         texts += [item for item in level if type(item) is str]
         if leaves:
             texts += [item for item in level if type(item) is int or type(item) is float]
-        below: list[Any] = []
-        for item in [item for item in level if type(item) not in _LEAVES]:
+        are_leaves, below = _LEAVES.issuperset(map(type, level)), list[Any]()
+        for item in () if are_leaves else [item for item in level if type(item) not in _LEAVES]:
             if type(item) is list:
                 below += item
             elif type(item) is dict and "kind" not in item and _TEXT.issuperset(map(type, item)):

@@ -82,7 +82,7 @@ _texts = st.lists(st.tuples(_sizes, st.sampled_from([b"\n", b"\r\n", b"\r", b""]
 def small(content: bytes, step: int) -> list[files.Piece]:
     """Cut with lines of 100 bytes at most and pieces of 30."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("MAX_LINE", 100), ("_PIECE", 30), ("_STEP", step)):
+        for name, value in (("MAX_LINE", 100), ("_MIN_PIECE", 30), ("_STEP", step)):
             patch.setattr(f"reducer.histories.files.{name}", value)
         return list(files.pieces(of(content)))
 
@@ -133,6 +133,7 @@ def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
         (b"{}\r\n{}\r\n", True),
         (b"\xef\xbb\xbf\n \n[]\nwrong", True),
         (b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{", True),
+        (b"\n" * 400_000 + b"{}\n{}\n", False),
     ],
 )
 def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: bool) -> None:

@@ -326,8 +326,7 @@ def _reader(text: str) -> Read | None:
 
 
 def _lines(text: str) -> list[str]:
-    lines = re.split("\r?\n", text)
-    return lines if lines[-1] else lines[:-1]
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _read_json(text: str) -> Any:

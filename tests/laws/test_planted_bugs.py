@@ -14,7 +14,6 @@ from reducer.engine.cuts import Cut
 from reducer.engine.place import Place
 from reducer.engine.plan import Omission, Opened, open_return
 from reducer.engine.restore import Restored
-from reducer.rules.model import TextPaths
 from reducer.values import dump
 from tests.laws import laws
 from tests.laws.laws import Case, case_of_drawn
@@ -48,7 +47,7 @@ def is_caught(law: Callable[[Case, Any], None], aimed: st.SearchStrategy[Case]) 
     return False
 
 
-def write_a_list(content: Any, paths: TextPaths | None) -> Opened | None:
+def write_a_list(content: Any, paths: Any = None) -> Opened | None:
     top = open_return(content, paths)
     return top and Opened(top.value, lambda value: dump([value]), top.is_json, top.least)
 
