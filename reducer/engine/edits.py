@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from reducer.engine.cuts import Cut
+from reducer.engine.place import Key
 from reducer.engine.plan import LAST, Emptied, Node, Omission, Opened, build
 from reducer.values import Unreducible, chars
-
-Token = str | int
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Edit:
 
     step: int
     kind: Literal["key", "items", "emptied", "cut", "unwrapped", "marker"]
-    path: tuple[Token, ...]
+    path: tuple[Key, ...]
     """The keys and indices that lead to the place in the original return."""
     value: Any
     """The removed value as the step found it, or the restored value as it is in the result; for "items" a list."""
@@ -37,7 +36,7 @@ class Edit:
     is_restored: bool = False
 
 
-def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: int = LAST) -> Iterator[Edit]:
+def edits(value: Any, node: Node | None, path: tuple[Key, ...] = (), until: int = LAST) -> Iterator[Edit]:
     """Yield the removals by all steps before step `until`, and what was restored of them, in document order."""
     if type(node) is Omission:
         yield from _edits_of_children(value, node, path, until)
@@ -65,7 +64,7 @@ def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: in
             yield replace(edit, value=restored, before=edit.after, after=len(restored), is_restored=True)
 
 
-def _edits_of_children(value: Any, node: Omission, path: tuple[Token, ...], until: int) -> Iterator[Edit]:
+def _edits_of_children(value: Any, node: Omission, path: tuple[Key, ...], until: int) -> Iterator[Edit]:
     restored = {key: build(value[key], plan) for key, plan in (node.restored or {}).items()}
     removed, left, inside = node.removed(value), len(value), node.separate(value)
     for step in dict.fromkeys(removed.values()):
@@ -89,7 +88,7 @@ def _edits_of_children(value: Any, node: Omission, path: tuple[Token, ...], unti
             yield Edit(inner.step, "emptied", (*path, key), restored[key], before=before, after=after, is_restored=True)
 
 
-def _removals(step: int, path: tuple[Token, ...], items: dict[Any, Any], total: int) -> Iterator[Edit]:
+def _removals(step: int, path: tuple[Key, ...], items: dict[Any, Any], total: int) -> Iterator[Edit]:
     """Yield one edit for each removed key, or a single edit for all removed items."""
     if all(type(key) is int for key in items):
         sizes = sum(map(_size, items.values())) + len(items)

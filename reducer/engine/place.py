@@ -11,7 +11,9 @@ from reducer import markers
 from reducer.engine.cuts import Cut, outside_markers, shortened
 from reducer.engine.plan import (
     LAST,
+    LEAVES,
     NEVER,
+    TEXT,
     Emptied,
     Node,
     Omission,
@@ -30,10 +32,8 @@ from reducer.rules import Rule
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, chars, is_media
 
 Key = str | int
-
-_TEXT = frozenset({str})
-_NUMBERS = frozenset({int, float, bool, type(None)})
-_SIMPLE = _NUMBERS | {str, list}
+_NUMBERS = LEAVES - TEXT
+_SIMPLE = PLAIN - {dict}
 """The types of values that are never media."""
 _MARKER = chars([markers.written(1, "items")])
 """Characters of a list with only a marker. Its count is fixed, so that a second pass makes the same choice."""
@@ -248,9 +248,9 @@ class Place:
         objects = [value[index] for index in self.keys() if type(value[index]) is dict]
         keys = set[Any]().union(*objects)
         removed = keys - names
-        have_media = any(map(is_media, objects)) if "kind" in keys else False
-        have_media = have_media or any(_hold_media([*map(dict.get, objects, repeat(key))]) for key in removed)
-        if have_media or self.work.rule.all_keys or not _TEXT.issuperset(map(type, keys)):
+        columns = ([*map(dict.get, objects, repeat(key))] for key in removed)
+        have_media = ("kind" in keys and any(map(is_media, objects))) or any(map(_hold_media, columns))
+        if have_media or self.work.rule.all_keys or not TEXT.issuperset(map(type, keys)):
             indices = self.keys()
         else:
             indices = [index for index in self.keys() if index in planned or type(value[index]) not in PLAIN]

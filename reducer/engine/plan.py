@@ -23,8 +23,8 @@ NEVER = RESULT + 1
 LAST = RESULT - 1
 """A step number after those of all steps, before restoring."""
 _EMPTY = frozenset({str, list, dict})
-_TEXT = frozenset({str})
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+LEAVES = PLAIN - {dict, list}
+TEXT = frozenset({str})
 
 
 @dataclass(slots=True, eq=False)
@@ -244,7 +244,7 @@ def has_structure(value: Any) -> bool:
     Plain JSON values, atoms and media need no opening; an object with keys that are not texts does.
     """
     if type(value) is dict:
-        return not _TEXT.issuperset(map(type, value)) and not is_media(value)
+        return not TEXT.issuperset(map(type, value)) and not is_media(value)
     return type(value) not in PLAIN and type(value) is not Atom and not is_media(value)
 
 
@@ -277,7 +277,7 @@ def fits(value: Any, depth: int = MAX_DEPTH, media: bool = False) -> bool:
     if depth < 0 or (not media and is_media(value)):
         return False
     items = value.values() if type(value) is dict else value
-    return _SCALARS.issuperset(map(type, items)) or all(fits(item, depth - 1, media) for item in items)
+    return LEAVES.issuperset(map(type, items)) or all(fits(item, depth - 1, media) for item in items)
 
 
 def at_least(least: int, kept: Collection[int], size: int) -> list[int]:

@@ -17,6 +17,8 @@ from reducer import markers
 from reducer.engine.cuts import Cut
 from reducer.engine.place import Work
 from reducer.engine.plan import (
+    LEAVES,
+    TEXT,
     Emptied,
     Node,
     Omission,
@@ -42,9 +44,6 @@ _LONG = 200
 """If the kept texts of a list are longer on average, a marker counts the removed ones. In characters."""
 _SHORT = len(markers.written(1, "characters", ("",)))
 """Characters of a marker without its mentions: a text that is not longer is restored as a whole."""
-_SCALARS = frozenset({int, float, bool, type(None)})
-_LEAVES = _SCALARS | {str}
-_TEXT = frozenset({str})
 _NONE: Types = frozenset()
 _NOTHING = object()
 """Takes the place of a plan if nothing is restored."""
@@ -271,7 +270,7 @@ class _Overlay:
             item = value[key]
             if type(value) is dict and (self.missing or key in self.texts) and any(self._pop_needed(key, types)):
                 plans[key] = _plan_for_key(item)
-            if key in inside or type(item) not in _LEAVES or self.missing or item in self.texts:
+            if key in inside or type(item) not in LEAVES or self.missing or item in self.texts:
                 plan = self._plan(item, inside.get(key), types)
                 if plan is not _NOTHING:
                     plans[key] = plan
@@ -308,9 +307,9 @@ class _Overlay:
         if self.missing or type(value) not in (dict, list):
             return False
         items = value.values() if type(value) is dict else value
-        if not (_LEAVES.issuperset(map(type, items)) and self.texts.isdisjoint(items)):
+        if not (LEAVES.issuperset(map(type, items)) and self.texts.isdisjoint(items)):
             return False
-        return type(value) is list or (_TEXT.issuperset(map(type, value)) and self.texts.isdisjoint(value))
+        return type(value) is list or (TEXT.issuperset(map(type, value)) and self.texts.isdisjoint(value))
 
     def _thin(self, value: Any, plans: Plans) -> Any:
         """Return the plan of a list or an object that keeps only children with plans, None for all, or `_NOTHING`."""
@@ -324,7 +323,7 @@ class _Overlay:
         if type(value) is dict and self.work.rule.all_keys:
             inside.update((key, Emptied(0, empty)) for key, item in others if (empty := empty_of(item)) is not None)
             return Omission(inside=inside)
-        kept = plans.keys() | {key for key, item in others if type(item) not in _LEAVES and is_media(item)}
+        kept = plans.keys() | {key for key, item in others if type(item) not in LEAVES and is_media(item)}
         return Omission(((0, kept if type(value) is dict else sorted(kept)),), inside)
 
     def _pop_needed(self, leaf: Any, types: Types) -> tuple[tuple[str, ...], frozenset[str]]:
@@ -414,7 +413,7 @@ class _Overlay:
 def _is_leaf(value: Any, node: Node | None) -> bool:
     """Return whether a value is a scalar, an atom, a media item or a text that was not opened."""
     kind, is_closed = type(value), node is None or type(node) is Cut
-    return is_closed and (kind in _LEAVES or kind is Atom or (kind is not list and is_media(value)))
+    return is_closed and (kind in LEAVES or kind is Atom or (kind is not list and is_media(value)))
 
 
 def _read(values: Iterable[Any], texts: list[Any], depth: int, leaves: bool) -> None:
@@ -429,22 +428,19 @@ def _read(values: Iterable[Any], texts: list[Any], depth: int, leaves: bool) -> 
         texts += [item for item in level if type(item) is str]
         if leaves:
             texts += [item for item in level if type(item) is int or type(item) is float]
-        are_leaves, below = _LEAVES.issuperset(map(type, level)), list[Any]()
-        for item in () if are_leaves else [item for item in level if type(item) not in _LEAVES]:
+        are_leaves, below = LEAVES.issuperset(map(type, level)), list[Any]()
+        for item in () if are_leaves else [item for item in level if type(item) not in LEAVES]:
             if type(item) is list:
                 below += item
-            elif type(item) is dict and "kind" not in item and _TEXT.issuperset(map(type, item)):
-                texts += item
-                below += item.values()
             elif type(item) is Atom:
                 texts.append(item.source)
-            elif is_media(item):
+            elif (type(item) is not dict or "kind" in item) and is_media(item):
                 texts += [item] if leaves else []
-            elif has_structure(item):
-                below.append(open_live(item).value)
-            else:
+            elif type(item) is dict and TEXT.issuperset(map(type, item)):
                 texts += item
                 below += item.values()
+            else:
+                below.append(open_live(item).value)
         level, depth = below, depth - 1
 
 

@@ -9,16 +9,15 @@ from typing import Any
 from reducer.engine.budget import fit
 from reducer.engine.edits import Edit, edits
 from reducer.engine.place import Place, Work
-from reducer.engine.plan import LAST, Opened, build, fits, open_lines, open_parsed, open_return
+from reducer.engine.plan import LAST, LEAVES, Opened, build, fits, open_lines, open_parsed, open_return
 from reducer.engine.protected import Protected, References, Scans
 from reducer.engine.restore import Restored, restore
 from reducer.formats import parse, parse_nested
 from reducer.rules import Rule, Ruleset, Step, When
 from reducer.rules.model import TextPaths
-from reducer.values import MAX_DEPTH, MAX_TEXT_CHARS, Unreducible, chars, dump, is_media, plain
+from reducer.values import MAX_DEPTH, MAX_TEXT_CHARS, PLAIN, Unreducible, chars, dump, is_media, plain
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
-_FLAT = _SCALARS - {str} | {dict}
+_FLAT = PLAIN - {str, list}
 _EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
 
 OnFault = Callable[[str, str], None]
@@ -253,7 +252,7 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
         if not fits(parsed[0], MAX_DEPTH - place.depth - 1, paths.here):  # it must not turn data into media items
             return
         place.omission().inside[key] = open_parsed(*parsed)
-    elif type(value) in _SCALARS:
+    elif type(value) in LEAVES:
         return
     _open_texts(place.child(key), paths, every_text)
 
