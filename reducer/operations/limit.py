@@ -38,13 +38,8 @@ class Limit(Op):
         Example(
             "a marker counts the others",
             {"path": "alerts", "limit": 1, "mark": "severity"},
-            {"alerts": [{"severity": level, "name": "sign-in from a new place"} for level in ("low", "high", "low")]},
-            {
-                "alerts": [
-                    {"severity": "low", "name": "sign-in from a new place"},
-                    "…[2 more items; severity: 1 high, 1 low]",
-                ]
-            },
+            {"alerts": [{"severity": level, "note": "new place"} for level in ("low", "high", "low")]},
+            {"alerts": [{"severity": "low", "note": "new place"}, "…[2 more items; severity: 1 high, 1 low]"]},
         ),
         Example(
             "the first lines of a text",
