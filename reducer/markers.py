@@ -75,7 +75,7 @@ def is_marked(text: str) -> bool:
 
 
 def written(count: int, unit: Unit, mentions: tuple[str, ...] = (), tallies: Counter[Tally] | None = None) -> str:
-    """Return the text of a marker with the most frequent values of each label. Counts are limited to the largest one."""
+    """Return the text of a marker with the most frequent values of each label. Counts have a maximum."""
     count = min(count, _MAX_COUNT)
     parts = [f"{count} more {unit}"]
     for label in dict.fromkeys(label for label, _ in tallies or ()):
