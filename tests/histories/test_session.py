@@ -7,104 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, given
-from hypothesis import strategies as st
 
 from reducer import Reducer
-from reducer.histories.stored import Return, change_copies, events, reduce_json, returns, splice
+from reducer.histories.stored import Return, events, reduce_json, returns
 from reducer.references import Prompt, Response, Returned, references
 from tests.histories.messages import requests, results, shorter
-from tests.histories.spelled import TEXTS, spellings
-from tests.histories.test_stored import outside
 
 HERE = Path(__file__).parent / "data"
-TOOLS = st.sampled_from(["explore", "search"] * 4 + ["final_result", None])
-CONTENTS = st.one_of(
-    TEXTS, st.lists(st.integers(), min_size=3), st.fixed_dictionaries({"content": st.lists(TEXTS)}), st.just(7)
-)
-RESULTS = st.fixed_dictionaries(
-    {"name": TOOLS, "content": CONTENTS}, optional={"is_error": st.sampled_from([False, False, False, None, True])}
-)
-DETAILS = st.fixed_dictionaries(
-    {"function_name": TOOLS, "raw_result": CONTENTS, "status": st.sampled_from(["success", "success", "error", None])}
-)
-ACTIVITIES = st.fixed_dictionaries(
-    {
-        "type": st.just("activity"),
-        "activity_type": st.sampled_from(["tool_result", "tool_result", "tool_call", "thought", "later_kind"]),
-        "content": st.none() | TEXTS,
-        "results": st.lists(RESULTS, min_size=1, max_size=3) | st.just([]),
-    },
-    optional={"technical_details": DETAILS},
-)
-
-
-@st.composite
-def sessions(draw: st.DrawFn) -> str:
-    messages = []
-    for _ in range(draw(st.integers(1, 3))):
-        parts = draw(st.lists(ACTIVITIES, min_size=1, max_size=3))
-        for number, result in enumerate(result for part in parts for result in part["results"]):
-            result["call_id"] = f"call_{number}"
-        for part in parts:
-            if part["results"] and "technical_details" in part:
-                part["technical_details"]["function_name"] = part["results"][0]["name"]
-        keys = {"activity_type", "technical_details"}
-        older = [
-            {key: value for key, value in part.items() if key not in keys} | {"type": part["activity_type"]}
-            for part in parts
-        ]
-        lists = {"parts": draw(st.sampled_from([parts, None])), "activity_parts": draw(st.sampled_from([older, []]))}
-        messages.append({"role": "assistant", "text_content": draw(st.none() | TEXTS), **lists})
-    wrapped = {"session_id": "s", "messages": messages}, {"hits": [{"_source": message} for message in messages]}
-    return draw(spellings())(draw(st.sampled_from([messages, messages[0], *wrapped])))
-
-
-def reduced_plainly(value: Any) -> Any:
-    """Reduce each copy of a session history separately and in place; `shorter` depends only on the content."""
-    if isinstance(value, list) or (isinstance(value, dict) and "role" not in value):
-        for item in value.values() if isinstance(value, dict) else value:
-            reduced_plainly(item)
-    elif isinstance(value, dict):
-        activities = [pair for name in ("parts", "activity_parts") for pair in enumerate(value[name] or [])]
-        wrong, places = set(), []
-        for number, part in activities:
-            if part.get("activity_type", part["type"]) in ("tool_result", "tool_call"):
-                for result in part["results"]:
-                    places.append((result["call_id"], result, "content", result["name"]))
-                    wrong |= {result["call_id"]} if result.get("is_error") else set()
-                if details := part.get("technical_details"):
-                    id = part["results"][0]["call_id"] if part["results"] else number
-                    places.append((id, details, "raw_result", details["function_name"]))
-                    wrong |= {id} if details["status"] == "error" else set()
-        for id, holder, key, tool in places:
-            if id not in wrong and tool not in (None, "final_result") and isinstance(holder[key], (str, list, dict)):
-                holder[key] = shorter(tool, holder[key])
-    return value
-
-
-def changed(data: bytes) -> list[tuple[Any, Any]]:
-    found = [one for one in returns(data) if not one.untouched]
-    return [change for one in found for change in change_copies(one, shorter(one.tool, one.content), shorter)]
-
-
-@given(sessions())
-def test_only_contents_change_and_all_copies_change_alike(text: str) -> None:
-    data = text.encode()
-    result = reduce_json(data, shorter)
-    event("changed" if result is not data else "unchanged")
-    assert json.loads(result) == reduced_plainly(json.loads(text))
-    assert reduce_json(result, shorter) is result
-    changes = changed(data)
-    assert splice(data, changes) == result
-    rest = result.decode()
-    for number, piece in enumerate(outside(data, [place[1:] for place, _ in changes])):
-        if number:
-            rest = rest[json.JSONDecoder().raw_decode(rest)[1] :]
-        assert rest.startswith(piece.decode())
-        rest = rest.removeprefix(piece.decode())
-    assert not rest
-
 
 def named(found: Return) -> tuple[Any, ...]:
     return found.tool, found.call_id, found.nth, *found.key[:2], len(found.places), found.untouched

@@ -17,7 +17,7 @@ from reducer.errors import HistoryError
 from reducer.histories.stored import Return, events, reduce_json, returns
 from reducer.references import Returned
 from tests.histories.messages import answer, request, results, shorter
-from tests.histories.spelled import histories
+from tests.histories.generated import histories
 
 DATA = Path(__file__).parent / "data"
 ERAS = sorted((DATA / "eras").glob("*.json"))
@@ -32,47 +32,16 @@ def history(content: str, more: str = "") -> bytes:
     return f'[{{"parts":[{{{fields}}}],"kind":"request"}}]'.encode()
 
 
-def reference(text: str) -> Any:
-    """Return the parsed history with reduced contents: a plain implementation of `reduce_json`."""
-
-    class Repeating(dict[str, Any]):
-        """An object with a repeated key."""
-
-    def repeats(value: Any) -> bool:
-        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return isinstance(value, Repeating) or any(map(repeats, items))
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return dict(pairs) if len(dict(pairs)) == len(pairs) else Repeating(pairs)
-
-    history = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=members)
-    for message in history if isinstance(history, list) else [history]:
-        for part in message["parts"] if message["kind"] == "request" else []:
-            tool, metadata, content = (part.get(name) for name in ("tool_name", "metadata", "content"))
-            if (
-                part.get("part_kind") == "tool-return"
-                and isinstance(tool, str)
-                and not tool.startswith("final_result")
-                and part.get("outcome") in (None, "success")
-                and part.get("tool_kind") is None
-                and not (isinstance(metadata, dict) and "pydantic_ai_synthesized_tool_return" in metadata)
-                and isinstance(content, (str, list, dict))
-                and not repeats(content)
-            ):
-                part["content"] = shorter(tool, content)
-    return history
-
-
 def reduced_returns(data: bytes) -> list[Return]:
     """Reduce a history, check that nothing but contents changes, and return the returns that change."""
     result = reduce_json(data, shorter)
-    assert reduce_json(result, shorter) is result
     before, after = list(returns(data)), list(returns(result))
     assert [one._replace(places=()) for one in before] == [one._replace(places=()) for one in after]
-    changed = [not one.untouched and shorter(one.tool, one.content) is not one.content for one in before]
+    expected = [one.content if one.untouched else shorter(one.tool, one.content) for one in before]
+    assert [one.content for one in after] == expected
+    changed = [new is not one.content for one, new in zip(before, expected, strict=True)]
     spans = [[one.places[0][1:] for one in compress(side, changed)] for side in (before, after)]
     assert outside(data, spans[0]) == outside(result, spans[1])
-    assert any(changed) or result is data
     return list(compress(before, changed))
 
 
@@ -83,14 +52,12 @@ def outside(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
 
 
 @given(histories())
-@example(history('{"a":1,"a":[1,2,3]}').decode())
-@example(history('"other"', ',"con\\u0074ent":[1,2,3]').decode())
-@example(history("[1,2,3]").decode().replace("[{", '[{"p\\u0061rts":[],', 1))
-@example(f'[{{"parts":[],"kind":"response"}},{TURN[:-1]},"kind":"response"}}]')
-def test_contents_change_as_in_the_reference_and_nothing_else_does(text: str) -> None:
-    changed = reduced_returns(text.encode())
-    event("changed" if changed else "unchanged")
-    assert json.loads(reduce_json(text.encode(), shorter).decode().removeprefix("\ufeff")) == reference(text)
+def test_contents_change_and_nothing_else_does(history: tuple[bytes, bytes]) -> None:
+    before, after = history
+    event("changed" if after != before else "unchanged")
+    assert reduce_json(before, shorter) == after
+    assert reduce_json(after, shorter) is after
+    assert after != before or reduce_json(before, shorter) is before
 
 
 def test_a_tool_without_a_rule_is_not_reduced() -> None:
@@ -100,15 +67,16 @@ def test_a_tool_without_a_rule_is_not_reduced() -> None:
     assert result == f"[{expected},{other},{expected}]".encode()
 
 
-@given(
-    histories(),
-    st.sampled_from(["NaN", '"\\ud800"', "-Infinity", "1e999", "9" * 5000, "[" * 3000 + "]" * 3000, '"\\u0000é"']),
-)
-def test_json_that_other_readers_refuse_is_read(text: str, odd: str) -> None:
-    messages = text.removeprefix("\ufeff")
-    data = f'{{"odd":{odd},"messages":[{{"parts":[],"kind":"x"}}],"log":{messages},"end":{odd}}}'.encode()
-    expected = reduce_json(messages.encode(), shorter).decode()
-    assert reduce_json(data, shorter).decode() == data.decode().replace(messages, expected)
+ODD = ["NaN", '"\\ud800"', "-Infinity", "1e999", "9" * 5000, "[" * 3000 + "]" * 3000, '"\\u0000é"']
+
+
+@given(histories(), st.sampled_from(ODD))
+def test_json_that_other_readers_refuse_is_read(history: tuple[bytes, bytes], odd: str) -> None:
+    before, after = (
+        f'{{"odd":{odd},"messages":[{{"parts":[],"kind":"x"}}],"log":{text},"end":{odd}}}'.encode()
+        for text in (data.decode().removeprefix("\ufeff") for data in history)
+    )
+    assert reduce_json(before, shorter) == after
 
 
 def copying(kind: Any) -> Any:
@@ -132,10 +100,10 @@ def test_a_release_of_msgspec_that_copies_values_changes_nothing(file: Path) -> 
 
 
 @given(histories(), st.integers(0, 10**6), st.binary(min_size=1, max_size=3))
-@example("[]", 0, b"\x00")
-@example("[1]", 1, b"\xff")
-def test_hostile_bytes_raise_nothing_but_history_errors(text: str, at: int, bytes: bytes) -> None:
-    data = text.strip().encode()
+@example((b"[]", b""), 0, b"\x00")
+@example((b"[1]", b""), 1, b"\xff")
+def test_hostile_bytes_raise_nothing_but_history_errors(history: tuple[bytes, bytes], at: int, bytes: bytes) -> None:
+    data = history[0].strip()
     at %= len(data)
     cut_short = data[:at]
     for hostile in (data[:at] + bytes + data[at + 1 :], data[:at] + bytes, bytes, cut_short):
@@ -192,7 +160,6 @@ def test_real_histories(data: Path) -> None:
     count = changed = 0
     for file in sorted((data / "histories").glob("*/*.json")):
         content = file.read_bytes()
-        assert json.loads(reduce_json(content, shorter)) == reference(content.decode())
         changed += len(reduced_returns(content))
         count += sum(1 for _ in returns(content))
     assert count > 1000
