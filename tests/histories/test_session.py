@@ -15,6 +15,7 @@ from tests.histories.messages import requests, results, shorter
 
 HERE = Path(__file__).parent / "data"
 
+
 def named(found: Return) -> tuple[Any, ...]:
     return found.tool, found.call_id, found.nth, *found.key[:2], len(found.places), found.untouched
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from reducer.errors import HistoryError
 from reducer.histories.stored import Return, events, reduce_json, returns
 from reducer.references import Returned
-from tests.histories.messages import answer, request, results, shorter
 from tests.histories.generated import histories
+from tests.histories.messages import answer, request, results, shorter
 
 DATA = Path(__file__).parent / "data"
 ERAS = sorted((DATA / "eras").glob("*.json"))
