@@ -19,7 +19,7 @@ NOTHING = "lorem ipsum dolor sit amet, consectetur adipiscing elit\n" * 1786  # 
 
 
 def real(data: Path, kind: str) -> list[str]:
-    """Return real texts: reports, JSON as text, texts of tool returns, the texts in JSON, or a text without entities."""
+    """Return real texts of this kind, or a text without entities."""
     if kind == "nothing":
         return [NOTHING]
     if kind == "reports":

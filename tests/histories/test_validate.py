@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from reducer.histories.findings import CODES, Finding, described
+from reducer.histories.findings import CODES, Finding
 from reducer.histories.validate import check_document, read_document
 from reducer.paths.written import path_text
 from tests.histories.messages import (
@@ -50,103 +51,49 @@ def refused(history: Any) -> bool:
     return False
 
 
-NUMBER = "found the number 5; input should be a valid string"
-FIELDS = [
-    ([{**request(), "kind": "reqest"}], "[0].kind", "found the text \"reqest\"; input should be 'request', 'response'"),
-    ([{"parts": [prompt()]}], "[0].kind", "`kind` is missing"),
-    ([request(), 3], "[1]", "found the number 3; input should be an object"),
-    ([{"kind": "request"}], "[0].parts", "`parts` is missing"),
-    ([{"kind": "request", "parts": {}}], "[0].parts", "found an empty object; input should be a valid array"),
-    ([request({})], "[0].parts[0].part_kind", "`part_kind` is missing"),
-    ([request({**prompt(), "content": 5})], "[0].parts[0].content", f"{NUMBER} or a valid array"),
-    ([request(prompt(["a", 5]))], "[0].parts[0].content[1]", f"{NUMBER} or an object"),
-    ([request(prompt([{"kind": "image-url", "ur": "x"}]))], "[0].parts[0].content[0].url", "`url` is missing"),
-    ([request(prompt()), response({**call("a"), "args": 5}), request(answer("a"))], "[1].parts[0].args",
-     f"{NUMBER} or an object"),
-    ([request(prompt()), {**response(), "usage": {"details": {"a": "b"}}}], "[1].usage.details.a",
-     'found the text "b"; input should be a valid integer, unable to parse string as an integer'),
-    *(([request({**prompt(), "part_kind": kind})], "[0].parts[0].part_kind",
-       f"found {described(kind)}; input should be 'system-prompt', 'user-prompt', ")
-      for kind in ("txt", "", "request", "text")),
-]  # fmt: skip
+def retry(call_id: str) -> dict[str, Any]:
+    return {**answer(call_id), "part_kind": "retry-prompt"}
 
 
-@pytest.mark.parametrize(("history", "place", "message"), FIELDS, ids=range(len(FIELDS)))
-def test_fields_that_pydantic_ai_refuses(history: Any, place: str, message: str) -> None:
-    assert refused(history)
-    [(code, at, words)] = found(history)
-    assert (code, at) == ("V010", place)
-    assert words.startswith(message) if message.endswith(", ") else words == message
+def system() -> dict[str, Any]:
+    return {**prompt(), "part_kind": "system-prompt"}
 
 
-def history(*messages: Any) -> list[Any]:
-    return [request(prompt()), *messages]
-
-
-NO_RETURN = "the call of `t` has no return yet"
-NO_CALL = 'no call of the previous response has the id "call_8"'
-NO_ID = {"tool_name": "t", "part_kind": "tool-call"}
-BAD_ID = 'found "a.b"; Anthropic accepts letters, digits, `_` and `-`'
-NOT_RESPONSE = "a request with more than tool returns follows a request; expected a response"
-WORDS = "expected a list of messages, each an object with `kind` and `parts`"
+PARTS: dict[str, Any] = {"return": answer} | {
+    part.__name__: part for part in (prompt, system, text, call, retry, requests, results)
+}
 USER = {"role": "user", "text_content": "Who is it?", "parts": [], "activity_parts": None}
-HISTORIES = [
-    (history(response(call("a"), call("b")), request(answer("b")), request(answer("a"))), []),
-    (HISTORY, []),
-    (history(response(call("a"), call("b")), request(answer("b")), response(call("b")), request(answer("b"))),
-     [("V030", "[1].parts[0].tool_call_id", "the call of `t` has no return before the next response, [3]")]),
-    (history(response(call("a"))), [("V031", "[1].parts[0].tool_call_id", NO_RETURN)]),
-    ([request(answer("call_8"))], [("V032", "[0].parts[0].tool_call_id", NO_CALL)]),
-    (history(response(call("call_7")), request(answer("call_8"))),
-     [("V031", "[1].parts[0].tool_call_id", NO_RETURN),
-      ("V032", "[2].parts[0].tool_call_id", f'{NO_CALL}; the call "call_7" of the same tool has no return')]),
-    (history(response(call("a"), call("b")), request(answer("a"), answer("b"), answer("a"))),
-     [("V033", "[2].parts[2].tool_call_id", "the call [1].parts[0] already has a return")]),
-    (history(response(call("a"), call("a")), request(answer("a"), answer("a"))),
-     [("V034", "[1].parts[1].tool_call_id", 'an earlier call of this response also has the id "a"')]),
-    (history(response(call("a")), request(answer("a", "u"))),
-     [("V035", "[2].parts[0].tool_name", "answers [1].parts[0], a call of `t`, with the tool name `u`")]),
-    (history(response(call("a.b")), request({**answer("a.b"), "part_kind": "retry-prompt"})),
-     [("V036", f"[{index}].parts[0].tool_call_id", BAD_ID) for index in (1, 2)]),
-    (history(response(NO_ID)), [("V037", "[1].parts[0].tool_call_id",
-                                 "`tool_call_id` is missing; PydanticAI generates a different id at every load")]),
-    (history(response(text()), request({"part_kind": "retry-prompt", "content": "b"})), []),
-    (history(response(text()), response(text())),
-     [("V040", "[2]", "a response follows a response; expected a request")]),
-    (history(response(text()), response(call("a")), request(answer("a"))),
-     [("V041", "[2]", "a response with tool calls follows a response; expected a request")]),
-    (history(request(prompt())), [("V042", "[1].parts[0]", NOT_RESPONSE)]),
-    ([response(text())], [("V043", "[0]", "the first message is a response; expected a request")]),
-    ([request(prompt(), {"part_kind": "system-prompt", "content": "a"})],
-     [("V044", "[0].parts[1]", "a system prompt is not at the start")]),
-    (history(response(call("a")), request(prompt(), answer("a"))),
-     [("V045", "[2].parts[1]", "a tool return follows a prompt; expected it before the prompt")]),
-    (response(call("a")), []),
-    ({"run": {"messages": history(response(call("a")))}},
-     [("V031", "run.messages[1].parts[0].tool_call_id", NO_RETURN)]),
-    ({"hits": [{"_id": 1, "_source": request(prompt())}, {"_source": {**response(call("a")), "timestamp": True}}]},
-     [("V031", "hits[1]._source.parts[0].tool_call_id", NO_RETURN),
-      ("V010", "hits[1]._source.timestamp", "found true; input should be a valid datetime")]),
-    ({"messages": []}, []),
-    ([], []),
-    ({"a": [1]}, [("V003", "@", f"not a history: found an object, {WORDS}")]),
-    ([USER, session(requests("a"), results("a"), older=[requests("a"), results("a")]), session(results("a"))], []),
-    ([USER, session(results(None), {"type": "activity", "results": None})], []),
-    (session(requests("a"), results("a")), []),
-    ({"messages": [USER, session(results("a"))]},
-     [("V061", "messages[1].parts[0].results[0].call_id", 'no request before it has the id "a"')]),
-    ([USER, session(requests("a"))], [("V062", "[1].parts[0].tools[0].id", 'the request "a" has no result')]),
-    ([session(requests("a"), results("a"), older=[results("a", "[2]")])],
-     [("V063", "[0].activity_parts[0].results[0].content", 'differs from the copy of "a" in `parts`')]),
-    ([USER, {"text_content": ""}, 3],
-     [("V060", place, "expected a message with a `role`") for place in ("[1]", "[2]")]),
-    ([session({"type": "activity", "results": {}}, {"results": [{"name": "t", "call_id": 4}]})], []),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("history", "expected"), HISTORIES, ids=range(len(HISTORIES)))
-def test_calls_order_wrappers_and_session_histories(history: Any, expected: list[tuple[str, str, str]]) -> None:
-    assert found(history) == expected
+def written_out(history: Any) -> Any:
+    """Replace each text with the message that has the parts in the text, as `findings.yaml` explains."""
+    if isinstance(history, str) and history != "user":
+        lists = [
+            [PARTS[name](*more) for name, *more in map(str.split, one.split(", "))] for one in history.split(" / ")
+        ]
+        if history.startswith(("requests", "results")):
+            return session(*lists[0], older=lists[1] if lists[1:] else None)
+        return (response if history.startswith(("text", "call")) else request)(*lists[0])
+    if isinstance(history, list):
+        return list(map(written_out, history))
+    if isinstance(history, dict) and history.keys().isdisjoint(("kind", "parts", "role", "text_content")):
+        return {key: written_out(value) for key, value in history.items()}
+    return USER if history == "user" else history
+
+
+@pytest.mark.parametrize("case", yaml.safe_load(Path(__file__).with_name("findings.yaml").read_text("utf-8")))
+def test_findings(case: dict[str, Any]) -> None:
+    history = written_out(case["history"])
+    findings = found(history)
+    for expected, finding in zip(case.get("findings", ()), findings, strict=True):
+        start, is_cut, _ = expected[2].partition("…")
+        assert [*finding[:2], finding[2][: len(start)] if is_cut else finding[2]] == [*expected[:2], start]
+    if isinstance(history, list) and "V010" in [code for code, _, _ in findings]:
+        assert refused(history)
+
+
+def test_a_history_without_findings() -> None:
+    assert found(HISTORY) == []
 
 
 CANNOT = "PydanticAI cannot parse the JSON: "
