@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -17,6 +16,7 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from reducer.histories.findings import CODES, Finding
 from reducer.histories.validate import check_document, read_document
 from reducer.paths.written import path_text
+from tests.helpers import table
 from tests.histories.messages import (
     HISTORY,
     answer,
@@ -81,7 +81,7 @@ def written_out(history: Any) -> Any:
     return USER if history == "user" else history
 
 
-@pytest.mark.parametrize("case", yaml.safe_load(Path(__file__).with_name("findings.yaml").read_text("utf-8")))
+@pytest.mark.parametrize("case", table(__file__, "findings.yaml"))
 def test_findings(case: dict[str, Any]) -> None:
     history = written_out(case["history"])
     findings = found(history)
