@@ -64,7 +64,7 @@ def _drop(place: Place, target: Target) -> None:
             if key is None:
                 items.keep_items([position for position, holds in enumerate(matching) if not holds])
             else:
-                for index in compress(items.indices(), matching):
+                for index in compress(items.keys(), matching):
                     _drop_key(items.child(index), key.chain)
 
 
