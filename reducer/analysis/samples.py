@@ -14,8 +14,7 @@ from reducer.files import read_file
 from reducer.histories.stored import returns
 from reducer.rules import Rule, Test
 from reducer.rules.choose import rule_chooser
-from reducer.strict_json import loads
-from reducer.values import dump
+from reducer.values import dump, loads
 
 MAX_SAMPLE = 100_000_000
 _TOO_DEEP = "it is nested too deeply"

@@ -38,11 +38,11 @@ def reduced_returns(data: bytes) -> list[Return]:
     """Reduce a history, check that nothing but contents changes, and return the returns that change."""
     result = reduce_json(data, shorter)
     before, after = list(returns(data)), list(returns(result))
-    assert [one._replace(places=()) for one in before] == [one._replace(places=()) for one in after]
+    assert [one._replace(copies=()) for one in before] == [one._replace(copies=()) for one in after]
     expected = [one.content if one.untouched else shorter(one.tool, one.content) for one in before]
     assert [one.content for one in after] == expected
     changed = [new is not one.content for one, new in zip(before, expected, strict=True)]
-    spans = [[one.places[0][1:] for one in compress(side, changed)] for side in (before, after)]
+    spans = [[one.copies[0][1:] for one in compress(side, changed)] for side in (before, after)]
     assert outside(data, spans[0]) == outside(result, spans[1])
     return list(compress(before, changed))
 
@@ -236,7 +236,7 @@ def test_a_history_is_found_in_every_wrapper(history: list[Any], number: int, in
 
 
 def spliced(data: bytes, found: list[Return]) -> bytes:
-    return b"[1,2]".join(outside(data, [one.places[0][1:] for one in found]))
+    return b"[1,2]".join(outside(data, [one.copies[0][1:] for one in found]))
 
 
 JSON = st.recursive(
@@ -294,7 +294,7 @@ def test_an_ambiguous_session_history_needs_its_format() -> None:
 
 
 def named(found: Return) -> tuple[Any, ...]:
-    return found.tool, found.call_id, found.nth, *found.key[:2], len(found.places), found.untouched
+    return found.tool, found.call_id, found.nth, *found.key[:2], len(found.copies), found.untouched
 
 
 def test_each_return_is_yielded_once() -> None:
@@ -334,7 +334,7 @@ def with_results(results: Any, details: Any = None, older: Any = None) -> bytes:
 
 def copies(data: bytes) -> list[tuple[str, list[Any]]]:
     """Return the tool of each return with the contents of all copies."""
-    return [(found.tool, [place.content for place in found.places]) for found in returns(data)]
+    return [(found.tool, [copy.content for copy in found.copies]) for found in returns(data)]
 
 
 def test_a_copy_without_an_id_belongs_to_the_same_return() -> None:
