@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from os.path import realpath
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from reducer.analysis.texts import listed
 from reducer.errors import HistoryError
 from reducer.files import read_file
 from reducer.histories.stored import returns
-from reducer.rules import Rule, Test
+from reducer.rules import Rule, Ruleset, Test
 from reducer.rules.choose import rule_chooser
+from reducer.rules.parser import Place
 from reducer.values import dump, loads
 
 MAX_SAMPLE = 100_000_000
 _TOO_DEEP = "it is nested too deeply"
+Snapshots: TypeAlias = dict[Path, bytes | None]
+"""The snapshots to write, and None for the samples of tests, which are never overwritten."""
 
 
 class SampleError(ValueError):
@@ -47,6 +51,24 @@ def sample(rule: Rule, test: Test) -> Any:
     except RecursionError:
         raise SampleError(_TOO_DEEP) from None
     return content
+
+
+def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, Place, Callable[[], Any]]]:
+    """Yield the samples of a rule: a name, the place in the rule file, and the function that reads the content.
+
+    Samples are what the tests start from, and the files `samples/TOOL*.json` beside the rule file for which no other
+    tool of the ruleset has a longer name. Reading raises `SampleError`.
+    """
+    tools = {name.rstrip("*"): other for other in ruleset.rules for name in other.tools}
+    for number, test in enumerate(rule.tests):
+        yield f"the test `{test.name}`", ("tests", number, "given"), partial(sample, rule, test)
+    named = {
+        str(file_of(rule, name)) for test in rule.tests for name in (test.given.file, test.expect.snapshot) if name
+    }
+    for file in sorted(file_of(rule, "samples").glob("*.json")):
+        tool = max(filter(file.name.startswith, tools), key=len, default=None)
+        if tool is not None and tools[tool] is rule and str(file) not in named:
+            yield f"the sample {file.name}", ("tool",), partial(read_sample, file)
 
 
 def read_sample(file: Path) -> Any:
@@ -95,15 +117,7 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
     return chosen[0].content
 
 
-@dataclass(slots=True)
-class Snapshots:
-    """The snapshots to write. `given` contains the samples of tests, which are never overwritten."""
-
-    given: frozenset[Path] = frozenset()
-    files: dict[Path, bytes] = field(default_factory=dict)
-
-
-def snapshots_for(rules: tuple[Rule, ...]) -> Snapshots:
-    """Return an empty collection for the snapshots of some rules."""
+def snapshots_for(rules: Iterable[Rule]) -> Snapshots:
+    """Return a collection for the snapshots of some rules."""
     names = ((rule, name) for rule in rules for test in rule.tests for name in (test.given.file, test.given.history))
-    return Snapshots(frozenset(Path(realpath(file_of(rule, name))) for rule, name in names if name))
+    return {Path(realpath(file_of(rule, name))): None for rule, name in names if name}

@@ -85,9 +85,11 @@ def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
     ruleset, problems = check_rules(*files)
     if ruleset is None:
         return problems
-    to_run = [rule for rule in ruleset.rules if rule.restores or not rule.statically_idempotent]
+    samples = {Path(rule.file).with_name("samples") for rule in ruleset.rules}
+    run_all = any(folder.is_dir() for folder in samples)
+    to_run = [rule for rule in ruleset.rules if run_all or rule.tests or not rule.statically_idempotent]
     if to_run:
-        from reducer.analysis.counterexamples import problems_when_run  # the engine takes time to import
+        from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
 
         problems += tuple(problem for rule in to_run for problem in problems_when_run(rule, ruleset))
     return problems

@@ -120,7 +120,7 @@ def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
 
 
 NO_LINES = [b"", b" \n\n", b"{}\n\n  \r\n", b'[\n {"kind": "request"}\n]\n', b"hello\n{}\n", b"1\n2\n"]
-NO_LINES += [b"[" * 100_000 + b"\n{}", b'["' + b"x" * files.MAX_LINE + b'"]\n{}']
+NO_LINES += [b"[" * 100_000 + b"\n{}", b'["' + b"x" * files.MAX_LINE + b'"]\n{}', b"\n" * 400_000 + b"{}\n{}\n"]
 LINES = [b"{}\r\n{}\r\n", b"\xef\xbb\xbf\n \n[]\nwrong"]
 LINES += [b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{"]
 

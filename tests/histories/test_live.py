@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from pydantic_ai.exceptions import UserError
@@ -137,6 +137,7 @@ def writes_digests() -> bool:
 
 
 @given(CONTENTS)
+@example(["a \n \x01"])
 def test_plain_and_chars_match_the_stored_content(content: Any) -> None:
     def stored(content: Any) -> str:
         text = dumped([request(part([content]))]).decode().split('"content":[', 1)[1]

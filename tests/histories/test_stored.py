@@ -358,6 +358,12 @@ def test_technical_details_pair_by_position_then_by_name(results: str, details: 
     assert copies(with_results(texts, raw)) == expected
 
 
+def test_many_details_of_another_tool_belong_to_no_result() -> None:
+    """It would take minutes to compare every result with every detail."""
+    details = [{"function_name": "other", "raw_result": "text"}] * 20_000
+    assert len(copies(with_results([{"name": "t", "content": "text"}] * 20_000, details))) == 40_000
+
+
 @pytest.mark.parametrize(
     "results", [None, {}, "text", [{"name": "t", "content": 1.5}], [7, None, [], {"content": "a long text"}]]
 )

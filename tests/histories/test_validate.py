@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -96,6 +97,16 @@ def test_findings(case: dict[str, Any]) -> None:
 
 def test_a_history_without_findings() -> None:
     assert found(HISTORY) == []
+
+
+FORGED = ((call, "a", "t"), (answer, "b", "u"))
+
+
+def test_many_forged_ids_are_found_one_by_one() -> None:
+    """It would take minutes to compare every return with every call."""
+    calls, answers = ([part(f"{name}{n}", tool) for n in range(10_000)] for part, name, tool in FORGED)
+    findings = found([request(prompt()), response(*calls), request(*answers)])
+    assert Counter(code for code, *_ in findings) == {"V031": 10_000, "V032": 10_000}
 
 
 CANNOT = "PydanticAI cannot parse the JSON: "
