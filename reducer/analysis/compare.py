@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from operator import add
 from typing import Any, NamedTuple
 
 from reducer.analysis.measures import CLEARED, cost, size
-from reducer.analysis.prices import Cost, add_costs
+from reducer.analysis.prices import Cost
 from reducer.analysis.texts import entities, opened
 from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
@@ -92,12 +91,6 @@ class Score(NamedTuple):
     cost: Cost = Cost()
 
 
-def add_scores(one: Score, other: Score) -> Score:
-    """Add the scores of one contender on different histories."""
-    characters, references, entities = map(add, one[:3], other[:3])
-    return Score(characters, references, entities, add_costs(one.cost, other.cost))
-
-
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     """Score each contender on a stored history. Returns that rules never change stay unchanged.
 
@@ -112,7 +105,8 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     search = searcher({reference.value for reference in novel})
 
     def score(one: Contender) -> Score:
-        contents = [content if tool is None else _shortened(one, tool, content) for tool, content in answers]
+        pairs = [(old, old if tool is None else one.shorten(tool, old)) for tool, old in answers]
+        contents = [new if new is old or size(new) <= size(old) else old for old, new in pairs]
         values = [search(searched(content)) for content in contents]
         cleared = _cleared(happened, one.keep_last)
         characters = kept = 0
@@ -130,12 +124,6 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
 
 def _entities(content: Any) -> frozenset[tuple[str, str]]:
     return frozenset(entities(opened(content), scanner(frozenset(TYPES))))
-
-
-def _shortened(one: Contender, tool: str, content: Any) -> Any:
-    """Shorten a content, or return it unchanged if it would get longer."""
-    new = one.shorten(tool, content)
-    return new if new is content or size(new) <= size(content) else content
 
 
 def _cleared(happened: Sequence[Event], keep_last: int | None) -> list[float]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from operator import add
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from reducer import markers
-from reducer.analysis.prices import Cost, add_costs
+from reducer.analysis.prices import Cost
 from reducer.analysis.steps import characters
 from reducer.analysis.texts import entities, opened
 from reducer.engine import Outcome
@@ -90,8 +88,7 @@ class Reduced(NamedTuple):
         return self.outcome.content is not self.found.content
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(NamedTuple):
     """What rules cost in one or more histories. Each list has at most `MAX_LISTED` entries.
 
     - `references` counts the novel references, and `kept` those that the agent would still have seen if the rules had
@@ -104,10 +101,10 @@ class Measures:
     references: int = 0
     kept: int = 0
     lost_references: tuple[LostReference, ...] = ()
-    entities: Mapping[str, Recall] = field(default_factory=dict)
+    entities: Mapping[str, Recall] = {}
     lost_entities: tuple[LostEntity, ...] = ()
-    recorded: Cost = field(default_factory=Cost)
-    reduced: Cost = field(default_factory=Cost)
+    recorded: Cost = Cost()
+    reduced: Cost = Cost()
     repeats: int = 0
     again: tuple[Repeat, ...] = ()
 
@@ -124,40 +121,31 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
     novel = [reference for reference in references(happened) if reference.novel]
     lost = _lost_references(history, placed, novel, returns)
-    recalls, gone = _entities(history, returns)
     again = list(_repeats(history, placed, returns))
-    return Measures(
+    measures = Measures(
         references=len(novel),
         kept=len(novel) - len(lost),
         lost_references=tuple(lost[:MAX_LISTED]),
-        entities=recalls,
-        lost_entities=tuple(gone[:MAX_LISTED]),
         recorded=cost(happened, [entry and entry.found.content for entry in returns]),
         reduced=cost(happened, [entry and entry.outcome.content for entry in returns]),
         repeats=len(again),
         again=tuple(again[:MAX_LISTED]),
     )
+    for entry in filter(None, returns):
+        recalls, gone = lost_entities(entry.found.tool, entry.found.content, entry.outcome)
+        listed = tuple(one._replace(history=history, found=entry.found.name) for one in gone)
+        measures = added(measures, Measures(entities=recalls, lost_entities=listed))
+    return measures
 
 
-def add_measures(one: Measures, other: Measures) -> Measures:
-    """Add the measures of different histories."""
-    return Measures(
-        references=one.references + other.references,
-        kept=one.kept + other.kept,
-        lost_references=(one.lost_references + other.lost_references)[:MAX_LISTED],
-        entities=_add_recalls(one.entities, other.entities),
-        lost_entities=(one.lost_entities + other.lost_entities)[:MAX_LISTED],
-        recorded=add_costs(one.recorded, other.recorded),
-        reduced=add_costs(one.reduced, other.reduced),
-        repeats=one.repeats + other.repeats,
-        again=(one.again + other.again)[:MAX_LISTED],
-    )
-
-
-def _add_recalls(one: Mapping[str, Recall], other: Mapping[str, Recall]) -> dict[str, Recall]:
-    nothing = Recall(0, 0)
-    kinds = sorted({*one, *other})
-    return {kind: Recall(*map(add, one.get(kind, nothing), other.get(kind, nothing))) for kind in kinds}
+def added(one: Any, other: Any) -> Any:
+    """Add two records of different histories: numbers, lists of at most `MAX_LISTED` entries, maps and records."""
+    if isinstance(one, dict):
+        both = one | other | {key: added(one[key], other[key]) for key in one.keys() & other.keys()}
+        return dict(sorted(both.items()))
+    if isinstance(one, tuple):
+        return type(one)(*map(added, one, other)) if hasattr(one, "_fields") else (one + other)[:MAX_LISTED]
+    return one + other
 
 
 # --- what was lost
@@ -224,17 +212,6 @@ def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ..
         if search(searched(inner)):
             return (key, *_place(inner, search))
     return ()
-
-
-def _entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dict[str, Recall], list[LostEntity]]:
-    """Count the entities of reduced returns and the lost ones by type, and list the lost ones."""
-    total: dict[str, Recall] = {}
-    lost: list[LostEntity] = []
-    for entry in filter(None, returns):
-        recalls, gone = lost_entities(entry.found.tool, entry.found.content, entry.outcome)
-        total = _add_recalls(total, recalls)
-        lost += (one._replace(history=history, found=entry.found.name) for one in gone)
-    return total, lost
 
 
 def lost_entities(tool: str, content: Any, outcome: Outcome) -> tuple[dict[str, Recall], list[LostEntity]]:
