@@ -25,7 +25,7 @@ from reducer.engine.plan import (
     open_live,
 )
 from reducer.engine.protected import References, Scans
-from reducer.paths import Path, walk
+from reducer.paths import Expression, Path, walk
 from reducer.rules import Rule
 from reducer.values import MAX_DEPTH, Unreducible, is_media
 
@@ -49,8 +49,10 @@ class Work:
     """The number of the current step."""
     edits: int = 0
     """The number of omissions so far."""
+    in_maps: bool = False
+    """Whether a step selected among the values of an object."""
     marked: bool = False
-    """Whether a list of texts lost items in this pass or an earlier one, and may need a marker."""
+    """Whether a list that may need a marker lost items in this pass or an earlier one."""
 
     def root(self) -> Place:
         """Return the place of the whole return."""
@@ -104,23 +106,32 @@ class Place:
         return [*value] if kept is None else [key for key in value if key in kept]
 
     def _without_marker(self) -> range:
-        value = self.value
-        if len(value) > 1 and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
-            marker = markers.read_item(value[-1], self.work.scans.is_entity)
-            if marker is not None and holds_texts(value, self.node):
+        value, marks = self.value, self.work.rule.marks
+        is_marked = any(marks)
+        if len(value) > (not is_marked) and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
+            labels = [mark.text for mark in marks if isinstance(mark, Expression)]
+            marker = markers.read_item(value[-1], self.work.scans.is_entity, labels)
+            if marker is not None and (is_marked or holds_texts(value, self.node)):
                 node, kept = self.omission(), range(len(value) - 1)
                 node.earlier, self.work.marked = marker, True
                 node.keep(kept, 0)
                 return kept
         return range(len(value))
 
+    def entries(self) -> Sequence[Any]:
+        """Return the indices of the kept items of this list, or the kept keys of this object, unless all keys stay."""
+        if type(self.value) is list:
+            return self.keys()
+        self.work.in_maps = True
+        return () if self.is_root or self.work.rule.all_keys else self.keys()
+
     def contents(self) -> list[Any]:
-        """Return the kept items of this list as conditions see them, or the list itself if nothing is omitted."""
-        value, indices = self.value, self.keys()
+        """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""
+        value, indices = self.value, self.entries()
         inside = self.node.inside if type(self.node) is Omission else None
         if inside:
             return [build(value[i], inside.get(i), LAST, seen=True) for i in indices]
-        return value if len(indices) == len(value) else [value[i] for i in indices]
+        return value if type(value) is list and len(indices) == len(value) else [value[i] for i in indices]
 
     def has(self, key: str) -> bool:
         """Return whether this is an object that contains the key and keeps it."""
@@ -193,6 +204,11 @@ class Place:
 
     def keep_items(self, positions: Collection[int]) -> None:
         """Keep only the items at these positions in `contents`, plus all media. A root list keeps at least one item."""
+        if type(self.value) is dict:
+            entries = self.entries()
+            kept = map(entries.__getitem__, positions)
+            self.keep_keys(frozenset(self.value.keys() - set(entries).difference(kept)))
+            return
         indices, value = self.keys(), self.value
         if _may_hold_media(value):
             media = {position for position, index in enumerate(indices) if is_media(value[index])}
@@ -203,7 +219,7 @@ class Place:
         if len(positions) < len(indices):
             self.omission().keep([indices[position] for position in positions], self.work.step)
             self.work.edits += 1
-            self.work.marked = self.work.marked or holds_texts(value[:1], None)
+            self.work.marked = self.work.marked or any(self.work.rule.marks) or holds_texts(value[:1], None)
 
     def keep_keys(self, names: frozenset[str]) -> None:
         """Keep only these keys of this object, or of each object in this list, plus all media.
