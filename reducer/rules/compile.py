@@ -19,7 +19,7 @@ from reducer.operations.op import Op
 from reducer.paths import Expression, Path, compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary, report_path
-from reducer.rules.diagnostics import Report, catalogue
+from reducer.rules.diagnostics import Report, catalogue, written
 from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Ruleset, Step, StepKeys
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
@@ -186,7 +186,13 @@ def _report_warnings(report: Report, node: Tree, value: Any) -> None:
 def _report_actions(report: Report, node: Tree, actions: list[str], operations: Mapping[str, type[Op]]) -> None:
     """Report a step with several actions, or without one because it may be misspelt."""
     if actions:
-        report.add(locate(node, (actions[1],), key=True), "E014", f"this step already has the action `{actions[0]}`")
+        data = plain(node)
+        path = f"path: {written(data['path'])}, " if "path" in data else ""
+        steps = (f"- {{{path}{action}: {written(data[action])}}}" for action in actions)
+        help = "\n  ".join(["write one step for each action:", *steps])
+        report.add(
+            locate(node, (actions[1],), key=True), "E014", f"this step already has the action `{actions[0]}`", help
+        )
         return
     # Do not report the keys that belong to a misspelt action.
     known = {*StepKeys.model_fields, *(key for op in operations.values() for key in op.model_fields)}
@@ -194,4 +200,4 @@ def _report_actions(report: Report, node: Tree, actions: list[str], operations: 
     for key in unknown:
         report_unknown(report, node, key, [*operations, *StepKeys.model_fields])
     if not unknown and not getattr(node, "incomplete", False):
-        report.add(node, "E013", "this step has no action", f"expected one of {listed(operations)}")
+        report.add(node, "E013", "this step has no action", f"add one of {listed(operations)}, for example limit: 20")

@@ -52,22 +52,24 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
     words = problem.replace("<block end>", "the end of the block").replace("<stream end>", "the end of the file")
     unknown = Fault(at, "E049", f"this is not valid YAML: {words}")
     if "character '\\t'" in problem:
-        return Fault(at, "E036", "YAML does not allow a tab here")
+        spaces = shortened(line.replace("\t", "  "))
+        return Fault(at, "E036", "YAML does not allow a tab here", f"write two spaces instead of each tab: {spaces}")
     if max(len(line), len(first_line)) > _MAX_LINE:
         return unknown
     if "quoted scalar" in context:
         if "escape" in problem:
             escape = line[max(at.column - 2, 0) : at.column]
             return Fault(Span(at.line, at.column - 1, 2), "E042", f"`{escape}` is not an escape sequence")
-        return Fault(start, "E034", "this quote is not closed")
+        return _unclosed(first_line, start)
     in_flow = context.startswith("while parsing a flow")
     return (
         _value(line, at, in_flow)
         or _value(first_line, start, in_flow)
+        or (_comment(lines, at.line) if in_flow else None)
         or _unclosed_above(lines, at.line)
         or _bracket(lines, at, start, problem)
         or _missing_space(lines, (start.line, start.line - 1, at.line), problem)
-        or _layout(line, at, start, error)
+        or _layout(lines, at, start, error)
         or unknown
     )
 
@@ -126,7 +128,7 @@ def _value(line: str, at: Span, in_flow: bool) -> Fault | None:
     value, first, start = parts.value, parts.value[:1], Span(at.line, parts.column, 1)
     if not value or not parts.column <= at.column <= parts.column + len(value):
         first = ""
-    if first in _CLOSING and (value[1:2] in ("?", "*") or (_is_balanced(value) and value[-1] not in "]}")):
+    if first in _CLOSING and (value[1:2] in ("?", "*", ":") or (_is_balanced(value) and value[-1] not in "]}")):
         return unquoted(line, start)
     if first and first not in _CLOSING and not in_flow:
         if first in "@`%*&!|>":
@@ -153,7 +155,27 @@ def _unclosed_above(lines: Sequence[str], row: int) -> Fault | None:
     for above in range(row - 1, max(0, row - _MAX_ABOVE), -1):
         parts = _parts(lines[above - 1])
         if parts.value[:1] in ('"', "'") and not _QUOTED.match(parts.value):
-            return Fault(Span(above, parts.column, 1), "E034", "this quote is not closed")
+            return _unclosed(lines[above - 1], Span(above, parts.column, 1))
+    return None
+
+
+def _unclosed(line: str, at: Span) -> Fault:
+    parts, quote = _parts(line), _character(line, at)
+    value = f"{parts.key}: {parts.value}{quote}"
+    help = f"write {shortened(value)}" if parts.key and at.column == parts.column else ""
+    return Fault(at, "E034", "this quote is not closed", help)
+
+
+def _comment(lines: Sequence[str], row: int) -> Fault | None:
+    """Find a `#` in brackets above a line: it starts a comment, so the brackets are not closed."""
+    for above in range(row, max(0, row - _MAX_ABOVE), -1):
+        line = lines[above - 1]
+        found = re.search(r"[\[{][^\]}#]*[\[{, ](#[^\s,\]}]*)[^#]*[\]}]\s*$", line)
+        if found:
+            better = line[: found.start(1)] + quoted(found[1]) + line[found.end(1) :]
+            help = f"write {shortened(better.strip())}"
+            span = Span(above, found.start(1) + 1, len(found[1]))
+            return Fault(span, "E044", "this `#` starts a comment, so the bracket before it is not closed", help)
     return None
 
 
@@ -163,7 +185,9 @@ def _bracket(lines: Sequence[str], at: Span, start: Span, problem: str) -> Fault
     if problem.startswith("expected ','") and bracket in _CLOSING:
         closing = _CLOSING[bracket]
         if "<stream end>" in problem or at.line != start.line:
-            return Fault(start, "E035", f"this `{bracket}` is not closed", f"add the closing `{closing}`")
+            parts = _parts(lines[start.line - 1])
+            help = f"write {parts.key}: {parts.value}{closing}" if parts.key else f"add the closing `{closing}`"
+            return Fault(start, "E035", f"this `{bracket}` is not closed", help)
         return Fault(at, "E035", f"a `,` or `{closing}` is missing before this")
     if char in ("]", "}"):
         return Fault(at, "E035", f"this `{char}` has no opening bracket")
@@ -188,8 +212,9 @@ def _missing_space(lines: Sequence[str], rows: Sequence[int], problem: str) -> F
     return None
 
 
-def _layout(line: str, at: Span, start: Span, error: MarkedYAMLError) -> Fault | None:
+def _layout(lines: Sequence[str], at: Span, start: Span, error: MarkedYAMLError) -> Fault | None:
     """Explain wrong indentation, a missing dash, and text after the document."""
+    line = lines[at.line - 1]
     problem, text = error.problem or "", line.strip()
     if "<document start>" in problem:
         return Fault(at, "E008", "a rule file can have only one YAML document")
@@ -201,7 +226,11 @@ def _layout(line: str, at: Span, start: Span, error: MarkedYAMLError) -> Fault |
         and at.column == start.column
         and _character(line, at) != "-"
     ):
-        return Fault(span, "E046", "a dash is missing before this list item")
+        return Fault(span, "E046", "a dash is missing before this list item", f"write {shortened(f'- {text}')}")
     if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
-        return Fault(span, "E038", "this line is not aligned with the lines above it")
+        above = next((_parts(other) for other in reversed(lines[: at.line - 1]) if _parts(other).key), None)
+        if above is None or text.startswith("-"):
+            return Fault(span, "E038", "this line is not aligned with the lines above it")
+        help = f"start it in column {above.key_column}, below `{shortened(above.key)}`"
+        return Fault(span, "E038", "this line is not aligned with the lines above it", help)
     return None
