@@ -16,6 +16,8 @@ from reducer.rules import Ruleset, instructions, read_rules
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
 
+    from reducer.analysis.explanation import Explanation
+
 _logger = logging.getLogger("reducer")
 
 
@@ -61,6 +63,16 @@ class Reducer:
         `on_fault(tool, reason)` is called if a rule applies but the content cannot be reduced.
         """
         return reduce_content(self.ruleset, tool, content, on_fault)
+
+    def explain_content(self, tool: str, content: Any) -> Explanation:
+        """Reduce the content of one return of `tool`, and return the result with what each step removed. Never raises.
+
+        The data are the sizes before and after, the places, items and characters that each step removed, the entities
+        that were lost, and the fault if the rule could not be applied. Sizes are characters.
+        """
+        from reducer.analysis.explanation import explain
+
+        return explain(self.ruleset, tool, content)
 
     def reduce(self, messages: Sequence[ModelMessage], references: bool = True) -> list[ModelMessage]:
         """Reduce the tool returns of a history of PydanticAI messages. Unchanged messages stay the same objects.

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from reducer.analysis.explanation import Explanation, ReturnPlace, explain_outcome
 from reducer.analysis.measures import Reduced, measure
-from reducer.analysis.report import MAX_BAD, LineSum, ReturnReport, Tally, report_return, tally_of
+from reducer.analysis.report import MAX_BAD, LineSum, Tally, tally_of
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import stored
@@ -48,10 +49,10 @@ class Look(NamedTuple):
     tally: Tally
     lines: LineSum
     output: bytes = b""
-    details: tuple[tuple[int, tuple[ReturnReport, ...]], ...] = ()
+    details: tuple[tuple[int, tuple[Explanation, ...]], ...] = ()
 
     @property
-    def returns(self) -> tuple[ReturnReport, ...]:
+    def returns(self) -> tuple[Explanation, ...]:
         """The reports of all returns, in order."""
         return tuple(entry for _, reports in self.details for entry in reports)
 
@@ -63,7 +64,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     the report is `detailed` or `measured`, only one return at a time is in memory. Raises `HistoryError`.
     """
     tally = Tally()
-    reports: list[ReturnReport] = []
+    reports: list[Explanation] = []
     reduced: dict[stored.Key, Reduced] = {}
     mentions = stored.later_mentions(data, options.input_format) if options.references else None
     reduce = partial(reduce_content, ruleset)
@@ -78,7 +79,17 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
                 outcome = alone = attempt(ruleset, found.tool, found.content, protected)
             if outcome.restored.referenced:
                 alone = attempt(ruleset, found.tool, found.content)
-            entry = report_return(history, found, outcome, alone=alone, detailed=options.detailed)
+            content = found.places[0]
+            entry = explain_outcome(
+                found.tool,
+                found.content,
+                outcome,
+                alone=alone,
+                detailed=options.detailed,
+                size=content.end - content.start,
+                untouched=found.untouched,
+                place=ReturnPlace(history, found.key.message, found.key.part, found.call_id, found.nth),
+            )
             tally.merge(tally_of(entry))
             if options.detailed:
                 reports.append(entry)
@@ -101,7 +112,7 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
     count from 1 in the piece.
     """
     tally, lines = Tally(), LineSum("")
-    details: list[tuple[int, tuple[ReturnReport, ...]]] = []
+    details: list[tuple[int, tuple[Explanation, ...]]] = []
     pieces: list[bytes] = []
     done = 0
     for start, end in lines_of(piece):

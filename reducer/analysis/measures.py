@@ -123,7 +123,7 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
     novel = [reference for reference in references(happened) if reference.novel]
     lost = _lost_references(history, placed, novel, returns)
-    recalls, gone = _lost_entities(history, returns)
+    recalls, gone = _entities(history, returns)
     again = list(_repeats(history, placed, returns))
     return Measures(
         references=len(novel),
@@ -140,21 +140,23 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
 
 def add_measures(one: Measures, other: Measures) -> Measures:
     """Add the measures of different histories."""
-    recalls = [
-        (kind, Recall(*map(add, one.entities.get(kind, (0, 0)), other.entities.get(kind, (0, 0)))))
-        for kind in sorted({*one.entities, *other.entities})
-    ]
     return Measures(
         references=one.references + other.references,
         kept=one.kept + other.kept,
         lost_references=(one.lost_references + other.lost_references)[:MAX_LISTED],
-        entities=dict(recalls),
+        entities=_add_recalls(one.entities, other.entities),
         lost_entities=(one.lost_entities + other.lost_entities)[:MAX_LISTED],
         recorded=add_costs(one.recorded, other.recorded),
         reduced=add_costs(one.reduced, other.reduced),
         repeats=one.repeats + other.repeats,
         again=(one.again + other.again)[:MAX_LISTED],
     )
+
+
+def _add_recalls(one: Mapping[str, Recall], other: Mapping[str, Recall]) -> dict[str, Recall]:
+    nothing = Recall(0, 0)
+    kinds = sorted({*one, *other})
+    return {kind: Recall(*map(add, one.get(kind, nothing), other.get(kind, nothing))) for kind in kinds}
 
 
 # --- what was lost
@@ -219,22 +221,28 @@ def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ..
     return ()
 
 
-def _lost_entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dict[str, Recall], list[LostEntity]]:
-    """Compare the entities of returns before and after reduction, by type and canonical value."""
-    total, kept = Counter[str](), Counter[str]()
+def _entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dict[str, Recall], list[LostEntity]]:
+    """Count the entities of reduced returns and the lost ones by type, and list the lost ones."""
+    total: dict[str, Recall] = {}
     lost: list[LostEntity] = []
-    for entry in returns:
-        if entry is None or entry.outcome.rule is None or not entry.is_reduced:
-            continue
-        found, scan = entry.found, entry.outcome.rule.vocabulary.everything()
-        before, after = (entities(opened(content), scan) for content in (found.content, entry.outcome.content))
-        gone = [entity for key, entity in before.items() if key not in after]
-        total.update(kind for kind, _ in before)
-        kept.update(kind for kind, _ in before.keys() & after.keys())
-        steps = _removed_by(entry.outcome, [entity.value for entity in gone])
-        place = {"tool": found.tool, "found": found.name}
-        lost += (LostEntity(history, one.type, one.value, **place, step=steps[one.value]) for one in gone)
-    return {kind: Recall(total[kind], kept[kind]) for kind in sorted(total)}, lost
+    for entry in filter(None, returns):
+        recalls, gone = lost_entities(entry.found.tool, entry.found.content, entry.outcome)
+        total = _add_recalls(total, recalls)
+        lost += (one._replace(history=history, found=entry.found.name) for one in gone)
+    return total, lost
+
+
+def lost_entities(tool: str, content: Any, outcome: Outcome) -> tuple[dict[str, Recall], list[LostEntity]]:
+    """Compare the entities of a content before and after reduction, by type and canonical value."""
+    if outcome.rule is None or outcome.content is content:
+        return {}, []
+    scan = outcome.rule.vocabulary.everything()
+    before, after = (entities(opened(value), scan) for value in (content, outcome.content))
+    gone = [entity for key, entity in before.items() if key not in after]
+    total, lost = (Counter(entity.type for entity in found) for found in (before.values(), gone))
+    steps = _removed_by(outcome, [entity.value for entity in gone])
+    recalls = {kind: Recall(total[kind], total[kind] - lost[kind]) for kind in sorted(total)}
+    return recalls, [LostEntity("", one.type, one.value, tool, found="", step=steps[one.value]) for one in gone]
 
 
 def _repeats(history: str, placed: Iterable[Placed], returns: Iterable[Reduced | None]) -> Iterator[Repeat]:

@@ -1,19 +1,16 @@
-"""What rules did to tool returns, as data: reports of single returns, their totals, and what needs attention."""
+"""The totals of what rules did to tool returns, and what needs attention, as data."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
+from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures, add_measures
-from reducer.analysis.steps import Change, StepReport, changes, characters, step_reports
-from reducer.engine import Outcome
-from reducer.histories.stored import Return
+from reducer.analysis.steps import StepReport
 from reducer.rules import Rule, Ruleset
 
-Status = Literal["reduced", "unchanged", "gated", "fault", "no rule", "untouched"]
 TITLES = {
     "no rule": "Tools without a rule",
     "unused rule": "Unused rules",
@@ -34,97 +31,6 @@ MAX_BAD = 5
 _MAX_TOOLS = 5_000
 _MAX_NEEDS = 10_000
 _MAX_CHARACTERS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class ReturnReport:
-    """What a rule did to one tool return. Sizes are characters; `message` and `part` count from 0.
-
-    - `nth` counts from 1 among the returns with the same call id.
-    - `why` explains why the return is unchanged.
-    - `rewritten` is what writing compact JSON saves.
-    - `restored` is what `preserve` and markers add after the steps, and `restorations` lists where.
-    - `referenced` is what is also kept because later messages reference it.
-    - `over` is the size above the rule's `max_chars`.
-    - `lost` counts the entities beyond a bound of `preserve`.
-    """
-
-    history: str
-    message: int
-    part: int
-    tool: str
-    call_id: str
-    nth: int
-    rule: Rule | None
-    status: Status
-    why: str
-    before: int
-    after: int
-    rewritten: int = 0
-    steps: tuple[StepReport, ...] = ()
-    restored: int = 0
-    referenced: int = 0
-    restorations: tuple[Change, ...] = ()
-    over: int = 0
-    lost: int = 0
-
-    @property
-    def name(self) -> str:
-        """The name for `--call`: the call id, with `#2` for the second return that has it."""
-        return f"{self.call_id}#{self.nth}" if self.nth > 1 else self.call_id
-
-
-def report_return(history: str, found: Return, outcome: Outcome, *, alone: Outcome, detailed: bool) -> ReturnReport:
-    """Report what a rule did to a return. `alone` is the outcome without the protection of referenced values.
-
-    If `detailed`, the report lists what each step removed.
-    """
-    rule, place = outcome.rule, found.places[0]
-    before = characters(place.content, place.end - place.start)
-    after = before if outcome.content is found.content else characters(outcome.content, before)
-    after_alone = after if alone is outcome else characters(alone.content, before)
-    status, why = _status(found, outcome, alone)
-    steps = step_reports(alone, before, detailed) if alone.steps else ()
-    removed = steps[0].before - steps[-1].after if steps else 0
-    return ReturnReport(
-        history=history,
-        message=found.key.message,
-        part=found.key.part,
-        tool=found.tool,
-        call_id=found.call_id,
-        nth=found.nth,
-        rule=rule,
-        status=status,
-        why=why,
-        before=before,
-        after=after,
-        rewritten=before - steps[0].before if steps and status == "reduced" and type(found.content) is str else 0,
-        steps=steps,
-        restored=max(0, after_alone - steps[-1].after) if removed > 0 and not alone.fault else 0,
-        referenced=max(0, after - after_alone),
-        restorations=changes(outcome.restorations(), restored=True) if detailed and not outcome.fault else (),
-        over=max(0, after - rule.max_chars) if rule and rule.max_chars is not None and not outcome.gated else 0,
-        lost=len(outcome.restored.lost),
-    )
-
-
-def _status(found: Return, outcome: Outcome, alone: Outcome) -> tuple[Status, str]:
-    if found.untouched:
-        return "untouched", found.untouched
-    if outcome.rule is None:
-        return "no rule", "no rule applies to this tool"
-    if outcome.fault:
-        return "fault", outcome.fault
-    if outcome.gated:
-        return "gated", "the rule's `when` does not hold"
-    if outcome.content is not found.content:
-        return "reduced", ""
-    if alone.content is not found.content:
-        return "unchanged", "later messages reference everything that the rule would remove"
-    return "unchanged", "the rule removes nothing"
-
-
-# --- totals
 
 
 @dataclass(slots=True)
@@ -244,7 +150,7 @@ class Tally:
             self.needs[key] = need
 
 
-def tally_of(entry: ReturnReport) -> Tally:
+def tally_of(entry: Explanation) -> Tally:
     """Return the totals of a single return."""
     tool, rule = _short(entry.tool), entry.rule
     tally = Tally(referenced=entry.referenced, referencing=int(entry.referenced > 0))
@@ -264,7 +170,7 @@ def tally_of(entry: ReturnReport) -> Tally:
     return tally
 
 
-def _needs(entry: ReturnReport) -> Iterator[tuple[str, Attention]]:
+def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
     """Yield what needs attention in one return, each with a name that is unique for its kind and place."""
     tool, name, rule = _short(entry.tool), _short(entry.name), entry.rule
     if entry.status == "no rule":
@@ -319,7 +225,7 @@ class Report:
     ruleset: Ruleset
     histories: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
-    returns: list[ReturnReport] = field(default_factory=list)
+    returns: list[Explanation] = field(default_factory=list)
     lines: list[LineSum] = field(default_factory=list)
     whole: bool = True
 

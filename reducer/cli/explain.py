@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
 
+from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look
-from reducer.analysis.report import ReturnReport
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Selection, find_sources
 from reducer.cli.rules import choose_rules, load
@@ -118,7 +118,7 @@ def _print_descriptions(rule: Rule) -> None:
         print(f"  - {line}{visible(sentence.text)}")
 
 
-def _choice(entry: ReturnReport, ruleset: Ruleset) -> Iterator[str]:
+def _choice(entry: Explanation, ruleset: Ruleset) -> Iterator[str]:
     """Yield which rule applies to a return, and why the others do not."""
     candidates = matches(ruleset.rules, entry.tool)
     if entry.rule is None and entry.status == "untouched":

@@ -20,8 +20,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
-from reducer.analysis.report import MAX_BAD, LineSum, Report, ReturnReport, Tally, add_lines
+from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines
 from reducer.cli.files import Advance, Chunk, Selection, Source, compressed, open_target, read_chunks
 from reducer.cli.rules import Chosen, load
 from reducer.cli.screen import CommandError, counted, say, say_skipped
@@ -31,7 +32,7 @@ from reducer.rules import Ruleset
 
 _CHUNKS_AHEAD = 4
 """Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB."""
-Show = Callable[[str, Sequence[ReturnReport]], None]
+Show = Callable[[str, Sequence[Explanation]], None]
 """Takes the title of a history or a line, and the reports of its returns."""
 _Result = tuple[Look, Selection]
 """The result of a chunk, with the compressed output, and the names that occur in the chunk."""

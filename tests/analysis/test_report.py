@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,18 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from reducer import Reducer
 from reducer.analysis import report
+from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look, look_at_lines
 from reducer.analysis.prices import Prices
-from reducer.analysis.report import MAX_BAD, LineSum, Report, ReturnReport, Tally, attention, tally_of
+from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, attention, tally_of
 from reducer.cli.screen import visible
 from reducer.cli.views.json_report import as_json
 from reducer.rules import compile_rules
 from tests.cli.conftest import RECORDS, history
 from tests.helpers import rules
+from tests.laws.strategies import cases
 
 DETAILED = LookOptions(detailed=True)
 
@@ -31,7 +35,7 @@ def report_of(rule: dict[str, Any], *returns: tuple[str, Any]) -> Report:
     return Report("rules", ruleset, ["h.json"], found.tally, found.returns)
 
 
-def report_one(rule: dict[str, Any], content: Any) -> ReturnReport:
+def report_one(rule: dict[str, Any], content: Any) -> Explanation:
     return report_of(rule, ("t", content)).returns[0]
 
 
@@ -71,6 +75,49 @@ def test_returns_are_named_and_tools_are_sorted_by_size() -> None:
     found = report_of({"max_chars": 100}, ("small", "a"), ("t", "b" * 50), ("large", "c" * 99))
     assert [(tool.tool, tool.before) for tool in found.tools] == [("large", 99), ("t", 50), ("small", 1)]
     assert [report.tokens(number) for number in (0, 1, 4, 5)] == [0, 1, 1, 2]
+
+
+def test_explain_content_describes_one_answer(tmp_path: Path) -> None:
+    rows = [{"host": f"host-{n}", "ip": f"192.0.2.{n}"} for n in range(5)]
+    (tmp_path / "r.yaml").write_text("version: 1\ntool: t\nsteps:\n- limit: 2\n- {keep: [host]}\n")
+    reducer = Reducer.load(tmp_path)
+    found = reducer.explain_content("t", rows)
+    assert found.content == reducer.reduce_content("t", rows) == [{"host": "host-0"}, {"host": "host-1"}]
+    assert (found.status, found.fault, found.before, found.after, found.place) == ("reduced", "", 176, 37, None)
+    assert [(one.places, one.before, one.after) for one in found.steps] == [(1, 176, 71), (1, 71, 37)]
+    (items,), (keys,) = (one.changes for one in found.steps)
+    assert (items.path, items.items, items.total, keys.path, keys.places) == ("[2..4]", 3, 5, "[*].ip", 2)
+    assert found.entities == {"ipv4": (5, 0)}
+    assert [(one.value, one.step) for one in found.lost_entities][:3:2] == [
+        ("192.0.2.0", "r.yaml:5 keep @"),
+        ("192.0.2.2", "r.yaml:4 limit @"),
+    ]
+
+
+@given(cases)
+def test_explain_content_agrees_with_reduce_content(case: Any) -> None:
+    _, ruleset, content = case
+    reducer = Reducer(ruleset)
+    found = reducer.explain_content("t", content)
+    assert found.content == reducer.reduce_content("t", content)
+    assert (found.status == "reduced") == (found.content is not content and not found.fault)
+    assert sum(step.before - step.after for step in found.steps) <= found.before
+
+
+@pytest.mark.parametrize(
+    "content", [None, 3, b"x", object(), (n for n in "x"), float("nan"), "\ud800", {1: (date.max,)}]
+)
+def test_explain_content_never_raises(content: Any) -> None:
+    found = Reducer(rules(steps=[{"limit": 1}], max_chars=10)).explain_content("t", content)
+    assert found.content is content or found.after < found.before
+    assert Reducer(rules(max_chars=1)).explain_content("other", content).status == "no rule"
+
+
+def test_explain_content_of_live_objects() -> None:
+    content = {"rows": tuple({"seen": date(2024, 1, day)} for day in (1, 2))}
+    found = Reducer(rules(steps=[{"path": "rows", "limit": 1}])).explain_content("t", content)
+    assert found.content == {"rows": ({"seen": date(2024, 1, 1)},)}
+    assert found.steps[0].changes[0].sample == '{"seen": "2024-01-02"}'
 
 
 # --- what needs attention

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from reducer.analysis.report import ReturnReport
+from reducer.analysis.explanation import Explanation
 from reducer.analysis.steps import Change, StepReport
 from reducer.cli.screen import counted, visible
 from reducer.cli.views.report import sizes
@@ -20,7 +20,7 @@ _NAMED = 4
 _MAX_CHANGES = 40
 
 
-def print_returns(title: str, returns: Sequence[ReturnReport], whole: bool, screen: Console) -> None:
+def print_returns(title: str, returns: Sequence[Explanation], whole: bool, screen: Console) -> None:
     """Print the returns of one history below its `title`; if `whole`, only the returns that have a rule."""
     shown = [entry for entry in returns if entry.status not in ("no rule", "untouched")] if whole else returns
     if shown and title:
@@ -60,10 +60,13 @@ def describe(change: Change) -> str:
     return f"{change.path}{times}: {counted(max(change.before, change.after), 'character')}{stays}"
 
 
-def _print_return(entry: ReturnReport, screen: Console) -> None:
-    rule = f"{PurePath(entry.rule.file).name}, " if entry.rule else ""
-    place = f"({rule}message {entry.message + 1}, part {entry.part + 1})"
-    screen.print(visible(f"{entry.tool} {entry.name} {place}"), style="bold")
+def _print_return(entry: Explanation, screen: Console) -> None:
+    about = [PurePath(entry.rule.file).name] if entry.rule else []
+    name = entry.tool
+    if entry.place is not None:
+        name = f"{entry.tool} {entry.name}"
+        about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
+    screen.print(visible(f"{name} ({', '.join(about)})" if about else name), style="bold")
     if entry.status == "reduced":
         screen.print(f"  {sizes(entry.before, entry.after)}")
     else:
@@ -74,7 +77,7 @@ def _print_return(entry: ReturnReport, screen: Console) -> None:
     screen.print()
 
 
-def _effects(entry: ReturnReport) -> Iterator[tuple[str, Sequence[Change]]]:
+def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
     """Yield what changed the size of a return, with the changed places."""
     if entry.rewritten > 0:
         yield f"JSON text without blanks: {counted(entry.rewritten, 'character')} less", ()

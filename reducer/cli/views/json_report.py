@@ -14,6 +14,9 @@ from reducer.cli.screen import fields_of, plain, print_json
 VERSION = 3
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
 
+_NOT_LISTED = ("before", "after", "rule", "steps", "content", "entities", "lost_entities", "place")
+"""Fields of an `Explanation` that the report writes in another form, or that only single contents have."""
+
 
 def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
     """Write the report as JSON."""
@@ -28,7 +31,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
       share from 0 to 1 or null; `tokens` are estimated as characters / 4.
     - `references`: `{returns, characters}`, kept because later messages reference them.
     - `tools`: for each tool, the largest first, `totals` with `tool`, `rule` and `untouched`.
-    - `returns`: the fields of `ReturnReport` for each tool return; JSON lines have sums in `lines` instead.
+    - `returns`: the fields of `Explanation` for each tool return; JSON lines have sums in `lines` instead.
     - `measures`: what the rules cost, or null; sizes of `cost` are characters of input.
     - `attention`: the fields of `Attention`.
 
@@ -53,7 +56,8 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
         ],
         "returns": [
             {
-                **fields_of(entry, "before", "after", "rule", "steps"),
+                **plain(entry.place),
+                **fields_of(entry, *_NOT_LISTED),
                 "rule": entry.rule.file if entry.rule else None,
                 "characters": _characters(entry.before, entry.after),
                 "steps": [_step(step) for step in entry.steps],
