@@ -9,8 +9,9 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, TypeAlias, cast
 
-from jmespath.visitor import TreeInterpreter
+from jmespath.visitor import Options, TreeInterpreter
 
+from reducer.paths.functions import FUNCTIONS
 from reducer.paths.parser import Node, parse, walk_nodes
 from reducer.paths.syntax import PathError, Token, shortened
 from reducer.values import PLAIN, Unreducible, plain, shown
@@ -119,7 +120,7 @@ def _evaluator(tree: Node, reads: tuple[Chain, ...]) -> Evaluate:
         return _field(tree["value"])
     if tree["type"] == "comparator" and [child["type"] for child in tree["children"]] == ["field", "literal"]:
         return _comparison(tree)
-    interpreter = TreeInterpreter()
+    interpreter = TreeInterpreter(Options(custom_functions=FUNCTIONS))
     names = None if () in reads else tuple({chain[0]: None for chain in reads})
 
     def evaluate(value: Any) -> Any:

@@ -141,8 +141,8 @@ _ANY = {
     "text": ("@",),
 }
 _CONDITIONS = (
-    *("risk == 'high'", "risk != 'low'", "!seen", "seen > `3`", "length(tags) > `1`", "contains(name, 'the')"),
-    *("tags[0]", "id == `1` || risk"),
+    *("risk == 'high'", "risk != 'low'", "!seen", "seen > 3", "length(tags) > 1", "contains(name, 'the')"),
+    *("tags[0]", "id == `1` || risk", "matches(lower(name), 'traffic|apt')"),
 )
 _KEY_NAMES = some(*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw")
 _KEYS = st.lists(_KEY_NAMES, min_size=1, max_size=5, unique=True)
