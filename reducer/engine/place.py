@@ -45,6 +45,8 @@ class Work:
     """The number of the current step."""
     edits: int = 0
     """The number of omissions so far."""
+    in_maps: bool = False
+    """Whether a step selected among the values of an object."""
     marked: bool = False
     """Whether a list of texts lost items in this pass or an earlier one, and may need a marker."""
 
@@ -100,13 +102,20 @@ class Place:
             self.work.marked = True
         return node.kept  # type: ignore[return-value]
 
+    def entries(self) -> Sequence[Any]:
+        """Return the indices of the kept items of this list, or the kept keys of this object, unless all keys stay."""
+        if type(self.value) is list:
+            return self.indices()
+        self.work.in_maps = True
+        return () if self.is_root or self.work.rule.all_keys else self.keys()
+
     def contents(self) -> list[Any]:
-        """Return the kept items of this list as conditions see them, or the list itself if nothing is omitted."""
-        value, indices = self.value, self.indices()
+        """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""
+        value, indices = self.value, self.entries()
         inside = self.node.inside if type(self.node) is Omission else None
         if inside:
             return [build(value[i], inside.get(i), LAST, seen=True) for i in indices]
-        return value if len(indices) == len(value) else [value[i] for i in indices]
+        return value if type(value) is list and len(indices) == len(value) else [value[i] for i in indices]
 
     def keys(self) -> Sequence[Any]:
         """Return the kept indices or keys of this list or object; media have none."""
@@ -187,6 +196,11 @@ class Place:
 
     def keep_items(self, positions: Collection[int]) -> None:
         """Keep only the items at these positions in `contents`, plus all media. A root list keeps at least one item."""
+        if type(self.value) is dict:
+            entries = self.entries()
+            kept = map(entries.__getitem__, positions)
+            self.keep_keys(frozenset(self.value.keys() - set(entries).difference(kept)))
+            return
         indices, value = self.indices(), self.value
         if any(type(item) not in _SIMPLE and (type(item) is not dict or "kind" in item) for item in value):
             media = {position for position, index in enumerate(indices) if is_media(value[index])}

@@ -46,6 +46,8 @@ class Outcome:
     """The gate of the rule (`when`) did not hold, so no step ran."""
     fault: str = ""
     """The reason why the rule could not be applied, or not completely."""
+    is_proven: bool = False
+    """A second pass cannot change the content."""
     unstable: StepRun | None = None
     """The step that would change the result again."""
     steps: tuple[StepRun, ...] = ()
@@ -85,7 +87,10 @@ def run_once(rule: Rule, content: Any, top: Opened, shared: tuple[Scans, Referen
         before = work.edits
         restored = fit(work, [each.step for each in steps if each.ran and each.step is not None])
         steps.append(StepRun(None, work.step, True, places=1, changed=work.edits > before))
-    return Outcome(rule, _written(rule, content, top), steps=tuple(steps), restored=restored, top=top)
+    is_proven = rule.statically_idempotent and not work.in_maps and not restored.referenced
+    return Outcome(
+        rule, _written(rule, content, top), is_proven=is_proven, steps=tuple(steps), restored=restored, top=top
+    )
 
 
 def _written(rule: Rule, content: Any, top: Opened) -> Any:

@@ -19,7 +19,7 @@ def stabilize(rule: Rule, content: Any, one_pass: OnePass) -> Outcome:
     A fallback is accepted only if this procedure returns it unchanged.
     """
     first = one_pass(rule, content)
-    if first.content is content or (rule.statically_idempotent and not first.restored.referenced):
+    if first.content is content or first.is_proven:
         return first
     unstable = _changed_again(rule, first.content, one_pass)
     if unstable is None:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -25,7 +26,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
-from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, split_filter
+from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
 
 ENTITY = "entity-type"
 """The placeholder for the names of entity types in the JSON Schema of a model; folders of rules define more types."""
@@ -97,63 +98,104 @@ Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, 
 """One text or a list of texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key, or a nested key if `chain` has several names. It applies to each object in a list on the way."""
+class SortKey(NamedTuple):
+    """A key of `sort_by`: items with a high value come first, or with `-` in the text items with a low value."""
 
     text: str
-    chain: Chain
+    expression: Expression
+    is_reversed: bool
 
 
-_CONDITION = re.compile(r"[=!<>]=|&&|\s[<>=]\s")
-
-
-def compile_key(text: str) -> Key:
-    """Compile a key of `keep` or `drop`: plain words with dots, or JMESPath. Raises `PathError`."""
-    if not set(text) & set('"[]|') and all(text.split(".")):
-        if "," in text:
-            raise PathError("E071", "this is one key, because commas separate keys only in a list", width=len(text))
-        if _CONDITION.search(text):
-            raise PathError("E072", "this is a condition, not a key", width=len(text))
-        return Key(text, tuple(text.split(".")))
-    path = compile_path(text)
-    chain = tuple(str(token[1]) for token in path.shape if token[0] == "field")
-    if not chain or any(token[0] not in ("field", "each", "flatten") for token in path.shape):
-        help = "for the first items write limit: 5, for others drop: \"[?risk == 'low']\""
-        raise PathError("E068", "expected only keys: names, dots and `[*]`", width=len(text), help=help)
-    return Key(text, chain)
+def compile_sort_key(text: str) -> SortKey:
+    """Compile an expression, or `-` and an expression. Raises `PathError`."""
+    is_reversed = text.startswith("-")
+    try:
+        return SortKey(text, compile_expression(text[is_reversed:]), is_reversed)
+    except PathError as error:
+        error.column += is_reversed
+        raise
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target of `drop`: a key, the items of `lists` that match a condition, or a key in each of these items."""
+    """A target of `keep` or `drop`: a key, the items of `lists` that match a condition, or a key in each of these.
+
+    The key is nested if `chain` has several names, and applies to each object in a list on the way. In a name, `*`
+    stands for any characters. Without a key, `chain` is empty.
+    """
 
     text: str
-    key: Key | None
+    chain: Chain
     lists: Path | None = None
     condition: Expression | None = None
     warnings: tuple[PathError, ...] = ()
+
+    @property
+    def names(self) -> Chain:
+        """The names that lead to the key, with `*` for any name."""
+        lists = names_of(self.lists.shape) if self.lists else ()
+        return (*lists, *("*" if "*" in name else name for name in self.chain)) if self.chain else ()
 
 
 def compile_target(text: str) -> Target:
     """Compile a key, or a path with a filter such as `items[?risk == 'low'].raw`. Raises `PathError`."""
     parts = split_filter(text)
     if parts is None:
-        return Target(text, compile_key(text))
+        return Target(text, _chain(text))
     lists, condition, rest = parts
     try:
-        key = compile_key(rest) if rest else None
+        chain = _chain(rest) if rest else ()
     except PathError as error:
         error.column += len(text.rstrip()) - len(rest)
         raise
     warnings = compile_expression(text).warnings
-    return Target(text, key, compile_path(lists), condition=compile_expression(condition), warnings=warnings)
+    return Target(text, chain, compile_path(lists), condition=compile_expression(condition), warnings=warnings)
 
 
+_CONDITION = re.compile(r"[=!<>]=|&&|\s[<>=]\s")
+
+
+def _chain(text: str) -> Chain:
+    """Return the names in a key: plain words with dots, or JMESPath. Raises `PathError`."""
+    if not set(text) & set('"[]|') and all(text.split(".")):
+        if "," in text:
+            raise PathError("E071", "this is one key, because commas separate keys only in a list", width=len(text))
+        if _CONDITION.search(text):
+            raise PathError("E072", "this is a condition, not a key", width=len(text))
+        return tuple(text.split("."))
+    path = compile_path(text)
+    chain = tuple(str(token[1]) for token in path.shape if token[0] == "field")
+    if not chain or any(token[0] not in ("field", "each", "flatten") for token in path.shape):
+        help = "for the first items write limit: 5, for others a filter such as \"[?risk == 'high']\""
+        raise PathError("E068", "expected only keys: names, dots and `[*]`", width=len(text), help=help)
+    return chain
+
+
+def _compile_kept(text: str) -> Target:
+    target = compile_target(text)
+    if target.lists is not None and (target.chain or target.lists.shape):
+        help = "write the list as `path`, and list the keys in a step of their own"
+        raise PathError("E068", "expected keys or a filter: `[?risk == 'high']`", width=len(text), help=help)
+    return target
+
+
+def _of_one_kind(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    if len({target.condition is None for target in targets}) > 1:
+        raise PydanticCustomError("E068", "expected keys or filters, not both: write two steps")
+    return targets
+
+
+SortKeys = Annotated[tuple[Annotated[SortKey, _compiled(compile_sort_key)], ...], ONE_OR_LIST, Field(min_length=1)]
+"""One key of `sort_by` or a list of keys, the most important one first."""
 Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One target of `drop` or a list of targets."""
-Keys = Annotated[tuple[Annotated[Key, _compiled(compile_key)], ...], ONE_OR_LIST, Field(min_length=1)]
-"""One key or a list of keys."""
+Kept = Annotated[
+    tuple[Annotated[Target, _compiled(_compile_kept)], ...],
+    ONE_OR_LIST,
+    Field(min_length=1),
+    AfterValidator(_of_one_kind),
+]
+"""Keys that `keep` keeps, or filters for items."""
 
 
 def _entity_type(name: Any, info: ValidationInfo) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from glob import escape
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
@@ -96,14 +98,28 @@ class Op(BaseModel):
         return cls.__module__.rpartition(".")[2]
 
 
+# --- keys
+
+
+def is_named(key: str, name: str) -> bool:
+    """Return whether a name is the name of a key; `*` in it stands for any characters."""
+    return key == name or ("*" in name and fnmatchcase(key, "*".join(map(escape, name.split("*")))))
+
+
+def named_keys(found: Place, name: str) -> list[str]:
+    """Return the keys of an object that have a name."""
+    keys = found.keys() if "*" in name else [name] if found.has(name) else []
+    return [key for key in keys if is_named(key, name)]
+
+
 # --- words for descriptions
 
 
-def named(texts: Iterable[str]) -> str:
+def named(texts: Iterable[str], last: str = "and") -> str:
     """Return the first few keys or expressions as code, each shortened, and the number of the others."""
     every = list(texts)
     names = [f"`{text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + '…'}`" for text in every[:_MAX_NAMES]]
-    return enumerated([*names, f"{len(every) - _MAX_NAMES} more"] if len(every) > _MAX_NAMES else names)
+    return enumerated([*names, f"{len(every) - _MAX_NAMES} more"] if len(every) > _MAX_NAMES else names, last)
 
 
 def enumerated(names: Iterable[str], last: str = "and") -> str:

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import TYPES
 from reducer.operations import operations
+from reducer.operations.dedupe import Repeats
 from reducer.operations.fields import Amount
 from reducer.operations.op import Op
 from reducer.rules.diagnostics import Report, catalogue, quoted, written
@@ -36,6 +37,7 @@ _NESTED: Mapping[str | int, type[BaseModel]] = {
     "given": Given,
     "expect": Expect,
     **dict.fromkeys(("limit", "truncate"), Amount),
+    "dedupe": Repeats,
 }
 """The models of nested mappings by their keys."""
 _DATA = frozenset({"json", "equals", "values"})

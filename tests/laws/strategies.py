@@ -104,6 +104,7 @@ _objects = fields(
         "whois": fields({"raw": sentences}, name=texts),
         "nodes": st.lists(_record(scalars), min_size=1, max_size=5),
         "edges": st.lists(_edges, min_size=1, max_size=10),
+        "hosts": st.dictionaries(some(*NAMES, *ENTITIES[:4], "k1", "k2", "k3"), _any_record, min_size=1, max_size=6),
     },
     report=values,
     total=scalars,
@@ -123,12 +124,12 @@ _notations: st.SearchStrategy[Callable[[Any], Any]] = some(
 
 # The places of each kind of content that each kind of operation is for.
 _LISTS = {
-    "object": ("items", "items", "articles", "articles", "nodes", "edges", "items[*].tags", "report[*]", "*"),
+    "object": ("items", "items", "articles", "articles", "nodes", "edges", "hosts", "items[*].tags", "report[*]", "*"),
     "records": ("@", "[*].tags"),
     "articles": ("@",),
 }
 _OBJECTS = {
-    "object": ("items", "items[*]", "@", "items[*].raw", "report", "nodes[?risk=='high']", "*"),
+    "object": ("items", "items[*]", "@", "items[*].raw", "report", "nodes[?risk=='high']", "hosts", "hosts.*", "*"),
     "records": ("@", "[?risk=='low']", "[*].raw"),
 }
 _ANY = {
@@ -144,7 +145,7 @@ _CONDITIONS = (
     *("risk == 'high'", "risk != 'low'", "!seen", "seen > 3", "length(tags) > 1", "contains(name, 'the')"),
     *("tags[0]", "id == `1` || risk", "matches(lower(name), 'traffic|apt')"),
 )
-_KEY_NAMES = some(*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw")
+_KEY_NAMES = some(*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw", "n*", "*.id", "k*.notes")
 _KEYS = st.lists(_KEY_NAMES, min_size=1, max_size=5, unique=True)
 _amounts = st.one_of(st.integers(1, 8), fields({"head": st.integers(0, 3), "tail": st.integers(1, 3)}))
 _lengths = st.one_of(
@@ -165,15 +166,18 @@ def _step(
 def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     lists, objects, anything = (paths.get(kind, ("@", "*", "items")) for paths in (_LISTS, _OBJECTS, _ANY))
     limits = {
-        "sort_by": some("seen", "id", "name", "length(tags)", "raw.id"),
+        "sort_by": some("seen", "id", "-name", "length(tags)", "raw.id", ["risk", "-seen"], ["-id", "length(@)"]),
         "order": some("asc", "desc"),
         "always_keep": some(*_CONDITIONS),
     }
-    filters = (some(*_CONDITIONS).map(form.format) for form in ("[?{}]", "items[?{}].notes"))
+    conditions, items, notes = (some(*_CONDITIONS).map(form.format) for form in ("[?{}]", "items[?{}]", "[?{}].notes"))
     of_lists = [
         _step(lists, "limit", _amounts, **limits),
-        _step(lists, "drop", st.one_of(_KEYS, *filters)),
-        _step(lists, "dedupe", some(True, "id", "name", "risk", "notes")),
+        _step(lists, "drop", st.one_of(_KEYS, conditions, items, notes)),
+        _step(lists, "keep", st.one_of(conditions, st.lists(conditions, min_size=1, max_size=2))),
+        _step(
+            lists, "dedupe", some(True, "id", "name", "risk", "notes", {"ignore": "digits"}, {"by": "risk", "keep": 2})
+        ),
     ]
     of_objects = [_step(objects, "keep", _KEYS), _step(objects, "drop", _KEYS)]
     of_texts = [_step(anything, "truncate", _lengths), _step(anything, "extract", _types.filter(bool))]

@@ -65,6 +65,36 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"limit": 2, "sort_by": "risk"}, NODES[:5], NODES[:2]),
         ({"limit": 2, "sort_by": "n", "order": "asc"}, MIXED, [{"n": 10}, {"n": 9.5}]),
         ({"limit": 2, "sort_by": "n", "order": "desc"}, MIXED, [{"n": "9"}, {"n": "10"}]),
+        # the first key of `sort_by` is the most important one; `-` and `order` reverse
+        ({"limit": 2, "sort_by": ["risk", "-id"]}, NODES, [NODES[0], NODES[1]]),
+        ({"limit": 2, "sort_by": ["-risk", "id"]}, NODES, [NODES[8], NODES[9]]),
+        ({"limit": 2, "sort_by": ["-risk", "id"], "order": "asc"}, NODES, NODES[:2]),
+        ({"limit": 1, "sort_by": "-seen"}, NODES, NODES[:1]),
+        ({"limit": 1, "sort_by": ["-n", "m"]}, [{"m": 9}, {"n": 1}, {"n": 1, "m": 2}], [{"n": 1, "m": 2}]),
+        ({"limit": 2, "sort_by": ["n", "m"]}, [{"m": 1}, {"m": 2}, {"n": 0}], [{"m": 2}, {"n": 0}]),
+        # the values of an object are items too, but not in the return itself, which keeps its keys
+        ({"path": "m", "limit": 1}, {"m": {"a": 1, "b": None}}, {"m": {"a": 1}}),
+        ({"path": "m", "limit": 1, "always_keep": "@ == 3"}, {"m": {"a": 1, "b": 2, "c": 3}}, {"m": {"a": 1, "c": 3}}),
+        ({"path": "m", "limit": {"head": 1, "tail": 1}}, {"m": {"a": 1, "b": 2, "c": 3}}, {"m": {"a": 1, "c": 3}}),
+        ({"limit": 1}, {"a": "x", "b": "y"}, {"a": "x", "b": "y"}),
+        ({"keep": "[?@ > 1]"}, {"a": 1, "b": "x"}, {"a": 1, "b": "x"}),
+        ({"path": "m", "keep": "[?@ > 1]"}, {"m": {"a": 1, "b": 2, "i": IMAGE}}, {"m": {"b": 2, "i": IMAGE}}),
+        (
+            {"path": "m", "drop": "[?r == 1].x"},
+            {"m": {"a": {"r": 1, "x": 1}, "b": {"x": 1}}},
+            {"m": {"a": {"r": 1}, "b": {"x": 1}}},
+        ),
+        # filters of `keep` select items, and `*` in a key stands for any characters
+        ({"keep": ["[?id == 3]", "[?risk == 'high']"]}, NODES, [NODES[3], NODES[9]]),
+        ({"keep": "[?id == 77]"}, NODES, NODES[:1]),
+        ({"keep": ["*-seen", "s*.ip", "x*"]}, [KEYS], [{"last-seen": 1, "source.ip": 4, "source": {"ip": 5}, "x": 7}]),
+        ({"keep": ["source*", "s*.ip"]}, [KEYS], [{"source.ip": 4, "source": {"ip": 5, "port": 6}}]),
+        (
+            {"drop": ["*-seen", "*.port", "?"]},
+            [KEYS],
+            [{k: v for k, v in KEYS.items() if k != "last-seen"} | {"source": {"ip": 5}}],
+        ),
+        ({"drop": "a.*"}, BELOW, [{"a": [{}, {}], "d": 4}]),
         # `keep` names keys as they are, and passes through lists on the way
         ({"keep": ["last-seen", "@timestamp", "a b"]}, [KEYS], [{"last-seen": 1, "@timestamp": 2, "a b": 3}]),
         ({"keep": "source.ip"}, [KEYS], [{"source": {"ip": 5}}]),
@@ -83,6 +113,13 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"path": "a", "keep": "x"}, {"a": {"x": 1, "y": 2, "shot": IMAGE}}, {"a": {"x": 1, "shot": IMAGE}}),
         ({"path": "*", "keep": "url"}, {"shot": IMAGE}, {"shot": IMAGE}),
         ({"dedupe": True}, VALUES, [1, True, "1", 1.5, None, [1], {"a": 1}]),
+        ({"dedupe": {"by": "id", "keep": 2}}, [{"id": 1}] * 3 + [{}] * 3, [{"id": 1}] * 2 + [{}] * 3),
+        ({"dedupe": {"ignore": "digits"}}, [{"a": 1}, {"a": 22}, {"b": 1}, "3"], [{"a": 1}, {"b": 1}, "3"]),
+        (
+            {"dedupe": {"ignore": "digits", "by": "a"}},
+            [{"a": "x1"}, {"a": "x22"}, {"a": "x"}],
+            [{"a": "x1"}, {"a": "x"}],
+        ),
         # `truncate` counts what it cuts, and leaves a text that its marker would not shorten
         ({"truncate": 20}, TEXT, "one two three four …[44 more characters]"),
         ({"truncate": {"head": 8, "tail": 13}}, TEXT, "one two …[42 more characters]eleven twelve"),
