@@ -10,15 +10,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from pathlib import Path as FilePath
 from random import Random
 from typing import Any
 
-from reducer.analysis.laws import alone
-from reducer.analysis.samples import SampleError, sample
-from reducer.analysis.steps import characters, step_reports
 from reducer.engine import attempt
-from reducer.errors import Diagnostic, Location
+from reducer.errors import Diagnostic
 from reducer.paths import Expression, Path, Shape, names_of
 from reducer.paths.parser import parse, walk_nodes
 from reducer.paths.written import path_text
@@ -106,11 +102,11 @@ def _advice(conflict: Conflict) -> str:
 
 def _contents(rule: Rule) -> Iterator[Any]:
     tree: _Tree = {}
-    expressions = [rule.when.where] if rule.when is not None else []
+    expressions = [when.where for when in (rule.when, *(step.when for step in rule.steps)) if when is not None]
     amounts = {1}
     for step in rule.steps:
         _add_step(tree, step)
-        expressions += _expressions(step)
+        expressions += (expression for expression, _ in expressions_of(step))
         amount = getattr(step.op, step.op.verb())
         amounts.add(getattr(amount, "head", 0) + getattr(amount, "tail", 0))
     literals = list(chain.from_iterable(_literals(each) for each in expressions if each is not None))
@@ -155,14 +151,15 @@ def _add(tree: _Tree, keys: Iterable[Any]) -> _Tree:
     return tree
 
 
-def _expressions(step: Step) -> Iterator[Expression | None]:
-    yield from (condition for _, condition in step.path.filters)
-    yield step.when.where if step.when else None
+def expressions_of(step: Step) -> Iterator[tuple[Expression, Shape]]:
+    """Yield the expressions of a step, each with the shape that leads to the values on which it is evaluated."""
+    for shape, condition in step.path.filters:
+        yield condition, (*shape[:-1], ("each",)) if shape[-1][0] == "filter" else shape[:-1]
     for _, value in step.op:
         for item in value if isinstance(value, tuple) else (value,):
-            found = getattr(item, "condition", item)
-            if isinstance(found, Expression):
-                yield found
+            expression, lists = getattr(item, "condition", item), getattr(item, "lists", None)
+            if isinstance(expression, Expression):
+                yield expression, (*step.path.shape, *(lists.shape if lists else ()), ("each",))
 
 
 def _literals(expression: Expression) -> Iterator[Any]:
@@ -212,33 +209,3 @@ def _smaller(value: Any) -> Iterator[Any]:
         yield from ({other: value[other] for other in value if other != key} for key in value)
         for key, item in value.items():
             yield from (value | {key: less} for less in _smaller(item))
-
-
-def problems_when_run(rule: Rule, ruleset: Ruleset) -> Iterator[Diagnostic]:
-    """Run a rule on its samples, and search for a counterexample. Yield the problems that only this reveals.
-
-    These are samples that cannot be read, steps that `preserve` largely undoes, and results that a second pass changes.
-    """
-    contents: list[tuple[str, Any]] = []
-    for test in rule.tests:
-        try:
-            contents.append((test.name, sample(rule, test)))
-        except SampleError as error:
-            if rule.restores:
-                message = f"cannot read the sample of the test `{test.name}`: {error}"
-                yield Diagnostic(Location(rule.file, 1, 1), "W050", message)
-    found = counterexample(rule, (content for _, content in contents))
-    if found is not None:
-        lines = FilePath(rule.file).read_text(encoding="utf-8").splitlines()
-        yield diagnostic(found, rule, lines[found.step.location.line - 1])
-    reported: set[int] = set()
-    for name, content in contents if rule.restores else ():
-        outcome = attempt(alone(rule, ruleset), rule.name, content)
-        for one in step_reports(outcome, characters(content), False) if outcome.steps else ():
-            if one.step is None or one.step.number in reported or not one.is_undone:
-                continue
-            reported.add(one.step.number)
-            restored = f"preserve restores {one.restored:,} of the {one.before - one.after:,} characters"
-            message = f"{restored} that `{one.step.name}` removes in the test `{name}`"
-            help = "`preserve: []` on the step restores nothing; `preserve: {ioc: 200}` restores at most 200"
-            yield Diagnostic(one.step.location, "W051", message, help)

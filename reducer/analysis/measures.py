@@ -18,6 +18,7 @@ from reducer.engine import Outcome
 from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text
 from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
+from reducer.rules import Rule, Step
 from reducer.strict_json import loads
 
 CLEARED = "[cleared]"
@@ -201,14 +202,18 @@ def _removed_by(outcome: Outcome, values: Iterable[str]) -> dict[str, str]:
     """Map each value to the step that removed its last occurrence, or to an empty text if no single step did."""
     steps = dict.fromkeys(values, "")
     remaining, search = set(steps), searcher(steps)
-    file = PurePath(outcome.rule.file).name if outcome.rule else ""
     for run in outcome.steps:
         if remaining and run.changed:
             gone = remaining - search(searched(outcome.left_after(run.number)))
-            name = f"{file}:{run.step.location.line} {run.step.name}" if run.step else f"{file} max_chars"
-            steps.update(dict.fromkeys(gone, name))
+            steps.update(dict.fromkeys(gone, step_label(outcome.rule, run.step)))
             remaining -= gone
     return steps
+
+
+def step_label(rule: Rule | None, step: Step | None) -> str:
+    """Return the name of a step with its file and line, such as `lookup.yaml:4 limit rows`."""
+    file = PurePath(rule.file).name if rule else ""
+    return f"{file}:{step.location.line} {step.name}" if step else f"{file} max_chars"
 
 
 def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from reducer.rules import Step, When
 from reducer.rules.steps import text_paths
 from reducer.values import Unreducible
 
+_BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _MAX_VALUES = 200  # values per level in which keys are searched
 _MAX_KEYS = 50
 _MAX_CORRECTIONS = 6
@@ -131,23 +133,26 @@ def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozens
     seen: set[str] = set()
     for chain, is_read in chains:
         text = ".".join(chain)
-        present, depth = _follow(values, chain)
+        present, depth = follow(values, chain)
         if depth == len(chain):
             seen.add(text)
             continue
         siblings = {other[depth] for other, _ in chains if other[:depth] == chain[:depth] and len(other) > depth}
-        nearest = near(chain[depth], (key for key in present if key not in siblings), 0.7 if is_read else 0.8)
-        help = f"did you mean `{nearest}`?" if nearest else f"there are {_the_keys(present)}"
+        nearest = (near if is_read else misspelt)(chain[depth], [key for key in present if key not in siblings])
+        help = f"did you mean `{nearest}`?" if nearest else f"there are {the_keys(present)}"
         if nearest or (is_read and present):
             absent[Missing("key", text, f"there is no key `{text}`; {help}", nearest)] = None
     return tuple(absent), frozenset(seen)
 
 
-def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
-    """Follow keys through objects and lists. Return the keys at the level where one is absent, and the level."""
+def follow(values: Sequence[Any], chain: Chain, most: int | None = _MAX_VALUES) -> tuple[list[str], int]:
+    """Follow keys through objects and lists, in at most `most` values per level.
+
+    Return the keys at the level where one is absent, and the level.
+    """
     for depth, name in enumerate(chain):
-        objects = [value for value in (*values, *_items(values)) if type(value) is dict]
-        values = [item[name] for item in objects if name in item][:_MAX_VALUES]
+        objects = [value for value in (*values, *_items(values, most)) if type(value) is dict]
+        values = [item[name] for item in objects if name in item][:most]
         if not values:
             return _keys(objects), depth
     return [], len(chain)
@@ -156,11 +161,19 @@ def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
 # --- why a path finds nothing
 
 
-def near(name: str, keys: Iterable[str], similarity: float = 0.7) -> str:
+def near(name: str, keys: Iterable[str]) -> str:
     """Return the key that is most similar to `name`, ignoring case, or an empty text if none is similar enough."""
     folded = {key.casefold(): key for key in keys}
-    found = get_close_matches(name.casefold(), folded, 1, similarity)
+    found = get_close_matches(name.casefold(), folded, 1, 0.7)
     return folded[found[0]] if found else ""
+
+
+def misspelt(name: str, keys: Iterable[str]) -> str:
+    """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
+    found = near(name, keys)
+    words, meant = (_BETWEEN_WORDS.split(text) for text in (name, found))
+    is_alike = len(words) == len(meant) and all(near(*pair) for pair in zip(words, ([word] for word in meant), strict=True))
+    return found if is_alike or "".join(words).casefold() == "".join(meant).casefold() else ""
 
 
 def explain(path: Path | str, content: Any) -> Nothing:
@@ -177,7 +190,7 @@ def explain(path: Path | str, content: Any) -> Nothing:
     if step[0] == "field" and step[1] in keys:
         why = f"`{step[1]}` is null in {at}"
     elif step[0] == "field" and keys:
-        why = f"{at} has no key `{step[1]}`" if meant else f"{at} has {_the_keys(keys)}"
+        why = f"{at} has no key `{step[1]}`" if meant else f"{at} has {the_keys(keys)}"
     elif _is_for(step, values):
         why = f"`{_step_text(step)}` selects nothing in {at}"
     else:
@@ -232,15 +245,16 @@ def _is_for(step: tuple[Any, ...], values: Sequence[Any]) -> bool:
     return step[0] == "only" or type(values[0]) is (dict if step[0] in ("field", "values") else list)
 
 
-def _items(values: Iterable[Any]) -> list[Any]:
-    return [item for value in values if type(value) is list for item in value[:_MAX_VALUES]][:_MAX_VALUES]
+def _items(values: Iterable[Any], most: int | None = _MAX_VALUES) -> list[Any]:
+    return [item for value in values if type(value) is list for item in value[:most]][:most]
 
 
 def _keys(values: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(key for value in values if type(value) is dict for key in value))
 
 
-def _the_keys(keys: Sequence[str]) -> str:
+def the_keys(keys: Sequence[str]) -> str:
+    """Name the first few keys."""
     return f"the {'key' if len(keys) == 1 else 'keys'} {listed(f'`{key}`' for key in keys)}"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from os.path import realpath
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,8 +14,9 @@ from reducer.analysis.texts import listed
 from reducer.errors import HistoryError
 from reducer.files import read_file
 from reducer.histories.stored import returns
-from reducer.rules import Rule, Test
+from reducer.rules import Rule, Ruleset, Test
 from reducer.rules.choose import rule_chooser
+from reducer.rules.parser import Place
 from reducer.strict_json import loads
 from reducer.values import dump
 
@@ -48,6 +51,22 @@ def sample(rule: Rule, test: Test) -> Any:
     except RecursionError:
         raise SampleError(_TOO_DEEP) from None
     return content
+
+
+def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, Place, Callable[[], Any]]]:
+    """Yield the samples of a rule: a name, the place in the rule file, and the function that reads the content.
+
+    Samples are what the tests start from, and the files `samples/TOOL*.json` beside the rule file for which no other
+    tool of the ruleset has a longer name. Reading raises `SampleError`.
+    """
+    tools = {name.rstrip("*"): other for other in ruleset.rules for name in other.tools}
+    for number, test in enumerate(rule.tests):
+        yield f"the test `{test.name}`", ("tests", number, "given"), partial(sample, rule, test)
+    named = {str(file_of(rule, name)) for test in rule.tests for name in (test.given.file, test.expect.snapshot) if name}
+    for file in sorted(file_of(rule, "samples").glob("*.json")):
+        tool = max(filter(file.name.startswith, tools), key=len, default=None)
+        if tool is not None and tools[tool] is rule and str(file) not in named:
+            yield f"the sample {file.name}", ("tool",), partial(read_sample, file)
 
 
 def read_sample(file: Path) -> Any:

@@ -85,12 +85,9 @@ def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
     ruleset, problems = check_rules(*files)
     if ruleset is None:
         return problems
-    to_run = [rule for rule in ruleset.rules if rule.restores or not rule.statically_idempotent]
-    if to_run:
-        from reducer.analysis.counterexamples import problems_when_run  # the engine takes time to import
+    from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
 
-        problems += tuple(problem for rule in to_run for problem in problems_when_run(rule, ruleset))
-    return problems
+    return (*problems, *(problem for rule in ruleset.rules for problem in problems_when_run(rule, ruleset)))
 
 
 def _correct(chosen: Chosen, only_show: bool) -> None:
