@@ -172,7 +172,9 @@ def misspelt(name: str, keys: Iterable[str]) -> str:
     """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
     found = near(name, keys)
     words, meant = (_BETWEEN_WORDS.split(text) for text in (name, found))
-    is_alike = len(words) == len(meant) and all(near(*pair) for pair in zip(words, ([word] for word in meant), strict=True))
+    is_alike = len(words) == len(meant) and all(
+        near(*pair) for pair in zip(words, ([word] for word in meant), strict=True)
+    )
     return found if is_alike or "".join(words).casefold() == "".join(meant).casefold() else ""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from reducer.analysis.query import follow, misspelt, near, the_keys
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.steps import StepReport, characters, step_reports
 from reducer.analysis.texts import excerpt, listed
-from reducer.engine import Outcome, attempt
+from reducer.engine import attempt
 from reducer.errors import Diagnostic
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
 from reducer.paths.expressions import expression_of
@@ -30,8 +30,9 @@ from reducer.rules import Rule, Ruleset, Step
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import MappingNode, ScalarNode, SequenceNode, Tree, locate, part, replaced
 from reducer.rules.parser import parse as parse_rule
+from reducer.values import Unreducible
 
-_BOUNDS = frozenset({"limit", "truncate"})
+_ON_DEMAND = frozenset({"limit", "truncate", "compact", "unwrap"})
 _MIN_ITEMS = 3  # fewer items often agree by chance
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
@@ -43,17 +44,18 @@ _KEYS = frozenset({"field", "subexpression"})
 
 
 class _Run(NamedTuple):
-    """A sample, what the rule did to it, and the numbers of its entities and of those that each step removed."""
+    """A sample, what each step did and left, and the numbers of its entities and of those that each step removed."""
 
     name: str
-    outcome: Outcome
     steps: tuple[StepReport, ...]
+    left: Sequence[Any]
+    after: int
     entities: int
     removed: Counter[str]
 
 
 class _Finding(NamedTuple):
-    """A problem of a step. `text` is what to underline, or empty for the action; a safe fix replaces it by `instead`."""
+    """A problem of a step. `text` is the part to underline, or empty for the action; a safe fix writes `instead`."""
 
     code: str
     text: str
@@ -79,11 +81,12 @@ def problems_when_run(rule: Rule, ruleset: Ruleset) -> list[Diagnostic]:
     runs = [run for name, content in contents if (run := _run(rule, ruleset, name, content)).steps]
     for step in rule.steps if runs else ():
         node = locate(tree, ("steps", step.number - 1))
-        for one in _of_step(step, runs):
-            _add(report, one, node, step.op.verb())
+        with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
+            for one in _of_step(rule, step, runs):
+                _add(report, one, node, step.op.verb())
     for run in runs:
-        if rule.max_chars is not None and (size := characters(run.outcome.content)) > rule.max_chars:
-            report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {size:,} characters")
+        if rule.max_chars is not None and run.after > rule.max_chars:
+            report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {run.after:,} characters")
     warned = {warning.location for warning in ruleset.warnings}
     return [problem for problem in report.in_order() if problem.location not in warned]
 
@@ -91,9 +94,14 @@ def problems_when_run(rule: Rule, ruleset: Ruleset) -> list[Diagnostic]:
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
     outcome = attempt(alone(rule, ruleset), rule.name, content)
     recalls, lost = lost_entities("", content, outcome)
-    entities = sum(recall.total for recall in recalls.values())
-    steps = step_reports(outcome, characters(content), False) if outcome.steps else ()
-    return _Run(name, outcome, steps, entities, Counter(one.step for one in lost))
+    return _Run(
+        name,
+        steps=step_reports(outcome, characters(content), False) if outcome.steps else (),
+        left=[outcome.left_after(number) for number in range(len(rule.steps) + 1)],
+        after=characters(outcome.content),
+        entities=sum(recall.total for recall in recalls.values()),
+        removed=Counter(one.step for one in lost),
+    )
 
 
 def _add(report: Report, one: _Finding, node: Tree, verb: str) -> None:
@@ -118,24 +126,24 @@ def _scalars(node: Tree) -> Iterator[ScalarNode]:
 # --- steps
 
 
-def _of_step(step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield the findings about a step. Its effect is judged only if it names nothing that is missing."""
     of_step = [(run, run.steps[step.number - 1]) for run in runs]
     ran = [(run, report) for run, report in of_step if report.ran]
     if not ran:
         yield _Finding("W063", "", f"`{step.name}` never runs, because its `when` holds for no sample")
         return
-    missing = [*_missing(step, [run.outcome for run, _ in ran])]
-    # A bound that no sample reaches is for larger returns, unless the whole rule changes nothing.
-    is_bound, acts = step.op.verb() in _BOUNDS, any(one.before != one.after for run in runs for one in run.steps)
+    missing = [*_missing(step, [run for run, _ in ran])]
+    # What only large or unusual returns need has no effect on most, unless the whole rule has none.
+    is_on_demand, acts = step.op.verb() in _ON_DEMAND, any(one.before != one.after for run in runs for one in run.steps)
     yield from missing
     changed = [(run, report) for run, report in ran if report.before != report.after]
     if not missing and not any(report.places for _, report in ran):
         yield _nothing_found(step, ran)
-    elif not missing and not changed and not (is_bound and acts):
+    elif not missing and not changed and not (is_on_demand and acts):
         yield _Finding("W063", "", f"`{step.name}` changes nothing in any sample")
     elif changed:
-        yield from _too_much(step, changed)
+        yield from _too_much(rule, step, changed)
 
 
 def _nothing_found(step: Step, ran: Sequence[tuple[_Run, StepReport]]) -> _Finding:
@@ -147,8 +155,9 @@ def _nothing_found(step: Step, ran: Sequence[tuple[_Run, StepReport]]) -> _Findi
     return _Finding(code, step.path.text, message, reason.help, reason.nearest if is_safe else "")
 
 
-def _too_much(step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterator[_Finding]:
+def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterator[_Finding]:
     """Yield the findings about a step that removes too much, or nothing because of `preserve`."""
+    runs = [run for run, _ in changed]
     for run, report in changed:
         if report.is_undone:
             restored = f"preserve restores {report.restored:,} of the {report.before - report.after:,} characters"
@@ -157,84 +166,78 @@ def _too_much(step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterato
             yield _Finding("W051", "", message, help)
             break
     before, after = (
-        [item for run, _ in changed for item in _items(step.path.shape, run.outcome.left_after(number))]
+        [
+            item
+            for value in _values(runs, step.path.shape, number)
+            for item in (value if type(value) is list else [value])
+        ]
         for number in (step.number - 1, step.number)
     )
     if after and all(item in _EMPTY for item in after) and not all(item in _EMPTY for item in before):
         yield _Finding("W064", "", f"`{step.name}` leaves only empty items in the samples")
-    name = step_label(changed[0][0].outcome.rule, step)
-    lost, total = sum(run.removed[name] for run, _ in changed), sum(run.entities for run, _ in changed)
+    name = step_label(rule, step)
+    lost, total = sum(run.removed[name] for run in runs), sum(run.entities for run in runs)
     if total >= _MIN_ENTITIES and lost > total * _MOST_ENTITIES:
         yield _Finding("W065", "", f"`{step.name}` removes {lost:,} of the {total:,} entities in the samples")
 
 
-def _items(shape: Shape, content: Any) -> list[Any]:
-    """Return the values at the places of a shape, and the items of lists there."""
-    return [item for value in _find(shape, content) for item in (value if type(value) is list else [value])]
+def _values(runs: Iterable[_Run], shape: Shape, number: int) -> list[Any]:
+    """Return the values at the places of a shape in all samples after step `number`."""
+    contents = [run.left[number] for run in runs]
+    return [place.value for one in contents if one is not None for place in walk(shape, ValuePlace(one))]
 
 
-def _find(shape: Shape, content: Any) -> list[Any]:
-    return [place.value for place in walk(shape, ValuePlace(content))] if content is not None else []
+def _items(values: Iterable[Any]) -> list[Any]:
+    return [item for value in values for item in (value if type(value) is list else [value])]
 
 
 # --- keys and conditions
 
 
-def _missing(step: Step, outcomes: Sequence[Outcome]) -> Iterator[_Finding]:
+def _missing(step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield the keys that no sample has, and the conditions that decide nothing."""
     before = step.number - 1
     conditions = [(expression, shape, before) for expression, shape in expressions_of(step)]
     if step.when is not None and step.when.where is not None:
         conditions.append((step.when.where, (), 0))
     for expression, shape, number in conditions:
-        tree = parse_expression(expression.text)[0]
-        at, words = _Place(outcomes, shape, number), _words(tree)
-        found = [one for chain in expression.reads for one in _absent(chain, at, words=words)]
-        items = at.values(number)
-        found += _mismatches(tree, items) if not found else ()
-        found += _constant(expression, tree, items) if not found and shape else ()
-        yield from found
-    at, names = _Place(outcomes, step.path.shape, before), [*dict.fromkeys(step.op.names())]
+        tree, values = parse_expression(expression.text)[0], _values(runs, shape, number)
+        words = _words(tree)
+        found = [one for key in expression.reads for one in _absent(key, runs, shape, number=number, words=words)]
+        found = found or [*_mismatches(tree, values)]
+        yield from found or (_constant(expression, tree, values) if shape else ())
+    names = [*dict.fromkeys(step.op.names())]
     # Rules name keys that few returns have, so a missing key counts only if it is misspelt, or if all are missing.
-    others = {name for chain in names for name in chain}
-    is_optional = any(at.depth(chain, before)[1] == len(chain) for chain in names)
+    values, others = _values(runs, step.path.shape, before), {name for chain in names for name in chain}
+    is_optional = any(follow(values, chain, None)[1] == len(chain) for chain in names)
     for chain in names:
-        yield from _absent(chain, at, others=others if is_optional else ())
-
-
-class _Place(NamedTuple):
-    """The places of a shape in all samples after step `number`."""
-
-    outcomes: Sequence[Outcome]
-    shape: Shape
-    number: int
-
-    def values(self, number: int) -> list[Any]:
-        """Return the values at the places after a step."""
-        return [value for one in self.outcomes for value in _find(self.shape, one.left_after(number))]
-
-    def depth(self, chain: Chain, number: int) -> tuple[list[str], int]:
-        """Follow keys from the places after a step."""
-        return follow(self.values(number), chain, most=None)
+        yield from _absent(chain, runs, step.path.shape, number=before, others=others if is_optional else ())
 
 
 def _absent(
-    chain: Chain, at: _Place, *, words: Set[str] = frozenset(), others: Collection[str] = ()
+    chain: Chain,
+    runs: Sequence[_Run],
+    shape: Shape,
+    *,
+    number: int,
+    words: Set[str] = frozenset(),
+    others: Collection[str] = (),
 ) -> Iterator[_Finding]:
-    """Yield a finding if no sample has a key.
+    """Yield a finding if no sample has a key after step `number`.
 
     Keys in `words` may be texts without quotes. With `others`, which the step names too, a key must be misspelt.
     """
-    keys, depth = at.depth(chain, at.number)
+    keys, depth = follow(_values(runs, shape, number), chain, None)
     if depth == len(chain) or not keys or any("*" in name for name in chain):
         return
+    depths = [follow(_values(runs, shape, earlier), chain, None)[1] for earlier in range(number + 1)]
     text = ".".join(chain)
     nearest = (misspelt if others else near)(chain[depth], [key for key in keys if key not in others])
-    remover = next((number for number in range(1, at.number + 1) if at.depth(chain, number)[1] < len(chain)), 0)
-    if remover and at.depth(chain, 0)[1] == len(chain):
-        run = at.outcomes[0].steps[remover - 1]
-        help = f"move this step before step {remover}, or let that step keep `{text}`"
-        yield _Finding("W062", text, f"step {remover} (`{run.step and run.step.name}`) removes `{text}`", help)
+    if depths[0] == len(chain):
+        remover = runs[0].steps[next(index for index, found in enumerate(depths) if found < len(chain)) - 1].step
+        if remover is not None and not [*remover.op.shortens()]:  # fewer items may happen to lack a key
+            help = f"move this step before step {remover.number}, or let that step keep `{text}`"
+            yield _Finding("W062", text, f"step {remover.number} (`{remover.name}`) removes `{text}`", help)
     elif text in words:
         message = f"`{text}` without quotes is a key, and no sample has it"
         yield _Finding("W066", text, message, f"write '{text}' for the text")

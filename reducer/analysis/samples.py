@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from os.path import realpath
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from reducer.analysis.texts import listed
 from reducer.errors import HistoryError
@@ -22,6 +21,8 @@ from reducer.values import dump
 
 MAX_SAMPLE = 100_000_000
 _TOO_DEEP = "it is nested too deeply"
+Snapshots: TypeAlias = dict[Path, bytes | None]
+"""The snapshots to write, and None for the samples of tests, which are never overwritten."""
 
 
 class SampleError(ValueError):
@@ -62,10 +63,12 @@ def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, Place, Calla
     tools = {name.rstrip("*"): other for other in ruleset.rules for name in other.tools}
     for number, test in enumerate(rule.tests):
         yield f"the test `{test.name}`", ("tests", number, "given"), partial(sample, rule, test)
-    named = {str(file_of(rule, name)) for test in rule.tests for name in (test.given.file, test.expect.snapshot) if name}
+    named = {
+        str(file_of(rule, name)) for test in rule.tests for name in (test.given.file, test.expect.snapshot) if name
+    }
     for file in sorted(file_of(rule, "samples").glob("*.json")):
         tool = max(filter(file.name.startswith, tools), key=len, default=None)
-        if tool is not None and tools[tool] is rule and str(file) not in named:
+        if tool is not None and tools[tool] is rule and f"samples/{file.name}" not in named:
             yield f"the sample {file.name}", ("tool",), partial(read_sample, file)
 
 
@@ -115,15 +118,7 @@ def _from_history(rule: Rule, name: str, call: str | None) -> Any:
     return chosen[0].content
 
 
-@dataclass(slots=True)
-class Snapshots:
-    """The snapshots to write. `given` contains the samples of tests, which are never overwritten."""
-
-    given: frozenset[Path] = frozenset()
-    files: dict[Path, bytes] = field(default_factory=dict)
-
-
-def snapshots_for(rules: tuple[Rule, ...]) -> Snapshots:
-    """Return an empty collection for the snapshots of some rules."""
+def snapshots_for(rules: Iterable[Rule]) -> Snapshots:
+    """Return a collection for the snapshots of some rules."""
     names = ((rule, name) for rule in rules for test in rule.tests for name in (test.given.file, test.given.history))
-    return Snapshots(frozenset(Path(realpath(file_of(rule, name))) for rule, name in names if name))
+    return {Path(realpath(file_of(rule, name))): None for rule, name in names if name}

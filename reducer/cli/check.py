@@ -85,9 +85,14 @@ def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
     ruleset, problems = check_rules(*files)
     if ruleset is None:
         return problems
-    from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
+    samples = {Path(rule.file).with_name("samples") for rule in ruleset.rules}
+    run_all = any(folder.is_dir() for folder in samples)
+    to_run = [rule for rule in ruleset.rules if run_all or rule.tests or not rule.statically_idempotent]
+    if to_run:
+        from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
 
-    return (*problems, *(problem for rule in ruleset.rules for problem in problems_when_run(rule, ruleset)))
+        problems += tuple(problem for rule in to_run for problem in problems_when_run(rule, ruleset))
+    return problems
 
 
 def _correct(chosen: Chosen, only_show: bool) -> None:

@@ -20,7 +20,6 @@ from pathlib import Path, PurePath
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reducer.analysis.expectations import Place
 from reducer.analysis.rule_tests import Coverage, Gap, TestResult, chosen_tests, coverage, run_test, untested
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
@@ -31,7 +30,7 @@ from reducer.cli.views.diff import step_line
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.rules.diagnostics import Report
-from reducer.rules.parser import Tree, locate
+from reducer.rules.parser import Place, Tree, locate
 from reducer.rules.parser import parse as parse_rule
 
 
@@ -101,9 +100,10 @@ def _run(options: Namespace) -> list[_Case]:
         print(_as_junit(cases))
     else:
         _print_summary(cases, counted(len(ruleset.rules), "rule"), covered)
-    for file, content in snapshots.files.items() if snapshots is not None else ():
-        write(file, content)
-        say(f"wrote {short(file)}, {len(content):,} bytes")
+    for file, content in snapshots.items() if snapshots is not None else ():
+        if content is not None:
+            write(file, content)
+            say(f"wrote {short(file)}, {len(content):,} bytes")
     return cases
 
 

@@ -71,7 +71,7 @@ def _limit(place: Place, longest: int, most: int) -> None:
         if len(place.value) > longest:
             place.cut(longest, 0)
         return
-    if type(place.value) is list and len(place.indices()) > most:
+    if type(place.value) is list and len(place.keys()) > most:
         place.keep_items(range(most))
     for child in place.children():
         _limit(child, longest, most)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,8 @@ Scan = Callable[[str], Sequence[Entity]]
 
 EXCERPT = 200
 """Characters on each side of a value in which the end of its sentence, of its line or white space is searched."""
+RESULT = sys.maxsize - 1
+"""The step number of the result: after all steps and restoring."""
 _NEAR = 80
 """Characters in which white space is searched before a word is cut."""
 _FAR = 4096
@@ -45,13 +48,11 @@ class Cut:
     before: Cut | None = None
     """The cut of an earlier step."""
 
-    def text_after(self, step: int | None) -> str:
-        """Return the text as it is after step `step`, or the final text for None."""
-        if step is None:
-            return self.written if self.restored is None else self.restored
-        if step >= self.step:
-            return self.written
-        return self.text if self.before is None else self.before.text_after(step)
+    def after(self, step: int) -> str:
+        """Return the text as it is after a step."""
+        if step < self.step:
+            return self.text if self.before is None else self.before.after(step)
+        return self.written if self.restored is None or step < RESULT else self.restored
 
     def gaps(self) -> list[Range]:
         """Return the ranges of the text that are not kept."""

@@ -44,7 +44,7 @@ def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: in
     elif type(node) is Opened:
         yield from edits(node.value, node.inside.get(0), path, until)
         step = node.unwrapped
-        if 0 < step < until:
+        if step < until:
             text, left = build(value, node, step - 1), build(value, node, step)
             yield Edit(step, "unwrapped", path, text, before=_size(text), after=_size(left))
     elif type(node) is Emptied:
@@ -55,7 +55,7 @@ def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: in
     elif type(node) is Cut:
         yield from edits(value, node.before, path, until)
         edit = Edit(
-            node.step, "cut", path, node.written, before=len(node.text_after(node.step - 1)), after=len(node.written)
+            node.step, "cut", path, node.written, before=len(node.after(node.step - 1)), after=len(node.written)
         )
         if node.step < until:
             start, end = node.gaps()[0]
@@ -67,27 +67,24 @@ def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: in
 
 def _edits_of_children(value: Any, node: Omission, path: tuple[Token, ...], until: int) -> Iterator[Edit]:
     restored = {key: build(value[key], plan) for key, plan in (node.restored or {}).items()}
-    keys: list[Any] = [*value] if type(value) is dict else [*range(len(value))]
-    left, removed_by = keys, dict[Any, int]()
-    for step, kept in dict(node.versions).items():
-        names = frozenset(kept)
-        removed = [key for key in left if key not in names]
-        removed_by.update(dict.fromkeys(removed, step))
-        if step and step < until and removed:
-            found = {key: build(value[key], node.inside.get(key), step - 1, seen=True) for key in removed}
-            yield from _removals(step, path, found, len(left))
-        again = {key: restored[key] for key in removed if key in restored}
+    removed, left = node.removed(value), len(value)
+    for step in dict.fromkeys(removed.values()):
+        keys = [key for key, number in removed.items() if number == step]
+        if 0 < step < until:
+            found = {key: build(value[key], node.inside.get(key), step - 1, seen=True) for key in keys}
+            yield from _removals(step, path, found, left)
+        again = {key: restored[key] for key in keys if key in restored}
         for edit in _removals(step, path, again, 0) if again else ():
             yield replace(edit, before=0, after=edit.before, is_restored=True)
-        left = [key for key in left if key in names]
+        left -= len(keys)
     if node.marker:
         step = node.versions[-1][0] if node.versions else 0
         size = _size(node.marker) + 1
         yield Edit(step, "marker", path, node.marker, before=0, after=size, is_restored=True)
-    for key in keys if node.inside else ():
+    for key in (value if type(value) is dict else range(len(value))) if node.inside else ():
         inner = node.inside.get(key)
-        yield from edits(value[key], inner, (*path, key), min(until, removed_by.get(key, until)))
-        if type(inner) is Emptied and key in restored and key not in removed_by:
+        yield from edits(value[key], inner, (*path, key), min(until, removed.get(key, until)))
+        if type(inner) is Emptied and key in restored and key not in removed:
             before, after = _size(inner.empty), _size(restored[key])
             yield Edit(inner.step, "emptied", (*path, key), restored[key], before=before, after=after, is_restored=True)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import repeat
 from typing import Any
 
 from reducer import markers
 from reducer.engine.cuts import Cut, outside_markers, shortened
 from reducer.engine.plan import (
     LAST,
+    NEVER,
     Emptied,
     Node,
     Omission,
@@ -29,8 +31,10 @@ from reducer.values import MAX_DEPTH, Unreducible, is_media
 
 Key = str | int
 
+_TEXT = frozenset({str})
 _NUMBERS = frozenset({int, float, bool, type(None)})
 _SIMPLE = _NUMBERS | {str, list}
+"""The types of values that are never media."""
 
 
 @dataclass(slots=True, eq=False)
@@ -87,25 +91,35 @@ class Place:
 
     # --- children
 
-    def indices(self) -> Sequence[int]:
-        """Return the indices of the kept items of this list, without the marker of an earlier pass."""
-        value, node = self.value, self.node
-        if type(node) is not Omission or node.kept is None:
-            if len(value) < 2 or type(value[-1]) is not str or value[-1][:2] != markers.PREFIX:
-                return range(len(value))
+    @property
+    def kept(self) -> Collection[Any] | None:
+        """The kept indices or keys, or None if all are kept."""
+        return self.node.kept() if type(self.node) is Omission else None
+
+    def keys(self) -> Sequence[Any]:
+        """Return the kept indices, without the marker of an earlier pass, or the kept keys. Media have none."""
+        value, kept = self.value, self.kept
+        if type(value) is list:
+            return self._without_marker() if kept is None else kept  # type: ignore[return-value]
+        if not self.accepted_by((dict,)):
+            return ()
+        return [*value] if kept is None else [key for key in value if key in kept]
+
+    def _without_marker(self) -> range:
+        value = self.value
+        if len(value) > 1 and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
             marker = markers.read_item(value[-1], self.work.scans.is_entity)
-            if marker is None or not holds_texts(value, node):
-                return range(len(value))
-            node = self.omission()
-            node.earlier = marker
-            node.keep(range(len(value) - 1), 0)
-            self.work.marked = True
-        return node.kept  # type: ignore[return-value]
+            if marker is not None and holds_texts(value, self.node):
+                node, kept = self.omission(), range(len(value) - 1)
+                node.earlier, self.work.marked = marker, True
+                node.keep(kept, 0)
+                return kept
+        return range(len(value))
 
     def entries(self) -> Sequence[Any]:
         """Return the indices of the kept items of this list, or the kept keys of this object, unless all keys stay."""
         if type(self.value) is list:
-            return self.indices()
+            return self.keys()
         self.work.in_maps = True
         return () if self.is_root or self.work.rule.all_keys else self.keys()
 
@@ -117,18 +131,9 @@ class Place:
             return [build(value[i], inside.get(i), LAST, seen=True) for i in indices]
         return value if type(value) is list and len(indices) == len(value) else [value[i] for i in indices]
 
-    def keys(self) -> Sequence[Any]:
-        """Return the kept indices or keys of this list or object; media have none."""
-        if type(self.value) is list:
-            return self.indices()
-        return [key for key in self.value if self.has(key)] if self.accepted_by((dict,)) else ()
-
     def has(self, key: str) -> bool:
         """Return whether this is an object that contains the key and keeps it."""
-        if type(self.value) is not dict or key not in self.value:
-            return False
-        node = self.node
-        return node.kept is None or key in node.kept if type(node) is Omission else node is None
+        return type(self.value) is dict and key in self.value and ((kept := self.kept) is None or key in kept)
 
     def field(self, name: str) -> Place | None:
         """Return the place at a key of this object, or None if the key is missing or its value is null."""
@@ -153,7 +158,7 @@ class Place:
         if depth > MAX_DEPTH:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         if node is None and has_structure(value):
-            node = self.omission().inside[key] = open_live(value)
+            node = self.inside[key] = open_live(value)
         if type(node) is Emptied:
             value = node.empty
         elif type(node) is Opened:
@@ -180,19 +185,20 @@ class Place:
 
     # --- omissions
 
+    @property
+    def inside(self) -> dict[Any, Node | None]:
+        """The plans of the children of this list or object."""
+        return self.omission().inside
+
     def omission(self) -> Omission:
         """Return the plan of this list or object. Create it on first use."""
         if type(self.node) is not Omission:
-            self._attach(Omission())
+            existing = self.parent.inside.get(self.key)  # another place may have created it
+            self._attach(existing if type(existing) is Omission else Omission())
         return self.node  # type: ignore[return-value]
 
     def _attach(self, node: Node) -> None:
-        parent = self.parent
-        inside = parent.inside if type(parent) is Opened else parent.omission().inside  # type: ignore[union-attr]
-        existing = inside.get(self.key)
-        if type(existing) is Omission and type(node) is Omission:
-            node = existing
-        inside[self.key] = self.node = node
+        self.parent.inside[self.key] = self.node = node
 
     def keep_items(self, positions: Collection[int]) -> None:
         """Keep only the items at these positions in `contents`, plus all media. A root list keeps at least one item."""
@@ -201,8 +207,8 @@ class Place:
             kept = map(entries.__getitem__, positions)
             self.keep_keys(frozenset(self.value.keys() - set(entries).difference(kept)))
             return
-        indices, value = self.indices(), self.value
-        if any(type(item) not in _SIMPLE and (type(item) is not dict or "kind" in item) for item in value):
+        indices, value = self.keys(), self.value
+        if _may_hold_media(value):
             media = {position for position, index in enumerate(indices) if is_media(value[index])}
             positions = sorted(media.union(positions))
         least = max(self.parent.least if type(self.parent) is Opened else 0, self.is_root)
@@ -221,31 +227,28 @@ class Place:
         value, work = self.value, self.work
         if type(value) is list:
             self._keep_keys_of_each(names)
-        elif not self.accepted_by((dict,)):
-            return
         elif self.is_root or work.rule.all_keys:
             for key in self.keys():
                 if key not in names:
                     self.empty(key)
-        else:
-            before = value if type(self.node) is not Omission or self.node.kept is None else self.node.kept
-            if not names.issuperset(before):
-                media = (key for key, item in value.items() if is_media(item))
-                self.omission().keep(names.intersection(before).union(media), work.step)
-                work.edits += 1
+        elif not names.issuperset(before := self.keys()):
+            media = (key for key, item in value.items() if is_media(item))
+            self.omission().keep(names.intersection(before).union(media), work.step)
+            work.edits += 1
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:
-        version, inside, work = ((self.work.step, names),), self.omission().inside, self.work
-        for index in self.indices():
+        version, inside, all_keys = ((self.work.step, names),), self.inside, self.work.rule.all_keys
+        for index in self.keys():
             item = self.value[index]
-            is_record = type(item) is dict and index not in inside and "kind" not in item and not work.rule.all_keys
-            removed = item.keys() - names if is_record else ()
-            if is_record and _SIMPLE.issuperset(map(type, map(item.__getitem__, removed))):
-                # Records without media share their kept keys: a place for each would double the time.
-                if removed:
-                    inside[index] = Omission(names, version)
-                    work.edits += 1
-            elif type(item) not in _SIMPLE:
+            if type(item) is dict and index not in inside and "kind" not in item and not all_keys:
+                removed = item.keys() - names
+                if _TEXT.issuperset(map(type, removed)) and _SIMPLE.issuperset(map(type, map(item.get, removed))):
+                    # Records without media share their kept keys: a place for each would double the time.
+                    if removed:
+                        inside[index] = Omission(version)
+                        self.work.edits += 1
+                    continue
+            if type(item) not in _SIMPLE:
                 child = self.child(index)
                 if type(child.value) is dict:
                     child.keep_keys(names)
@@ -254,8 +257,7 @@ class Place:
         """Replace a text, list or object at a key with an empty one. Any other value and media stay."""
         empty = empty_of(self.value[key])
         if empty is not None:
-            inside = self.omission().inside
-            inside[key] = Emptied(self.work.step, empty, inside.get(key))
+            self.inside[key] = Emptied(self.work.step, empty, self.inside.get(key))
             self.work.edits += 1
 
     def cut(self, head: int, tail: int) -> None:
@@ -265,28 +267,28 @@ class Place:
             if cut is not None:
                 self._cut(cut)
 
-    def cut_out(self, mentions: tuple[str, ...], types: frozenset[str]) -> None:
-        """Replace this text with a marker that mentions entities of `types`, if the marker is shorter."""
-        before = self._cut_so_far(0, 0)
-        cut = Cut(before.text, (), before.earlier, always=types)
-        cut.written = cut.write((mentions,))
-        self._cut(cut)
+    def extract(self, types: frozenset[str], if_none: bool = False) -> bool:
+        """Replace this text with a marker that mentions its entities of `types`, if the marker is shorter.
 
-    def extract(self, types: frozenset[str]) -> bool:
-        """Replace this text with a marker that mentions its entities of `types`, and return whether it has any."""
+        Return whether there are any. Without any, the text stays unless `if_none`.
+        """
         if markers.read_alone(self.value, self.work.scans.is_entity) is not None:
             return True
-        mentions = tuple(
-            dict.fromkeys(entity.value for entity in self.work.scans.entities(self.value) if entity.type in types)
-        )
-        if mentions:
-            self.cut_out(mentions, types)
+        found = (entity.value for entity in self.work.scans.entities(self.value) if entity.type in types)
+        mentions = tuple(dict.fromkeys(found))
+        if mentions or if_none:
+            before = self._cut_so_far(0, 0)
+            cut = Cut(before.text, (), before.earlier, always=types)
+            cut.written = cut.write((mentions,))
+            self._cut(cut)
         return bool(mentions)
 
     def unwrap(self) -> None:
         """Replace every JSON text at or below this place with its value, unless the value is longer."""
         parent = self.parent
-        is_text = type(parent) is Opened and parent is not self.work.top and parent.is_json and not parent.unwrapped
+        is_text = (
+            type(parent) is Opened and parent is not self.work.top and parent.is_json and parent.unwrapped == NEVER
+        )
         if is_text and fits(self.value):  # data in a text must not become media items
             parent.unwrapped = self.work.step  # type: ignore[union-attr]
             self.work.edits += 1
@@ -311,3 +313,11 @@ class Place:
             cut.before = before.before if before is not None and before.step == cut.step else before
             self._attach(cut)
             self.work.edits += 1
+
+
+def _may_hold_media(items: list[Any]) -> bool:
+    """Return whether some items may be media. This runs at C speed."""
+    kinds = set(map(type, items))
+    if kinds == {dict}:
+        return any(map(dict.__contains__, items, repeat("kind")))
+    return not kinds <= _SIMPLE

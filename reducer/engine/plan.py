@@ -6,20 +6,21 @@ types. `Place` adds omissions to the plan, and `restore` adds an overlay with ev
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import is_
 from typing import Any
 
-from reducer.engine.cuts import Cut
+from reducer.engine.cuts import RESULT, Cut
 from reducer.formats import Atom, Bracketed, Format, parse
 from reducer.markers import Marker
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media, shown
 
-LAST = sys.maxsize
-"""A step number after those of all steps."""
+NEVER = RESULT + 1
+"""A step number that no step reaches."""
+LAST = RESULT - 1
+"""A step number after those of all steps, before restoring."""
 _EMPTY = frozenset({str, list, dict})
 _TEXT = frozenset({str})
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -29,11 +30,9 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 class Omission:
     """The items or keys that a list or an object leaves out."""
 
-    kept: Collection[Any] | None = None
-    """The kept indices of a list, in order, or the kept keys; None keeps all of them."""
     versions: tuple[tuple[int, Collection[Any]], ...] = ()
-    """The number of each step that removed something, with the indices or keys kept after it."""
-    inside: dict[Any, Node] = field(default_factory=dict)
+    """The number of each step that removed something, with the indices (in order) or keys that are kept after it."""
+    inside: dict[Any, Node | None] = field(default_factory=dict)
     """The plans of children."""
     earlier: Marker | None = None
     """The marker of an earlier pass, which is the last item of the list; step 0 removes it."""
@@ -44,12 +43,25 @@ class Omission:
 
     def keep(self, kept: Collection[Any], step: int) -> None:
         """Keep only these indices or keys from step `step` on."""
-        self.kept = kept
         self.versions += ((step, kept),)
 
-    def kept_after(self, step: int) -> Collection[Any] | None:
-        """Return the indices or keys that are kept after a step."""
-        return next((kept for number, kept in reversed(self.versions) if number <= step), None)
+    def kept(self, step: int = LAST) -> Collection[Any] | None:
+        """Return the indices or keys that are kept after a step, or None if all are kept."""
+        kept: Collection[Any]
+        for number, kept in reversed(self.versions):
+            if number <= step:
+                return kept
+        return None
+
+    def removed(self, value: Any) -> dict[Any, int]:
+        """Return the removed indices or keys of a list or an object in order, each with the step that removed it."""
+        removed: dict[Any, int] = {}
+        left: Collection[Any] = range(len(value)) if type(value) is list else value
+        for step, kept in self.versions:
+            names = frozenset(kept)
+            removed.update((key, step) for key in left if key not in names)
+            left = [key for key in left if key in names]
+        return removed
 
 
 @dataclass(slots=True, eq=False)
@@ -64,9 +76,9 @@ class Opened:
     """The original is JSON text, which `unwrap` can replace with its value."""
     least: int = 0
     """The number of items that a list must keep so that its text is read as a list again."""
-    unwrapped: int = 0
-    """The step that replaces the text with its value, or 0."""
-    inside: dict[Any, Node] = field(default_factory=dict)
+    unwrapped: int = NEVER
+    """The step that replaces the text with its value."""
+    inside: dict[Any, Node | None] = field(default_factory=dict)
     """The plan of `value`, under the key 0."""
 
 
@@ -82,58 +94,57 @@ class Emptied:
 Node = Omission | Opened | Emptied | Cut
 
 
-def build(value: Any, node: Node | None, step: int | None = None, seen: bool = False) -> Any:
-    """Return the value without the omissions of its plan. Return the same object if nothing is omitted.
+def build(value: Any, node: Node | None, step: int = RESULT, seen: bool = False) -> Any:
+    """Return a value as its plan leaves it after a step (0: as it arrived). Return the same object if nothing changes.
 
-    With `step`, return the value as it is after that step (0: as it arrived), without the overlay. With `seen`, return
-    it as steps see it, with the structure that texts contain in place of the texts.
+    With `seen`, return the value as steps see it, with the structure that texts contain in place of the texts.
     """
     if type(node) is Omission:
         built = _build_object if type(value) is dict else _build_list
         return built(value, node, step, seen)
     if type(node) is Cut:
-        return node.text_after(step)
+        return node.after(step)
     if type(node) is Opened:
         return _build_opened(value, node, step, seen)
     if type(node) is Emptied:
-        if step is not None and step < node.step:
+        if step < node.step:
             return build(value, node.before, step, seen)
         return () if type(value) is tuple and not seen else type(node.empty)()
     return value
 
 
-def _build_object(value: dict[str, Any], node: Omission, step: int | None, seen: bool) -> dict[str, Any]:
-    kept = node.kept if step is None else node.kept_after(step)
-    inside, restored = node.inside, node.restored if step is None else None
-    if not inside and not restored:
+def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) -> dict[str, Any]:
+    kept, inside = node.kept(step), node.inside
+    if node.restored and step == RESULT:
+        inside = inside | node.restored
+        kept = None if kept is None else node.restored.keys() | kept
+    if not inside:
         return value if kept is None else {key: item for key, item in value.items() if key in kept}
-    restored = restored or {}
     new = {
-        key: build(item, restored[key] if key in restored else inside.get(key), step, seen)
+        key: build(item, inside[key], step, seen) if key in inside else item
         for key, item in value.items()
-        if kept is None or key in kept or key in restored
+        if kept is None or key in kept
     }
     return value if len(new) == len(value) and all(map(is_, new.values(), value.values())) else new
 
 
-def _build_list(value: list[Any], node: Omission, step: int | None, seen: bool) -> list[Any]:
-    kept = node.kept if step is None else node.kept_after(step)
-    inside: dict[Any, Node | None] = node.inside  # type: ignore[assignment]
-    indices: Collection[int] = range(len(value)) if kept is None else kept
-    if node.restored and step is None:
-        inside = {**inside, **node.restored}
-        indices = sorted({*indices, *node.restored})
+def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list[Any]:
+    kept, inside = node.kept(step), node.inside
+    if node.restored and step == RESULT:
+        inside = inside | node.restored
+        kept = None if kept is None else sorted({*kept, *node.restored})
+    indices = range(len(value)) if kept is None else kept
     items = [build(value[i], inside[i], step, seen) if i in inside else value[i] for i in indices]
-    if node.marker and step is None:
+    if node.marker and step == RESULT:
         items.append(node.marker)
     return value if len(items) == len(value) and all(map(is_, items, value)) else items
 
 
-def _build_opened(value: Any, node: Opened, step: int | None, seen: bool) -> Any:
+def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
     inner = build(node.value, node.inside.get(0), step, seen)
     if seen:
         return inner
-    if node.unwrapped and (step is None or node.unwrapped <= step) and chars(inner, most := chars(value)) <= most:
+    if node.unwrapped <= step and chars(inner, most := chars(value)) <= most:
         return inner
     if inner is node.value:
         return value

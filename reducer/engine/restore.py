@@ -7,7 +7,7 @@ only the keys that lead there: a thin item.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -32,6 +32,8 @@ from reducer.formats import Atom
 from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
 
 Types = frozenset[str]
+Plans = dict[Any, Node | None]
+"""The plans of children by index or key."""
 
 _LONG = 200
 """If the kept texts of a list are longer on average, a marker counts the removed ones. In characters."""
@@ -41,6 +43,8 @@ _SCALARS = frozenset({int, float, bool, type(None)})
 _LEAVES = _SCALARS | {str}
 _TEXT = frozenset({str})
 _NONE: Types = frozenset()
+_NOTHING = object()
+"""Takes the place of a plan if nothing is restored."""
 
 
 @dataclass(slots=True)
@@ -68,180 +72,39 @@ def restore(work: Work) -> Restored:
     """Restore everything in a return that its rule preserves or later messages reference."""
     if not work.marked and not (work.edits and (any(work.rule.preserved) or work.references.values)):
         return Restored()
-    gathered = _Gathered(work)
-    gathered.add(_Part([work.top.value], work.top, work.top.inside), [(0, None)], MAX_DEPTH + 1)
-    return _Restoration(work, gathered).run()
-
-
-# --- what remains and what was removed
-
-
-@dataclass(slots=True, eq=False)
-class _Part:
-    """A list or object with the plans of its children. An opened or emptied value is child 0 of its own part."""
-
-    value: Any
-    node: Node | None
-    inside: dict[Any, Node]
-    parent: _Part | None = None
-    """The part that contains this one, or None if this list or object remains."""
-    key: Any = None
-    is_marked: bool = False
-    """This is a list of texts that lost items in this pass or an earlier one; a marker mentions their entities."""
-    restored: dict[Any, Any] = field(default_factory=dict)
-    """The plan of each restored child, or its part if only something in it is restored."""
-
-    def restore(self, key: Any, plan: Any) -> None:
-        """Restore a child with this plan, and everything that leads to it."""
-        part: _Part | None = self
-        while part is not None and part.restored.get(key, part) is not plan:
-            part.restored[key] = plan
-            plan, key, part = part, part.key, part.parent
+    overlay = _Overlay(work)
+    overlay.add(work.top.value, work.top.inside.get(0), None, MAX_DEPTH + 1)
+    return overlay.restore()
 
 
 class _Removal(NamedTuple):
-    """Consecutive removed children of a part for which the same types are preserved, with all texts in them."""
+    """Consecutive children that a remaining list or object lost, or a child that was emptied."""
 
-    part: _Part
-    types: Types
+    value: Any
+    """The list or object."""
+    node: Omission
     keys: list[Any]
-    texts: list[str]
+    types: Types
+    """The entity types that are preserved in the children."""
+    is_marked: bool
+    """They were in a list of texts, whose marker mentions their entities."""
 
 
 @dataclass(slots=True, eq=False)
-class _Gathered:
-    """The remaining and the removed values of a return, in document order."""
-
-    work: Work
-    remaining: list[Any] = field(default_factory=list)
-    """The remaining texts and keys, and if values are referenced also numbers and media."""
-    removals: list[_Removal] = field(default_factory=list)
-    parts: list[tuple[_Part, Omission]] = field(default_factory=list)
-    """The remaining lists and objects that lost children."""
-    cuts: list[Cut] = field(default_factory=list)
-    """The plans of the remaining texts that were cut."""
-
-    def add(self, part: _Part, children: Iterable[tuple[Any, Types | None]], depth: int) -> None:
-        """Add children of a part, given as keys with the types that are preserved in them, or with None if they remain.
-
-        Raises `Unreducible` beyond `depth` levels.
-        """
-        if depth < 0:
-            raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        value, inside, leaves = part.value, part.inside, bool(self.work.references.values)
-        reads_remaining = leaves or any(self.work.rule.preserved)
-        # A child with a plan is a group of its own.
-        for (types, planned), group in groupby(children, lambda row: (row[1], row[0] if row[0] in inside else None)):
-            if types is not None and not types and not leaves:
-                continue
-            keys, texts = [key for key, _ in group], self.remaining
-            if types is not None:
-                texts = []
-                self.removals.append(_Removal(part, types, keys, texts))
-            if type(value) is dict and (planned is not None or types is not None or reads_remaining):
-                texts += keys
-            if planned is not None:
-                self._enter(part, planned, types, depth)
-            elif types is not None or reads_remaining:
-                _add_texts([value[key] for key in keys], texts, depth, leaves and types is None)
-
-    def _enter(self, parent: _Part, key: Any, types: Types | None, depth: int) -> None:
-        """Add a child that has a plan."""
-        value, node = parent.value[key], parent.inside[key]
-        if type(node) is Cut and types is None:
-            self.cuts.append(node)
-        elif type(node) is Cut:
-            self.removals[-1].texts.append(value)
-        elif type(node) is Emptied:
-            preserved = self.work.rule.preserved[node.step]
-            before = {} if node.before is None else {0: node.before}
-            part = _Part([value], node, before, parent=parent, key=key)
-            self.add(part, [(0, preserved if types is None else types & preserved)], depth)
-        elif type(node) is Opened:
-            unchanged = types is None and build(value, node) is value
-            part = _Part([node.value], node, {} if unchanged else node.inside, parent=parent, key=key)
-            self.add(part, [(0, types)], depth - 1)
-        elif type(node) is Omission:
-            part = _Part(value, node, node.inside, parent=parent, key=key)
-            rows = _kept_and_removed(value, node, self.work.rule.preserved)
-            if types is not None:
-                rows = [(key, types if earlier is None else types & earlier) for key, earlier in rows]
-            else:
-                part.parent = None
-                self.parts.append((part, node))
-                if node.earlier is not None or (node.kept is not None and holds_texts(value, node)):
-                    kept = {key for key, removed in rows if removed is None}
-                    part.is_marked = True
-                    part.value = [*map(text_of, value)]
-                    part.inside = {key: inner for key, inner in node.inside.items() if key in kept}
-            self.add(part, rows, depth - 1)
-
-
-def _is_leaf(value: Any, node: Node | None) -> bool:
-    """Return whether a value is a scalar, an atom, a media item or a text that was not opened."""
-    if node is not None and type(node) is not Cut:
-        return False
-    kind = type(value)
-    return kind is str or kind in _SCALARS or kind is Atom or (kind is not list and is_media(value))
-
-
-def _add_texts(value: Any, texts: list[Any], depth: int, leaves: bool) -> None:
-    """Add all keys and texts in a value to `texts`, and with `leaves` also numbers and media.
-
-    Media are not entered. Raises `Unreducible` beyond `depth` levels.
-    """
-    kind = type(value)
-    if kind is not list and (kind is not dict or "kind" in value) and _is_leaf(value, None):
-        if kind is str or (leaves and value is not None and kind is not bool):
-            texts.append(value)
-        elif kind is Atom:
-            texts.append(value.source)
-        return
-    if depth < 0:
-        raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-    if kind is not list and has_structure(value):
-        _add_texts(open_live(value).value, texts, depth - 1, leaves)
-        return
-    items = value
-    if kind is dict:
-        texts += value
-        items = value.values()
-    elif len(value) > 1 and set(map(type, value)) == {dict}:
-        # Most items are records; reading all of them together runs at C speed.
-        keys, values = dict.fromkeys(chain.from_iterable(value)), [*chain.from_iterable(map(dict.values, value))]
-        if "kind" not in keys and _TEXT.issuperset(map(type, keys)):
-            texts += keys
-            items = values
-            depth -= 1
-    if not leaves and _LEAVES.issuperset(map(type, items)):
-        texts += [item for item in dict.fromkeys(items) if type(item) is str]
-        return
-    for item in items:
-        if type(item) is str:
-            texts.append(item)
-        elif leaves or type(item) not in _SCALARS:
-            _add_texts(item, texts, depth - 1, leaves)
-
-
-def _kept_and_removed(value: Any, node: Omission, preserved: Sequence[Types]) -> list[tuple[Any, Types | None]]:
-    """Return each key or index, in order, with the types that its removal preserves, or with None if it is kept."""
-    keys: Iterable[Any] = value if type(value) is dict else range(len(value) - (node.earlier is not None))
-    removed: dict[Any, Types] = {}
-    for step, kept in reversed(node.versions):
-        removed |= dict.fromkeys(set(keys).difference(kept), preserved[step])
-    return [(key, removed.get(key)) for key in keys]
-
-
-# --- the overlay
-
-
-@dataclass(slots=True, eq=False)
-class _Restoration:
+class _Overlay:
     """Adds the overlay to a plan. A value is needed until the first place that contains it is restored."""
 
     work: Work
-    gathered: _Gathered
     result: Restored = field(default_factory=Restored)
+    remaining: list[Any] = field(default_factory=list)
+    """The remaining texts and keys, and if values are referenced also numbers and media."""
+    removed: list[tuple[Types, list[str]]] = field(default_factory=list)
+    """The removed texts and keys, in document order, with the entity types that are preserved in them."""
+    removals: list[_Removal] = field(default_factory=list)
+    text_lists: list[tuple[list[Any], Omission]] = field(default_factory=list)
+    """The remaining lists of texts that lost items in this pass or an earlier one, with their plans."""
+    cuts: list[Cut] = field(default_factory=list)
+    """The plans of the remaining texts that were cut."""
     missing: set[str] = field(default_factory=set)
     """The needed referenced values."""
     needed: dict[str, str] = field(default_factory=dict)
@@ -249,34 +112,87 @@ class _Restoration:
     texts: set[str] = field(default_factory=set)
     """The texts that contain a needed entity."""
 
-    def run(self) -> Restored:
+    def add(self, value: Any, node: Node | None, types: Types | None, depth: int) -> None:
+        """Add a value that remains, or with `types` a removed value in which entities of these types are preserved.
+
+        Raises `Unreducible` beyond `depth` levels.
+        """
+        if depth < 0:
+            raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+        if type(node) is Omission:
+            self._add_children(value, node, types, depth - 1)
+        elif type(node) is Opened:
+            is_unchanged = types is None and build(value, node) is value
+            self.add(node.value, None if is_unchanged else node.inside.get(0), types, depth - 1)
+        elif type(node) is Emptied:
+            self.add(value, node.before, self._preserved(node.step, types), depth)
+        elif type(node) is Cut and types is None:
+            self.cuts.append(node)
+        else:
+            self._read([], [value], types, depth)
+
+    def _add_children(self, value: Any, node: Omission, types: Types | None, depth: int) -> None:
+        removed, inside = node.removed(value), node.inside
+        is_marked = types is None and bool(node.versions) and holds_texts(value, node)
+        if is_marked:
+            value, inside = [*map(text_of, value)], {key: inside[key] for key in inside if key not in removed}
+            self.text_lists.append((value, node))
+
+        def group_of(key: Any) -> tuple[int | None, Any]:
+            return removed.get(key), key if key in inside else None  # a child with a plan is a group of its own
+
+        for (step, planned), group in groupby(range(len(value)) if type(value) is list else value, group_of):
+            if step == 0:
+                continue  # the marker of an earlier pass
+            keys, child = [*group], inside.get(planned)
+            types_below = types if step is None else self._preserved(step, types)
+            cause = child.step if type(child) is Emptied and step is None else step
+            if types is None and cause is not None:
+                self.removals.append(_Removal(value, node, keys, self._preserved(cause, None), is_marked))
+            items = [value[key] for key in keys]
+            self._read(keys if type(value) is dict else [], items if child is None else [], types_below, depth)
+            if child is not None:
+                self.add(items[0], child, types_below, depth)
+
+    def _preserved(self, step: int, types: Types | None) -> Types:
+        """Return the types that are preserved in what a step removes from a value that remains, or has these types."""
+        preserved = self.work.rule.preserved[step]
+        return preserved if types is None else types & preserved
+
+    def _read(self, keys: Iterable[str], values: Iterable[Any], types: Types | None, depth: int) -> None:
+        """Add keys, and everything in values without a plan."""
+        texts = self.remaining
+        if types is not None:
+            if not types:
+                return
+            texts = []
+            self.removed.append((types, texts))
+        texts += keys
+        _read(values, texts, depth, types is None and bool(self.work.references.values))
+
+    def restore(self) -> Restored:
         """Restore all needed values."""
-        result, gathered = self.result, self.gathered
-        result.referenced = self.work.references.missing(gathered.remaining, gathered.cuts)
+        result, references = self.result, self.work.references
+        result.referenced = references.missing(self.remaining, self.cuts)
         self.missing = set(result.referenced)
-        widened = [self._widened(cut) for cut in gathered.cuts]
+        widened = [self._widened(cut) for cut in self.cuts]
         if any(self.work.rule.preserved):
             self._find_needed(widened)
             result.lost = tuple(_over_bounds(self.work.rule.bounds, self.needed)) if self.work.rule.bounds else ()
             for value in result.lost:
                 del self.needed[value]
         preserved = set(self.needed)
-        for cut, wider in zip(gathered.cuts, widened, strict=True):
+        for cut, wider in zip(self.cuts, widened, strict=True):
             preserved.update(self._mention(cut, wider))
         result.preserved = len(preserved)
         if self.needed:
             found, needed = self.work.scans.found.items(), self.needed
             self.texts = {text for text, entities in found for entity in entities if entity.value in needed}
-        for removal in gathered.removals:
-            if self.missing or not self.texts.isdisjoint(removal.texts):
-                self._restore(removal.part, removal.keys, removal.types)
-        for part, node in gathered.parts:
-            if part.is_marked:
-                self._write_marker(part, node)
-            elif part.restored:
-                node.restored = {key: self._plan(child) for key, child in part.restored.items()}
-            if node.marker or node.restored:
-                result.nodes.append(node)
+        for removal in self.removals:
+            if self.missing or self.texts:
+                self._restore(removal)
+        for texts, node in self.text_lists:
+            self._write_marker(texts, node)
         return result
 
     def _widened(self, cut: Cut) -> Cut:
@@ -288,21 +204,18 @@ class _Restoration:
 
     def _find_needed(self, cuts: list[Cut]) -> None:
         """Find the removed entities that are preserved and do not remain, in document order."""
-        scans, gathered, preserved, needed = self.work.scans, self.gathered, self.work.rule.preserved, self.needed
-        scans.scan(
-            chain((cut.text for cut in cuts if preserved[cut.step]), *(each.texts for each in gathered.removals))
-        )
-        for removal in gathered.removals:
-            for text in filter(scans.found.__contains__, dict.fromkeys(removal.texts)):
-                for entity in scans.found[text]:
-                    if entity.type in removal.types:
-                        needed.setdefault(entity.value, entity.type)
+        scans, preserved, needed = self.work.scans, self.work.rule.preserved, self.needed
+        scans.scan(chain((cut.text for cut in cuts if preserved[cut.step]), *(texts for _, texts in self.removed)))
+        for types, texts in self.removed:
+            for entity in chain.from_iterable(scans.found.get(text, ()) for text in dict.fromkeys(texts)):
+                if entity.type in types:
+                    needed.setdefault(entity.value, entity.type)
         for cut in cuts:
             types = preserved[cut.step]
             _, removed = cut.split(scans.entities(cut.text) if types else ())
             needed.update((e.value, e.type) for e in removed if e.type in types and e.value not in needed)
         if needed:
-            remaining = dict.fromkeys(text for text in gathered.remaining if type(text) is str)
+            remaining = dict.fromkeys(text for text in self.remaining if type(text) is str)
             scans.scan(remaining)
             for entity in chain.from_iterable(scans.found[text] for text in remaining if text in scans.found):
                 needed.pop(entity.value, None)
@@ -329,29 +242,79 @@ class _Restoration:
             needed.pop(value, None)
         return values
 
-    def _restore(self, part: _Part, keys: Iterable[Any], types: Types) -> None:
-        """Restore the removed children of a part that contain needed values."""
-        value, inside, texts, missing = part.value, part.inside, self.texts, self.missing
-        for key in keys:
+    def _restore(self, removal: _Removal) -> None:
+        """Restore the needed parts of what a list or object lost. Collect them for the marker of a list of texts."""
+        value, node, types = removal.value, removal.node, removal.types
+        if removal.is_marked:
+            found = {key: self._pop_needed(value[key], types) for key in removal.keys}
+            plans: dict[Any, Any] = {key: popped for key, popped in found.items() if any(popped)}
+        else:
+            plans = self._plans(value, node.inside, [(key, types) for key in removal.keys])
+        if plans:
+            node.restored = {**(node.restored or {}), **plans}
+            self.result.nodes.append(node)
+
+    def _plans(
+        self, value: Any, inside: dict[Any, Node | None], rows: Iterable[tuple[Any, Types]]
+    ) -> dict[Any, Node | None]:
+        """Return plans that keep only the needed parts of children, given as keys with the preserved types."""
+        plans: Plans = {}
+        for key, types in rows:
             item = value[key]
-            may_be_named = missing or key in texts
-            if not may_be_named and not (item in texts if type(item) in _LEAVES else _may_contain(item, texts)):
-                continue
-            if type(value) is dict and may_be_named and any(self._pop_needed(key, types)):
-                part.restore(key, _plan_for_key(item))
-            node = inside.get(key)
-            if _is_leaf(item, node):
-                values, referenced = self._pop_needed(item, types)
-                if part.is_marked:
-                    part.restored[key] = values, referenced
-                elif values or referenced:
-                    part.restore(key, self._plan_for_text(item, values, referenced) if type(item) is str else None)
-            elif node is None and has_structure(item):
-                opened = open_live(item)
-                self._restore(_Part([opened.value], opened, opened.inside, parent=part, key=key), (0,), types)
-            elif node is None:
-                below = item if type(item) is dict else range(len(item))
-                self._restore(_Part(item, None, {}, parent=part, key=key), below, types)
+            if type(value) is dict and (self.missing or key in self.texts) and any(self._pop_needed(key, types)):
+                plans[key] = _plan_for_key(item)
+            if key in inside or type(item) not in _LEAVES or self.missing or item in self.texts:
+                plan = self._plan(item, inside.get(key), types)
+                if plan is not _NOTHING:
+                    plans[key] = plan
+        return plans
+
+    def _plan(self, value: Any, node: Node | None, types: Types) -> Any:
+        """Return a plan that keeps only the needed parts of a removed value, None for all of it, or `_NOTHING`."""
+        if type(node) is Emptied:
+            return self._plan(value, node.before, self._preserved(node.step, types))
+        if _is_leaf(value, node):
+            values, referenced = self._pop_needed(value, types)
+            if not values and not referenced:
+                return _NOTHING
+            return self._plan_for_text(value, values, referenced) if type(value) is str else None
+        if node is None and has_structure(value):
+            node = open_live(value)
+        if type(node) is Opened:
+            plan = self._plan(node.value, node.inside.get(0), types)
+            if plan is _NOTHING:
+                return plan
+            if type(plan) is Omission and (kept := plan.kept()) is not None and len(kept) < node.least:
+                plan.keep(at_least(node.least, kept, len(node.value)), 0)
+            return replace(node, inside={} if plan is None else {0: plan})
+        if node is None and self._has_nothing(value):
+            return _NOTHING
+        node = node if type(node) is Omission else Omission()
+        removed = node.removed(value)
+        keys = value if type(value) is dict else range(len(value))
+        rows = ((key, self._preserved(removed[key], types) if key in removed else types) for key in keys)
+        return self._thin(value, self._plans(value, node.inside, rows))
+
+    def _has_nothing(self, value: Any) -> bool:
+        """Return whether a list or an object without further levels contains no needed value. This runs at C speed."""
+        items = value.values() if type(value) is dict else value
+        is_flat = not self.missing and _LEAVES.issuperset(map(type, items)) and self.texts.isdisjoint(items)
+        return is_flat and (type(value) is list or self.texts.isdisjoint(value))
+
+    def _thin(self, value: Any, plans: Plans) -> Any:
+        """Return the plan of a list or an object that keeps only children with plans, None for all, or `_NOTHING`."""
+        if not plans:
+            return _NOTHING
+        inside: Plans = {key: plan for key, plan in plans.items() if plan is not None}
+        if not inside and len(plans) == len(value):
+            return None
+        items = value.items() if type(value) is dict else enumerate(value)
+        others = [(key, item) for key, item in items if key not in plans]
+        if type(value) is dict and self.work.rule.all_keys:
+            inside.update((key, Emptied(0, empty)) for key, item in others if (empty := empty_of(item)) is not None)
+            return Omission(inside=inside)
+        kept = plans.keys() | {key for key, item in others if type(item) not in _LEAVES and is_media(item)}
+        return Omission(((0, kept if type(value) is dict else sorted(kept)),), inside)
 
     def _pop_needed(self, leaf: Any, types: Types) -> tuple[tuple[str, ...], frozenset[str]]:
         """Return the needed entities and referenced values in a key or leaf, and mark them as found."""
@@ -384,37 +347,13 @@ class _Restoration:
                 return None
         return Cut(text, (), restored=written)
 
-    def _plan(self, part: Any) -> Any:
-        """Return a plan that keeps only the needed parts of a removed value, or None to keep all of it."""
-        if type(part) is not _Part:
-            return part
-        value, node = part.value, part.node
-        plans = {key: self._plan(child) for key, child in part.restored.items()}
-        if type(node) is Emptied:
-            return plans[0]
-        inside = {key: plan for key, plan in plans.items() if plan is not None}
-        if type(node) is Opened:
-            plan = plans[0]
-            if type(plan) is Omission and plan.kept is not None and len(plan.kept) < node.least:
-                plan.kept = at_least(node.least, plan.kept, len(node.value))
-            return replace(node, inside=inside)
-        if not inside and len(plans) == len(value):
-            return None
-        items = value.items() if type(value) is dict else enumerate(value)
-        others = [(key, item) for key, item in items if key not in plans]
-        if type(value) is dict and self.work.rule.all_keys:
-            empty = {key: Emptied(0, plain) for key, item in others if (plain := empty_of(item)) is not None}
-            return Omission(inside=inside | empty)
-        kept = plans.keys() | {key for key, item in others if type(item) not in _LEAVES and is_media(item)}
-        return Omission(kept if type(value) is dict else sorted(kept), inside=inside)
-
-    def _write_marker(self, part: _Part, node: Omission) -> None:
+    def _write_marker(self, texts: list[Any], node: Omission) -> None:
         """Append a marker that mentions the needed entities of a list of texts, or restore them if it is longer."""
-        texts, found, earlier = part.value, part.restored, node.earlier
-        rows = _kept_and_removed(texts, node, self.work.rule.preserved)
-        kept = [text_of(build(texts[i], node.inside.get(i))) for i, types in rows if types is None]
+        steps, earlier = node.removed(texts), node.earlier
+        found: dict[int, Any] = node.restored or {}
+        kept = [text_of(build(text, node.inside.get(i))) for i, text in enumerate(texts) if i not in steps]
         restored = {i for i, (_, referenced) in found.items() if referenced}
-        removed = [i for i, types in rows if types is not None and i not in restored]
+        removed = [i for i, step in steps.items() if step and i not in restored]
         mentions = dict.fromkeys(earlier.mentions if earlier else ())
         mentions.update((value, None) for i, (values, _) in found.items() if i not in restored for value in values)
         count = len(removed) + (earlier.count if earlier else 0)
@@ -424,18 +363,42 @@ class _Restoration:
             marker, restored = "", restored | {i for i, (values, _) in found.items() if values}
         node.marker = texts[-1] if marker == texts[-1] else marker  # an unchanged list stays the same object
         node.restored = dict.fromkeys(restored)
+        self.result.nodes.append(node)
 
 
-def _may_contain(value: Any, texts: set[str]) -> bool:
-    """Return whether a list or object contains one of some keys or texts. Return true for a value of any other type."""
-    items = value
-    if type(value) is dict and texts.isdisjoint(value):
-        items = value.values()
-    elif type(value) is not list:
-        return True
-    if _LEAVES.issuperset(map(type, items)):
-        return not texts.isdisjoint(items)
-    return any(item in texts if type(item) in _LEAVES else _may_contain(item, texts) for item in items)
+def _is_leaf(value: Any, node: Node | None) -> bool:
+    """Return whether a value is a scalar, an atom, a media item or a text that was not opened."""
+    kind, is_closed = type(value), node is None or type(node) is Cut
+    return is_closed and (kind in _LEAVES or kind is Atom or (kind is not list and is_media(value)))
+
+
+def _read(values: Iterable[Any], texts: list[Any], depth: int, leaves: bool) -> None:
+    """Add all keys and texts in some values to `texts`, and with `leaves` also numbers and media, level by level.
+
+    Raises `Unreducible` beyond `depth` levels.
+    """
+    level = [*values]
+    while level:
+        if depth < 0:
+            raise Unreducible(f"deeper than {MAX_DEPTH} levels")
+        below: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is str:
+                texts.append(item)
+            elif kind is list:
+                below += item
+            elif kind in _SCALARS or kind is Atom or ((kind is not dict or "kind" in item) and is_media(item)):
+                if kind is Atom:
+                    texts.append(item.source)
+                elif leaves and item is not None and kind is not bool:
+                    texts.append(item)
+            elif has_structure(item):
+                below.append(open_live(item).value)
+            else:
+                texts += item
+                below += item.values()
+        level, depth = below, depth - 1
 
 
 def _plan_for_key(item: Any) -> Any:

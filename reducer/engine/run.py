@@ -1,25 +1,28 @@
-"""Run one pass of a rule over one return: open texts, apply steps, restore, fit into `max_chars`, build the result."""
+"""Reduce one return: apply its rule, and return the result only if a second pass does not change it (law 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reducer.engine.budget import fit
 from reducer.engine.edits import Edit, edits
 from reducer.engine.place import Place, Work
 from reducer.engine.plan import LAST, Opened, build, fits, open_parsed, open_return
-from reducer.engine.protected import References, Scans
+from reducer.engine.protected import Protected, References, Scans
 from reducer.engine.restore import Restored, restore
 from reducer.formats import parse, parse_nested
-from reducer.rules import Rule, Step, When
+from reducer.rules import Rule, Ruleset, Step, When
 from reducer.rules.model import TextPaths
-from reducer.values import MAX_DEPTH, chars, dump, is_media, plain
+from reducer.values import MAX_DEPTH, MOST_CHARS, Unreducible, chars, dump, is_media, plain
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _FLAT = _SCALARS - {str} | {dict}
 _EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
+
+OnFault = Callable[[str, str], None]
+"""Receives the name of a tool and the reason why its return could not be reduced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +74,101 @@ class Outcome:
         return (edit for edit in edits(None, self.top) if edit.is_restored)
 
 
-def run_once(rule: Rule, content: Any, top: Opened, shared: tuple[Scans, References]) -> Outcome:
-    """Apply a rule once to an opened content; `shared` serves both passes. Raises `Unreducible`."""
-    work = Work(top, rule, *shared)
+def reduce_content(
+    ruleset: Ruleset, tool: str, content: Any, on_fault: OnFault | None = None, protected: Protected | None = None
+) -> Any:
+    """Reduce the content of one return of `tool`: JSON text, plain text, a list, an object or a live object.
+
+    The result keeps every value in `protected` that the content contains, written as in `reducer.references`. If
+    `protected` is a function, it is called only if the rule removes something. Return the same object if the tool has
+    no rule or nothing changes. Never raises.
+    """
+    outcome = attempt(ruleset, tool, content, protected)
+    if outcome.fault and on_fault is not None:
+        on_fault(tool, outcome.fault)
+    return outcome.content
+
+
+def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | None = None) -> Outcome:
+    """Reduce one content like `reduce_content`, and return the result with what each step did."""
+    rule = ruleset.rule_for(tool)
+    if rule is None:
+        return Outcome(None, content)
+    try:
+        return _reduced(rule, content, protected)
+    except Unreducible as error:
+        return Outcome(rule, content, fault=str(error))
+    except RecursionError:
+        return Outcome(rule, content, fault="deeper than the interpreter goes")
+
+
+def prepare(ruleset: Ruleset) -> None:
+    """Build the scanners of all rules in advance, so that the first return does not wait for them."""
+    for rule in ruleset.rules:
+        rule.vocabulary.scanner(rule.types)
+        rule.vocabulary.scanner_of_many(rule.types)
+        if any(step.op.cuts_blindly for step in rule.steps) or rule.max_chars is not None:
+            rule.vocabulary.everything()
+
+
+def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
+    if type(content) is str:
+        if rule.when is not None and rule.when.min_chars and len(content) < rule.when.min_chars:
+            return Outcome(rule, content, gated=True)
+        if len(content) > MOST_CHARS:
+            raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
+    top = open_return(content)
+    if top is None:
+        return Outcome(rule, content)
+    scans, references = Scans(rule), References(protected, content, type(top.value) is str)
+
+    def one_pass(rule: Rule, value: Any, opened: Opened | None = None) -> Outcome:
+        opened = opened or open_return(value)
+        return Outcome(rule, value) if opened is None else _one_pass(value, Work(opened, rule, scans, references))
+
+    return stabilized(rule, content, one_pass, one_pass(rule, content, top))
+
+
+# --- law 5: idempotence
+
+
+def stabilized(rule: Rule, content: Any, one_pass: Callable[[Rule, Any], Outcome], first: Outcome) -> Outcome:
+    """Return the first result that a second pass does not change: of the rule, of its `max_chars` alone, or no change.
+
+    A fallback is accepted only if this procedure returns it unchanged.
+    """
+    if first.content is content or first.is_proven:
+        return first
+    unstable = _changed_again(rule, first.content, one_pass)
+    if unstable is None:
+        return first
+    name = unstable.step.name if unstable.step else "max_chars"
+    fault = f"a second pass would change the result: `{name}` is to blame"
+    if rule.max_chars is not None:
+        limits = replace(rule, steps=(), when=None, preserved=(rule.preserved[0], rule.preserved[-1]))
+        alone = one_pass(limits, content)
+        if alone.content is not content:
+            again = stabilized(rule, alone.content, one_pass, one_pass(rule, alone.content))
+            if again.content == alone.content:
+                fault = f"{fault}; only `max_chars` was applied"
+                return replace(alone, rule=rule, fault=fault, unstable=unstable)
+    return replace(first, content=content, fault=fault, unstable=unstable)
+
+
+def _changed_again(rule: Rule, result: Any, one_pass: Callable[[Rule, Any], Outcome]) -> StepRun | None:
+    """Return the step of a second pass that changes a result, or None if nothing changes."""
+    again = one_pass(rule, result)
+    if again.content == result:
+        return None
+    return next((step for step in reversed(again.steps) if step.changed), again.steps[-1])
+
+
+# --- one pass
+
+
+def _one_pass(content: Any, work: Work) -> Outcome:
+    """Apply a rule once to an opened content: open texts, apply steps, restore, fit into `max_chars`, write."""
+    top, rule = work.top, work.rule
     if rule.text_paths is not None and type(top.value) is not str:
         _open_texts(work.root(), rule.text_paths)
     arrived = build(top.value, top.inside.get(0), 0, seen=True)

@@ -34,7 +34,7 @@ class Extract(Op):
         types = place.work.rule.vocabulary.expand(self.extract)
         if not _extract(place, types):
             if type(place.value) is str:
-                place.cut_out((), types)
+                place.extract(types, if_none=True)
             elif type(place.value) is list:
                 place.keep_items(())
             else:
@@ -56,7 +56,7 @@ def _extract(place: Place, types: frozenset[str]) -> bool:
     if type(value) is Atom:
         return any(entity.type in types for entity in place.work.scans.entities(value.source))
     if type(value) is list:
-        positions = [position for position, i in enumerate(place.indices()) if _extract(place.child(i), types)]
+        positions = [position for position, i in enumerate(place.keys()) if _extract(place.child(i), types)]
         if positions:
             place.keep_items(positions)
         return bool(positions)

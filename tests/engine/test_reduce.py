@@ -119,6 +119,12 @@ def test_gates_are_evaluated_on_the_return_as_it_arrived() -> None:
     assert attempt(step, "t", {"kind": "short", "items": [1, 2]}).steps[0].ran is False
 
 
+def test_a_key_that_is_no_text_has_the_name_that_is_stored() -> None:
+    value = {1: "kept", "b": 2}
+    for place, result in ((value, {"1": "kept"}), ([value], [{"1": "kept"}])):
+        assert reduced({"steps": [{"path": "a", "keep": ["1"]}]}, {"a": place}) == {"a": result}
+
+
 # --- preserve
 
 CVE = "CVE-2024-3400"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from reducer.analysis.drafting import ENOUGH, Draft, draft_rule
 from reducer.analysis.drafting.profiles import Profile, profile
-from reducer.analysis.expectations import unmet
+from reducer.analysis.rule_tests import unmet
 from reducer.engine import attempt, reduce_content
 from reducer.rules import Ruleset, compile_rules
 from reducer.values import chars, dump

@@ -16,8 +16,7 @@ from reducer.analysis.drafting import Draft, Learned, Recording, drafts, learn, 
 from reducer.analysis.drafting.evidence import Score, Scores, split
 from reducer.analysis.drafting.from_histories import COMPACT, UNWRAP, Candidate, Candidates, find_candidates
 from reducer.analysis.drafting.rule_text import DraftRule, Step, compiled
-from reducer.analysis.expectations import unmet
-from reducer.analysis.rule_tests import chosen_tests, run_test
+from reducer.analysis.rule_tests import chosen_tests, run_test, unmet
 from reducer.cli.init import write_drafts
 from reducer.engine import attempt, reduce_content
 from reducer.rules import Ruleset, check_rules, compile_rules

@@ -1,0 +1,114 @@
+"""`check` runs a rule on its samples, and warns about what it does not find, do or decide."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+
+from reducer.analysis.sample_checks import problems_when_run
+from reducer.errors import Diagnostic
+from reducer.rules import read_rules
+from tests.helpers import BY_FILE, RULESET, rule_file
+from tests.laws.strategies import cases, laws
+
+DATA = yaml.safe_load((Path(__file__).parent / "sample_checks.yaml").read_text(encoding="utf-8"))
+
+
+def check(folder: Path, content: Any, rule: dict[str, Any], *, tool: str = "t") -> list[Diagnostic]:
+    """Return the problems of a rule with a sample beside it."""
+    (folder / "samples").mkdir(exist_ok=True)
+    (folder / "samples" / f"{tool}.json").write_text(json.dumps(content))
+    (folder / "rule.yaml").write_text(rule_file(rule)[1])
+    ruleset = read_rules(folder / "rule.yaml")
+    return problems_when_run(ruleset.rules[0], ruleset)
+
+
+def shown(problem: Diagnostic) -> str:
+    start = problem.location.column - 1
+    help = f": {problem.help}" if problem.help else ""
+    return f"{problem.code} `{problem.excerpt[start : start + problem.width]}` {problem.message}{help}"
+
+
+@pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: case["steps"])
+def test_steps_are_judged_by_the_samples(case: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "t_1.json").write_text(json.dumps(DATA["hosts"]))
+    text = "".join(f"  - {step}\n" for step in case["steps"].replace("}, {", "}\n{").split("\n"))
+    (tmp_path / "r.yaml").write_text(f"version: 1\ntool: t\nsteps:\n{text}")
+    ruleset = read_rules(tmp_path / "r.yaml")
+    assert list(map(shown, problems_when_run(ruleset.rules[0], ruleset))) == case["found"]
+
+
+def test_samples_are_judged_together(tmp_path: Path) -> None:
+    steps = [{"path": "a", "limit": 1, "sort_by": "n"}, {"path": "b", "drop": "raw"}]
+    test = {"name": "b", "given": {"json": {"b": [{"raw": 1, "id": 1}]}}, "expect": {"unchanged": False}}
+    assert [one.code for one in check(tmp_path, {"a": [{"n": 1}, {"n": 2}]}, {"steps": steps})] == ["W060"]
+    assert check(tmp_path, {"a": [{"n": 1}, {"n": 2}]}, {"steps": steps, "tests": [test]}) == []
+
+
+def test_only_the_samples_of_the_tool_count(tmp_path: Path) -> None:
+    snapshot = {"name": "x", "given": {"json": [1, 2]}, "expect": {"snapshot": "samples/t.json"}}
+    rule = {"steps": [{"limit": 1}], "tests": [snapshot]}
+    assert check(tmp_path, {"steps": 1}, rule) == []
+    (tmp_path / "samples" / "t.json").unlink()
+    assert check(tmp_path, {"steps": 1}, {"steps": [{"limit": 1}]}, tool="other") == []
+    (tmp_path / "b.yaml").write_text("version: 1\ntool: other_tool\nsteps: [{limit: 1}]\n")
+    (tmp_path / "a.yaml").write_text("version: 1\ntool: other*\nsteps: [{limit: 1}]\n")
+    (tmp_path / "samples" / "other_tool.json").write_text("{}")
+    ruleset = read_rules(tmp_path)
+    found = {rule.name: [one.code for one in problems_when_run(rule, ruleset)] for rule in ruleset.rules}
+    assert found == {"t": [], "other*": ["W060"], "other_tool": ["W060"]}
+
+
+def test_a_missing_projection_has_a_safe_fix(tmp_path: Path) -> None:
+    steps = [{"path": "a.b.c", "truncate": 20}]
+    (problem,) = check(tmp_path, {"a": [{"b": [{"c": "word " * 20}]}]}, {"steps": steps})
+    assert [edit.text for edit in problem.fix] == ['"a[*].b[*].c"']
+    (problem,) = check(tmp_path, {"hosts": [{"c": "word " * 20}]}, {"steps": [{"path": "host.c", "truncate": 20}]})
+    assert problem.help.endswith("did you mean `hosts[*].c`?")
+    assert problem.fix == ()
+
+
+@pytest.mark.parametrize(("count", "codes"), [(9, []), (10, ["W065"])])
+def test_steps_that_remove_most_entities(count: int, codes: list[str], tmp_path: Path) -> None:
+    content = {"hosts": [{"id": n, "ip": f"192.0.2.{n}"} for n in range(count)]}
+    rule: dict[str, Any] = {"steps": [{"path": "hosts", "keep": ["id"]}]}
+    assert [one.code for one in check(tmp_path, content, rule)] == codes
+    assert [one.code for one in check(tmp_path, content, {**rule, "preserve": ["ip"]})] == ["W051"]
+
+
+def test_how_far_max_chars_gets(tmp_path: Path) -> None:
+    (problem,) = check(tmp_path, {"a": 1, "b": 2}, {"max_chars": 5})
+    assert (problem.code, problem.message) == ("W069", "the sample t.json still has 13 characters")
+    assert check(tmp_path, {"a": 1, "b": 2}, {"max_chars": 13}) == []
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 300 + "1" + "]" * 300, "NaN", "\ud800", '{"rows": [%s]}' % ("[" * 150 + "]" * 150)]
+)
+def test_hostile_samples(content: str, tmp_path: Path) -> None:
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "t.json").write_bytes(content.encode("utf-8", "surrogatepass"))
+    (tmp_path / "r.yaml").write_text("version: 1\ntool: t\nsteps: [{path: \"rows[?contains(@, 'x')]\", limit: 1}]\n")
+    ruleset = read_rules(tmp_path / "r.yaml")
+    assert {one.code for one in problems_when_run(ruleset.rules[0], ruleset)} <= {"W050", "W060", "W063"}
+
+
+@laws
+@given(case=cases)
+def test_checks_never_raise(case: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+    rule, _, content = case
+    for problem in check(tmp_path_factory.getbasetemp(), content, rule):
+        assert problem.location.line == 1
+        assert problem.message
+
+
+@pytest.mark.parametrize("name", BY_FILE)
+def test_shipped_rules_have_no_problems_with_their_samples(name: str) -> None:
+    assert RULESET is not None
+    assert problems_when_run(BY_FILE[name], RULESET) == []
