@@ -157,9 +157,10 @@ def expressions_of(step: Step) -> Iterator[tuple[Expression, Shape]]:
         yield condition, (*shape[:-1], ("each",)) if shape[-1][0] == "filter" else shape[:-1]
     for _, value in step.op:
         for item in value if isinstance(value, tuple) else (value,):
-            expression, lists = getattr(item, "condition", item), getattr(item, "lists", None)
-            if isinstance(expression, Expression):
-                yield expression, (*step.path.shape, *(lists.shape if lists else ()), ("each",))
+            parts = [item, *(getattr(item, name, None) for name in ("condition", "expression", "by"))]
+            lists = getattr(item, "lists", None)
+            shape = (*step.path.shape, *(lists.shape if lists else ()), ("each",))
+            yield from ((part, shape) for part in parts if isinstance(part, Expression))
 
 
 def _literals(expression: Expression) -> Iterator[Any]:
