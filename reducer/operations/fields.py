@@ -50,7 +50,7 @@ class Amount(BaseModel):
     @model_validator(mode="after")
     def _something_stays(self) -> Amount:
         if self.head + self.tail < 1:
-            raise PydanticCustomError("E022", "expected at least 1; to remove everything write drop: NAME")
+            raise PydanticCustomError("E022", "expected at least 1", {"help": "to remove everything write drop: NAME"})
         return self
 
     @classmethod

@@ -337,7 +337,8 @@ class _Reader:
             node = replace(node, value=node.raw)
         name = str(node.value)
         if name in keys:
-            self.report.add(node, "E012", f"duplicate key `{shortened(name)}`, first used in line {keys[name]}")
+            message = f"duplicate key `{shortened(name)}`, first used in line {keys[name]}"
+            self.report.add(node, "E012", message, f"remove this line, or line {keys[name]}")
             return None
         keys[name] = node.line
         return node
