@@ -1,4 +1,4 @@
-"""Typical mistakes of analysts: `check` reports each at its line, with the cause and a correction that can be copied."""
+"""Typical mistakes of analysts: `check` reports each at its line, with the cause and a correction to copy."""
 
 from __future__ import annotations
 
