@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from operator import add
 from typing import Any, NamedTuple
 
 from reducer.analysis.measures import CLEARED, cost, size
-from reducer.analysis.prices import Cost, add_costs
+from reducer.analysis.prices import Cost
 from reducer.analysis.texts import entities, opened
 from reducer.engine import reduce_content
 from reducer.entities import TYPES, scanner
@@ -90,12 +89,6 @@ class Score(NamedTuple):
     references: int = 0
     entities: int = 0
     cost: Cost = Cost()
-
-
-def add_scores(one: Score, other: Score) -> Score:
-    """Add the scores of one contender on different histories."""
-    characters, references, entities = map(add, one[:3], other[:3])
-    return Score(characters, references, entities, add_costs(one.cost, other.cost))
 
 
 def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:

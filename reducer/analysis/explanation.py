@@ -84,8 +84,13 @@ def explain(ruleset: Ruleset, tool: str, content: Any) -> Explanation:
         value = plain(content)
     if value is not content:
         shown = attempt(ruleset, tool, value)
-    explanation = explain_outcome(tool, value, shown, detailed=True)
-    recall, lost = lost_entities(tool, value, shown)
+    return replace(explained(tool, value, shown), content=outcome.content)
+
+
+def explained(tool: str, content: Any, outcome: Outcome) -> Explanation:
+    """Return everything that a rule did to a content in plain JSON types, with the entities that it removed."""
+    recall, lost = lost_entities(tool, content, outcome)
+    explanation = explain_outcome(tool, content, outcome, detailed=True)
     return replace(explanation, content=outcome.content, entities=recall, lost_entities=tuple(lost))
 
 

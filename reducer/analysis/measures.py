@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from operator import add
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from reducer import markers
-from reducer.analysis.prices import Cost, add_costs
+from reducer.analysis.prices import Cost
 from reducer.analysis.steps import characters
 from reducer.analysis.texts import entities, opened
 from reducer.engine import Outcome
@@ -90,8 +88,7 @@ class Reduced(NamedTuple):
         return self.outcome.content is not self.found.content
 
 
-@dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(NamedTuple):
     """What rules cost in one or more histories. Each list has at most `MAX_LISTED` entries.
 
     - `references` counts the novel references, and `kept` those that the agent would still have seen if the rules had
@@ -104,10 +101,10 @@ class Measures:
     references: int = 0
     kept: int = 0
     lost_references: tuple[LostReference, ...] = ()
-    entities: Mapping[str, Recall] = field(default_factory=dict)
+    entities: Mapping[str, Recall] = {}
     lost_entities: tuple[LostEntity, ...] = ()
-    recorded: Cost = field(default_factory=Cost)
-    reduced: Cost = field(default_factory=Cost)
+    recorded: Cost = Cost()
+    reduced: Cost = Cost()
     repeats: int = 0
     again: tuple[Repeat, ...] = ()
 
@@ -139,25 +136,14 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     )
 
 
-def add_measures(one: Measures, other: Measures) -> Measures:
-    """Add the measures of different histories."""
-    return Measures(
-        references=one.references + other.references,
-        kept=one.kept + other.kept,
-        lost_references=(one.lost_references + other.lost_references)[:MAX_LISTED],
-        entities=_add_recalls(one.entities, other.entities),
-        lost_entities=(one.lost_entities + other.lost_entities)[:MAX_LISTED],
-        recorded=add_costs(one.recorded, other.recorded),
-        reduced=add_costs(one.reduced, other.reduced),
-        repeats=one.repeats + other.repeats,
-        again=(one.again + other.again)[:MAX_LISTED],
-    )
-
-
-def _add_recalls(one: Mapping[str, Recall], other: Mapping[str, Recall]) -> dict[str, Recall]:
-    nothing = Recall(0, 0)
-    kinds = sorted({*one, *other})
-    return {kind: Recall(*map(add, one.get(kind, nothing), other.get(kind, nothing))) for kind in kinds}
+def added(one: Any, other: Any) -> Any:
+    """Add two records of different histories: numbers, lists of at most `MAX_LISTED` entries, maps and records."""
+    if isinstance(one, dict):
+        both = one | other | {key: added(one[key], other[key]) for key in one.keys() & other.keys()}
+        return dict(sorted(both.items()))
+    if isinstance(one, tuple):
+        return type(one)(*map(added, one, other)) if hasattr(one, "_fields") else (one + other)[:MAX_LISTED]
+    return one + other
 
 
 # --- what was lost
@@ -232,7 +218,7 @@ def _entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dict[str
     lost: list[LostEntity] = []
     for entry in filter(None, returns):
         recalls, gone = lost_entities(entry.found.tool, entry.found.content, entry.outcome)
-        total = _add_recalls(total, recalls)
+        total = added(total, recalls)
         lost += (one._replace(history=history, found=entry.found.name) for one in gone)
     return total, lost
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import add
 from typing import NamedTuple
 
 
@@ -36,8 +35,3 @@ class Cost(NamedTuple):
     def uncached(self, prices: Prices) -> float:
         """Return the cost without a prompt cache, in characters of plain input."""
         return prices.plain * (self.new + self.again)
-
-
-def add_costs(one: Cost, other: Cost) -> Cost:
-    """Add the costs of different histories."""
-    return Cost(*map(add, one, other))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from reducer.analysis.explanation import Explanation
-from reducer.analysis.measures import Measures, add_measures
+from reducer.analysis.measures import Measures, added
 from reducer.analysis.steps import StepReport
 from reducer.rules import Rule, Ruleset
 
@@ -134,7 +134,7 @@ class Tally:
         self.referenced += other.referenced
         self.referencing += other.referencing
         if other.measures is not None:
-            self.measures = other.measures if self.measures is None else add_measures(self.measures, other.measures)
+            self.measures = other.measures if self.measures is None else added(self.measures, other.measures)
 
     def add_need(self, key: tuple[str, str, str], need: Attention) -> None:
         """Add something that needs attention, identified by kind, place and name."""

@@ -11,10 +11,11 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from reducer.analysis.explanation import Explanation, explain_outcome
 from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
 from reducer.analysis.query import explain
 from reducer.analysis.samples import SampleError, Snapshots, file_of, read_sample, sample
-from reducer.analysis.steps import StepReport, characters, step_reports
+from reducer.analysis.steps import characters
 from reducer.analysis.texts import all_text, contains, entities, excerpt, listed, opened, texts
 from reducer.engine import Outcome, attempt
 from reducer.paths import Expression, PathError, compile_expression
@@ -48,10 +49,7 @@ class Failure:
 class TestResult:
     """The result of an inline test, which passes if there are no failures.
 
-    - `number` counts from 0 in the rule.
-    - `before` and `after` are characters.
-    - `gated` is True if the `when` of the rule does not hold, so that no step ran.
-    - `steps` describes what each step did.
+    `number` counts from 0 in the rule, and `did` is what the rule did, or None if the test could not run.
     """
 
     __test__ = False
@@ -59,10 +57,7 @@ class TestResult:
     rule: Rule
     number: int
     failures: tuple[Failure, ...]
-    before: int = 0
-    after: int = 0
-    gated: bool = False
-    steps: tuple[StepReport, ...] = ()
+    did: Explanation | None = None
 
     @property
     def test(self) -> Test:
@@ -121,10 +116,7 @@ def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None
         failures = (*broken, *(replace(one, place=(*place, "expect", *one.place)) for one in found))
     except Exception as error:  # law 9: rules never raise
         return TestResult(rule, number, (_of_law(Broken(9, f"{type(error).__name__}: {error}"), place),))
-    size = characters(content)
-    steps = step_reports(outcome, size, False) if outcome.steps else ()
-    after = size if outcome.content is content else characters(outcome.content)
-    return TestResult(rule, number, failures, size, after=after, gated=outcome.gated, steps=steps)
+    return TestResult(rule, number, failures, explain_outcome(rule.name, content, outcome, detailed=False))
 
 
 def _of_law(broken: Broken, test: Place) -> Failure:
@@ -143,8 +135,9 @@ def coverage(rules: Sequence[Rule], results: Sequence[TestResult]) -> Coverage:
     gaps: list[Gap] = []
     steps = exercised = 0
     for rule in rules:
-        runs = [run for result in results if result.rule is rule for run in enumerate(result.steps, 1)]
-        acted = {number for number, step in runs if step.before != step.after}
+        did = [result.did for result in results if result.rule is rule and result.did is not None]
+        runs = [run for one in did for run in enumerate(one.steps, 1)]
+        acted = {number for number, step in runs if step.before - step.after > step.restored}
         reached = {number for number, step in runs if step.places}
         numbers = range(1, len(rule.steps) + 1 + (rule.max_chars is not None))
         steps += len(numbers)

@@ -18,7 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from reducer.analysis.compare import AS_RECORDED, Contender, Score, add_scores, baseline, compare, of_rules
+from reducer.analysis.compare import AS_RECORDED, Contender, Score, baseline, compare, of_rules
+from reducer.analysis.measures import added
 from reducer.analysis.prices import Prices
 from reducer.cli.arguments import add_cache_prices, explained, parse, parser
 from reducer.cli.files import read_histories
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
     contenders = [AS_RECORDED, *(of_rules(one.name, load(one)) for one in chosen), *baselines]
     scored, skipped = read_histories(options.histories, lambda source, content: compare(content, contenders))
-    scores = [reduce(add_scores, of_contender) for of_contender in zip(*scored, strict=True)]
+    scores = [reduce(added, of_contender) for of_contender in zip(*scored, strict=True)]
     table = _rows(contenders, scores, options.cache_prices)
     if options.format == "json":
         head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices}

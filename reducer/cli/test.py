@@ -120,9 +120,10 @@ def _test_case(result: TestResult) -> _Case:
             lines.append(f"  help: {problem.help}")
         values = {"what": one.what, "expected": one.expected, "found": one.seen, "help": one.help}
         failures.append({**values, "message": one.message, **plain(problem.location)})
-    if located and result.gated:
+    did = result.did
+    if located and did is not None and did.status == "gated":
         lines.append("  no step ran: the `when` of the rule does not hold")
-    lines += [f"  {step_line(step)}" for step in result.steps if located]
+    lines += [f"  {step_line(step)}" for step in did.steps] if located and did is not None else ()
     return _Case(
         what="test",
         name=result.test.name,
@@ -131,8 +132,8 @@ def _test_case(result: TestResult) -> _Case:
         message="; ".join(one.message for one in result.failures),
         text="\n".join(lines),
         failures=tuple(failures),
-        before=result.before,
-        after=result.after,
+        before=did.before if did is not None else 0,
+        after=did.after if did is not None else 0,
     )
 
 

@@ -161,14 +161,14 @@ class _Overlay:
 
     def _read(self, keys: Iterable[str], values: Iterable[Any], types: Types | None, depth: int) -> None:
         """Add keys, and everything in values without a plan."""
-        texts = self.remaining
-        if types is not None:
-            if not types:
-                return
+        leaves, texts = types is None and bool(self.work.references.values), self.remaining
+        if types:
             texts = []
             self.removed.append((types, texts))
+        elif types is not None or not (leaves or any(self.work.rule.preserved)):
+            return
         texts += keys
-        _read(values, texts, depth, types is None and bool(self.work.references.values))
+        _read(values, texts, depth, leaves)
 
     def restore(self) -> Restored:
         """Restore all needed values."""

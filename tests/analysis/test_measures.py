@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from reducer.analysis.compare import AS_RECORDED, Score, add_scores, baseline, compare, of_rules
+from reducer.analysis.compare import AS_RECORDED, Score, baseline, compare, of_rules
 from reducer.analysis.look import LookOptions, look
-from reducer.analysis.measures import CLEARED, Measures, add_measures, cost
-from reducer.analysis.prices import Cost, Prices, add_costs
+from reducer.analysis.measures import CLEARED, Measures, added, cost
+from reducer.analysis.prices import Cost, Prices
 from reducer.references import Prompt, Response, Returned
 from reducer.rules import Ruleset, compile_rules
 from reducer.values import dump
@@ -105,11 +105,11 @@ def test_every_request_saves_what_rules_remove() -> None:
 
 def test_measures_add_up() -> None:
     one = _measured(_history([CONTENT], USED))
-    two = add_measures(one, one)
+    two = added(one, one)
     assert (two.references, two.kept, len(two.lost_references)) == (4, 2, 2)
-    assert (two.recorded, two.reduced) == (add_costs(one.recorded, one.recorded), add_costs(one.reduced, one.reduced))
+    assert (two.recorded, two.reduced) == (added(one.recorded, one.recorded), added(one.reduced, one.reduced))
     assert two.recorded.new == 2 * one.recorded.new
-    assert add_measures(one, Measures()) == add_measures(Measures(), one) == one
+    assert added(one, Measures()) == added(Measures(), one) == one
 
 
 def test_histories_without_tool_returns() -> None:
@@ -122,7 +122,7 @@ def test_histories_without_tool_returns() -> None:
 def test_real_histories_are_measured(data: Path) -> None:
     ruleset = rules(tool="*", steps=[{"limit": 2, "preserve": []}])
     files = sorted(data.glob("histories/secrl/*.json"))
-    total = reduce(add_measures, (_measured(file.read_bytes(), ruleset) for file in files))
+    total = reduce(added, (_measured(file.read_bytes(), ruleset) for file in files))
     assert 0 < total.kept < total.references
     assert len(total.lost_references) == total.references - total.kept
     assert all(lost.step.endswith("limit @") for lost in total.lost_references)
@@ -163,8 +163,8 @@ def test_rules_and_baselines_on_one_history() -> None:
     assert cut == recorded
     assert (ruled.cost.changes, cleared.cost.changes, cut.cost.changes) == (0, 1, 0)
     assert cleared.cost.again < cut.cost.again
-    assert add_scores(ruled, Score()) == ruled
-    assert add_scores(cut, cut).characters == 2 * cut.characters
+    assert added(ruled, Score()) == ruled
+    assert added(cut, cut).characters == 2 * cut.characters
 
 
 @pytest.mark.parametrize("text", ["trunc:5", "mask:5", "head", "head:0", "head:-1", "head:²", "truncate:9999999999"])

@@ -59,7 +59,7 @@ def test_only_the_samples_of_the_tool_count(tmp_path: Path) -> None:
     assert check(tmp_path, {"steps": 1}, {"steps": [{"limit": 1}]}, tool="other") == []
     (tmp_path / "b.yaml").write_text("version: 1\ntool: other_tool\nsteps: [{limit: 1}]\n")
     (tmp_path / "a.yaml").write_text("version: 1\ntool: other*\nsteps: [{limit: 1}]\n")
-    (tmp_path / "samples" / "other_tool.json").write_text("{}")
+    (tmp_path / "samples" / "other_tool.json").write_text('"text"')
     ruleset = read_rules(tmp_path)
     found = {rule.name: [one.code for one in problems_when_run(rule, ruleset)] for rule in ruleset.rules}
     assert found == {"t": [], "other*": ["W060"], "other_tool": ["W060"]}
