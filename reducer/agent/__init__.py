@@ -6,8 +6,7 @@
 
 from reducer.agent.capability import ReduceToolReturns
 from reducer.agent.originals import recall_tools
-from reducer.agent.parts import Rules
-from reducer.agent.processor import history_processor
+from reducer.agent.processor import Rules, history_processor
 from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive, ArchiveError
 

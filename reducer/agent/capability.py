@@ -17,8 +17,7 @@ from pydantic_ai.toolsets import FunctionToolset
 
 from reducer import Reducer
 from reducer.agent.originals import INSTRUCTION, open_archive, recall_tools
-from reducer.agent.parts import Rules
-from reducer.agent.processor import RulesLike, check_flags, history_processor, load_rules
+from reducer.agent.processor import Rules, RulesLike, check_flags, history_processor, load_rules
 from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ToolReturnPart
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import FunctionToolset
 
-from reducer.agent.parts import Reduced
+from reducer.agent.telemetry import Reduced
 from reducer.archive import Archive
-from reducer.archive.archive import owner_of
 from reducer.archive.database import Entry, ReturnId, microseconds
 from reducer.archive.recall import DESCRIPTION, Arguments, answer
 from reducer.histories import RECALL
@@ -55,7 +55,14 @@ def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
 
 
 def _owner(ctx: RunContext[Any]) -> str:
-    return owner_of(getattr(ctx, "conversation_id", None))  # PydanticAI 1.71 has no conversation ids
+    """Return the owner of the originals in a run: its conversation or, if that has no id, this process."""
+    conversation = getattr(ctx, "conversation_id", None)  # PydanticAI 1.71 has no conversation ids
+    return f"process {_process_token(os.getpid())}" if conversation is None else f"conversation {conversation}"
+
+
+@cache
+def _process_token(process: int) -> str:
+    return token_hex(16)
 
 
 def _entry(one: Reduced, id: ReturnId, owner: str) -> Entry:

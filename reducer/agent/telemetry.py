@@ -7,13 +7,17 @@ measured without a recording span or a meter provider, or in a Temporal workflow
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from opentelemetry.metrics import get_meter, get_meter_provider
 from opentelemetry.trace import get_current_span
+from pydantic_ai.messages import ToolReturnPart
 
-from reducer.agent.parts import Reduced, location
+from reducer.engine import Outcome
 from reducer.values import chars
 
 _MEASURES = {
@@ -22,6 +26,14 @@ _MEASURES = {
     "preserved": ("reducer.entities.preserved", "{entity}", "Preserved entities"),
 }
 """The name, unit and description of the counter for each field of `Reduction`."""
+
+
+class Reduced(NamedTuple):
+    """A part before and after its reduction, with the outcome."""
+
+    old: ToolReturnPart
+    new: ToolReturnPart
+    outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +116,9 @@ def workflow() -> str:
     if dbos is not None and dbos.DBOS.workflow_id is not None:
         return "DBOS"
     return ""
+
+
+def location(error: Exception) -> str:
+    """Return the type and the line of an error without its message, which may contain what a tool returned."""
+    frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+    return f"{type(error).__name__} at {Path(frame.f_code.co_filename).name}:{line}"

@@ -12,7 +12,7 @@ from reducer.analysis.measures import Reduced, measure
 from reducer.analysis.report import MAX_BAD, LineSum, Tally, tally_of
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
-from reducer.histories import stored
+from reducer.histories import protecting, stored
 from reducer.histories.files import is_heavy, lines_of
 from reducer.rules import Ruleset
 
@@ -79,7 +79,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
                 outcome = alone = attempt(ruleset, found.tool, found.content, protected)
             if outcome.restored.referenced:
                 alone = attempt(ruleset, found.tool, found.content)
-            content = found.places[0]
+            content = found.copies[0]
             entry = explain_outcome(
                 found.tool,
                 found.content,
@@ -96,8 +96,8 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
             if options.measured:
                 reduced[found.key] = Reduced(found, alone)
             if options.writes and not found.untouched:
-                copies = stored.protecting(reduce, mentions, found.key) if mentions else reduce
-                yield from stored.change_copies(found, outcome.content, copies)
+                reduce_here = protecting(reduce, mentions, found.key)
+                yield from stored.change_copies(found, outcome.content, reduce_here)
 
     output = stored.splice(data, changes())
     if options.measured:

@@ -17,7 +17,7 @@ from reducer.histories.stored import InputFormat, Key, Placed, Return, events
 from reducer.paths.written import path_text
 from reducer.references import Event, Prompt, Reference, Response, Returned, references, searched, searcher
 from reducer.rules import Rule, Step
-from reducer.strict_json import loads
+from reducer.values import loads
 
 CLEARED = "[cleared]"
 """Replaces the content of a return that was cleared."""

@@ -16,8 +16,7 @@ from reducer.histories.stored import returns
 from reducer.rules import Rule, Ruleset, Test
 from reducer.rules.choose import rule_chooser
 from reducer.rules.parser import Place
-from reducer.strict_json import loads
-from reducer.values import dump
+from reducer.values import dump, loads
 
 MAX_SAMPLE = 100_000_000
 _TOO_DEEP = "it is nested too deeply"

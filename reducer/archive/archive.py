@@ -14,23 +14,12 @@ from contextlib import suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from secrets import token_hex
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import ByteSize, Field, TypeAdapter, ValidationError
 
-from reducer.archive.database import (
-    NO_TIME,
-    Entry,
-    Limits,
-    Original,
-    ReturnId,
-    delete_oldest,
-    find_original,
-    insert,
-    open_to_read,
-    open_to_write,
-)
+from reducer.archive import database
+from reducer.archive.database import NO_TIME, Entry, Limits, Original, ReturnId
 from reducer.errors import ArchiveError
 
 Pending: TypeAlias = Entry | Callable[[], Entry]
@@ -44,6 +33,7 @@ _MAX_WAITING = 10_000
 
 _SIZE = TypeAdapter(Annotated[ByteSize, Field(gt=0, lt=2**63)])
 _AGE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([mhdw])?")
+_MAX_AGE = 2**62  # microseconds before now are still an integer of SQLite
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -74,7 +64,7 @@ class Archive:
         self.path = Path(path)
         self._limits = Limits(parse_size(max_bytes), parse_age(max_age))
         self._timeout = timeout
-        open_to_write(self.path, timeout).close()
+        database.open_to_write(self.path, timeout).close()
         self._inherited: list[object] = []
         self._start()
 
@@ -104,8 +94,8 @@ class Archive:
         Raises `ArchiveError`.
         """
         since = NO_TIME if self._limits.age is None else _now() - self._limits.age
-        with open_to_read(self.path, self._timeout) as connection:
-            return find_original(connection, id, content, owner=owner, since=since)
+        with database.open_to_read(self.path, self._timeout) as connection:
+            return database.find_original(connection, id, content, owner=owner, since=since)
 
     def __enter__(self) -> Archive:
         return self
@@ -156,16 +146,16 @@ class Archive:
                 self._close()
             if entries:
                 if self._connection is None:
-                    self._connection = open_to_write(self.path, self._timeout)
+                    self._connection = database.open_to_write(self.path, self._timeout)
                     self._identity, self._written = _identity(self.path), 0
                 with self._connection as connection:
                     connection.execute("BEGIN IMMEDIATE")
                     for entry in entries:
-                        insert(connection, entry, _now())
+                        database.insert(connection, entry, _now())
                 self._written += len(entries)
                 entries = []
                 if self._limits != Limits():
-                    delete_oldest(connection, self._limits, _now())
+                    database.delete_oldest(connection, self._limits, _now())
         except ArchiveError as error:
             self._fail(len(entries), str(error))
         except Exception as error:  # the next entries must still be written
@@ -209,18 +199,8 @@ def parse_age(age: timedelta | float | str | None) -> int | None:
         elif type(age) in (int, float):
             age = timedelta(days=age)  # type: ignore[arg-type]
         if isinstance(age, timedelta) and age >= timedelta(0):
-            return age // timedelta(microseconds=1)
+            return min(age // timedelta(microseconds=1), _MAX_AGE)
     raise ValueError(f"{age!r} is not an age; write 30d, 12h, 90m or 2w, or give a timedelta or a number of days")
-
-
-def owner_of(conversation_id: str | None) -> str:
-    """Return the owner of the originals that a conversation stores. Without a conversation id, it is this process."""
-    return f"process {_process_token(os.getpid())}" if conversation_id is None else f"conversation {conversation_id}"
-
-
-@cache
-def _process_token(process: int) -> str:
-    return token_hex(16)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -183,12 +183,12 @@ def find_original(
             return Original(None, "the archive has several originals that fit")
         return _load(connection, fitting[0][2])
 
-    result = earlier = search(content, newest)
-    seen: set[bytes] = set()
-    while earlier.data is not None and earlier.data not in seen and len(seen) < _MAX_PASSES:
+    result = search(content, newest)
+    for _ in range(1, _MAX_PASSES):
+        earlier = result if result.data is None else search(json.loads(result.data), False)
+        if earlier.data is None:
+            break
         result = earlier
-        seen.add(earlier.data)
-        earlier = search(json.loads(earlier.data), False)
     return result
 
 

@@ -32,7 +32,7 @@ def restore(
         if found.untouched:
             continue
         problems, before = [], len(changes)
-        for number, copy in enumerate(found.places, 1 if len(found.places) > 1 else 0):
+        for number, copy in enumerate(found.copies, 1 if len(found.copies) > 1 else 0):
             original = find_original(connection, _id(found, number), copy.content, newest=newest)
             if original.data is not None:
                 changes.append((copy, original.data))
@@ -54,14 +54,14 @@ def entries_between(
     do not contain the same returns.
     """
     # Match contents by position: which copies belong to one return can depend on what they contain.
-    originals = sorted((copy.start, copy.end) for found in returns(before, input_format) for copy in found.places)
+    originals = sorted((copy.start, copy.end) for found in returns(before, input_format) for copy in found.copies)
     changed = list(returns(after, input_format))
-    starts = sorted(copy.start for found in changed for copy in found.places)
+    starts = sorted(copy.start for found in changed for copy in found.copies)
     spans = dict(zip(starts, originals, strict=True))
     for found in changed:
         copies = [
             (number, before[slice(*spans[copy.start])], after[copy.start : copy.end], canonical(copy.content))
-            for number, copy in enumerate(found.places, 1)
+            for number, copy in enumerate(found.copies, 1)
         ]
         # Changed copies come first: all copies with the same reduced content share their original.
         copies.sort(key=lambda copy: copy[1] == copy[2])

@@ -28,7 +28,7 @@ from reducer.cli.screen import CommandError, console, counted, suggestion, visib
 from reducer.cli.views.diff import print_returns
 from reducer.errors import HistoryError
 from reducer.histories.files import ENDINGS
-from reducer.histories.findings import CODES
+from reducer.histories.validate import CODES
 from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import matches
 from reducer.rules.diagnostics import catalogue

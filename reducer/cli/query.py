@@ -29,8 +29,7 @@ from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json, read_string
 from reducer.histories.stored import Return, returns
 from reducer.paths import Path, PathError
-from reducer.strict_json import loads
-from reducer.values import Unreducible, dump
+from reducer.values import Unreducible, dump, loads
 
 _WIDTH = 100
 

@@ -35,8 +35,7 @@ from reducer.cli.screen import (
 )
 from reducer.histories.against import compare
 from reducer.histories.files import MAX_LINE, is_heavy
-from reducer.histories.findings import CODES, Finding
-from reducer.histories.validate import check_document, read_document
+from reducer.histories.validate import CODES, Finding, check
 from reducer.paths.written import path_text
 
 _MAX_FINDINGS = 20
@@ -115,18 +114,18 @@ def _check(source: Source, original: Source | None, advance: Advance) -> tuple[i
         if line is None:
             findings.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
-        document, last = None, max(line.number, 1)
-        if not line.number or not (line.is_long or line.is_blank or is_heavy(line.content)):
-            document = read_document(line.content, last)
-            findings += check_document(document)
+        last = max(line.number, 1)
+        is_checked = not line.number or not (line.is_long or line.is_blank or is_heavy(line.content))
+        if is_checked:
+            findings += check(line.content, last)
         elif not line.is_blank:
             what = f"a line of more than {MAX_LINE:,} bytes, or one that takes too much memory; it was not checked"
             findings.append(Finding("V007", (), what, line=last, column=1))
         histories += not line.is_blank
         if original is None or (other is not None and other.content == line.content):
             pass
-        elif other is not None and not other.is_long and document is not None:
-            findings += compare(document, read_document(other.content, last))
+        elif other is not None and not other.is_long and is_checked:
+            findings += compare(line.content, other.content, last)
         else:
             why = "the original has no such line" if other is None else "differs from the original, and is not compared"
             findings.append(Finding("V101", (), why, line=last, column=1))

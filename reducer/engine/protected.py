@@ -13,7 +13,7 @@ from reducer.entities import Entity
 from reducer.formats import Atom
 from reducer.references import occurrences, searched, searcher
 from reducer.rules import Rule
-from reducer.values import MOST_CHARS, Unreducible, plain
+from reducer.values import MAX_TEXT_CHARS, Unreducible, plain
 
 Protected = Collection[str] | Callable[[], frozenset[str]]
 """Protected values, or a function that returns those in the content. It is called only if a rule removes something."""
@@ -48,8 +48,8 @@ class Scans:
         """Add the entities in some texts to `found`. Raises `Unreducible` for a huge text."""
         fresh = [text for text in dict.fromkeys(texts) if text not in self._scanned]
         if fresh:
-            if max(map(len, fresh)) > MOST_CHARS:
-                raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
+            if max(map(len, fresh)) > MAX_TEXT_CHARS:
+                raise Unreducible(f"a text of more than {MAX_TEXT_CHARS:,} characters")
             self._scanned.update(fresh)
             self.found.update(self._scan_many(fresh))
 

@@ -15,7 +15,7 @@ from reducer.engine.restore import Restored, restore
 from reducer.formats import parse, parse_nested
 from reducer.rules import Rule, Ruleset, Step, When
 from reducer.rules.model import TextPaths
-from reducer.values import MAX_DEPTH, MOST_CHARS, Unreducible, chars, dump, is_media, plain
+from reducer.values import MAX_DEPTH, MAX_TEXT_CHARS, Unreducible, chars, dump, is_media, plain
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _FLAT = _SCALARS - {str} | {dict}
@@ -115,8 +115,8 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
     if type(content) is str:
         if rule.when is not None and rule.when.min_chars and len(content) < rule.when.min_chars:
             return Outcome(rule, content, gated=True)
-        if len(content) > MOST_CHARS:
-            raise Unreducible(f"a text of more than {MOST_CHARS:,} characters")
+        if len(content) > MAX_TEXT_CHARS:
+            raise Unreducible(f"a text of more than {MAX_TEXT_CHARS:,} characters")
     top = open_return(content)
     if top is None:
         return Outcome(rule, content)

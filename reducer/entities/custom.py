@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, AnyStr
 
 from reducer.entities.entity import MAX_CHARS, Entity, is_mentionable, is_separate
+from reducer.files import read_file
 
 _MAX_PATTERN_CHARS = 1000
 MAX_WORDS = 200_000
@@ -206,12 +207,8 @@ def read_words(path: Path) -> tuple[str, ...]:
     """
     name = path.name or str(path)
     limit = f"at most {MAX_WORDS:,} words are allowed"
-    if not path.is_file():
-        raise CustomTypeError(f"`{name}` is {'a folder' if path.is_dir() else 'not a file'}", f"the path is {path}")
-    if path.stat().st_size > _MAX_FILE_BYTES:
-        raise CustomTypeError(f"`{name}` has more than {_MAX_FILE_BYTES // 1_000_000} MB", limit)
     try:
-        lines = path.read_bytes().removeprefix(BOM_UTF8).splitlines()
+        lines = read_file(path, _MAX_FILE_BYTES).removeprefix(BOM_UTF8).splitlines()
     except OSError as error:
         raise CustomTypeError(f"`{name}` cannot be read: {error.strerror}", f"the path is {path}") from error
     if len(lines) > 2 * MAX_WORDS:

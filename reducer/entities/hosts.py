@@ -61,7 +61,7 @@ _MAX_BACK = 300  # a domain has at most 253 characters; searching further back w
 _NO_NAME, _NEVER, _ALWAYS, _UNLESS_CODE, _UNLESS_PART, _UNLESS_MEMBER = range(-1, 5)
 
 
-def dotted(data: bytes, mask: bytes) -> list[Match]:
+def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
     """Return the IPv4 addresses and domains of `data`.
 
     `mask` is its translation by MASK, in which spaces replace entities that are already known.
@@ -187,7 +187,7 @@ def _fits(data: bytes, verdict: int, start: int, end: int) -> bool:
         return False
     if verdict == _UNLESS_CODE:
         return True
-    before = data[start - 1 : start] if start else b""
+    before = data[start - 1 : start]
     if before in (b".", b"$", b"-"):
         return False
     if verdict == _UNLESS_PART:

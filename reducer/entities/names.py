@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from reducer.entities.entity import Match
+from reducer.entities.entity import Match, may_start
 from reducer.entities.tokens import SHAPE
 
 _KINDS = {b"a": "threat_actor", b"m": "malware"}
@@ -103,10 +103,8 @@ def names(data: bytes, shape: bytes) -> list[Match]:
             first = _start_of_family_name(data, start - 1, end)
             if first >= 0:
                 found.append((first, -end, "threat_actor", b""))
-        if start and data[start - 1] in _WORD:
-            is_escape = data[start - 1] in b"nrt" and start > 1 and data[start - 2] == 92
-            if not is_escape:
-                continue
+        if not may_start(data, start) or data[start - 1 : start] == b"_":
+            continue
         if families <= index < code_names:
             m = _NUMBERED.match(data, start)
             if m:
@@ -151,9 +149,7 @@ def _longest(data: bytes, candidates: list[Match], table: dict[bytes, Name]) -> 
 
 def _is_in_address(data: bytes, start: int, end: int) -> bool:
     """Return whether a name in lower case is part of a path, a host or an address."""
-    before = data[start - 1 : start] if start else b""
-    if before in (b"/", b".", b"-", b"@", b"=", b"%", b"\\"):
+    before, after = data[start - 1 : start], data[end : end + 1]
+    if before in (b"/", b".", b"-", b"@", b"=", b"%", b"\\") or after in (b"/", b"-", b"@", b"=", b"%"):
         return True
-    return data[end : end + 1] in (b"/", b"-", b"@", b"=", b"%") or (
-        data[end : end + 1] == b"." and data[end + 1 : end + 2].isalnum()
-    )
+    return after == b"." and data[end + 1 : end + 2].isalnum()

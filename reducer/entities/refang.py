@@ -104,7 +104,7 @@ def refang(data: bytes) -> tuple[bytes, Pieces]:
     return bytes(refanged + data[done:]), pieces
 
 
-def restored(found: list[Match], data: bytes, pieces: Pieces) -> list[Match]:
+def mapped_back(found: list[Match], data: bytes, pieces: Pieces) -> list[Match]:
     """Return the matches in refanged `data` with their positions in the text. Drop matches that split a piece."""
     matches: list[Match] = []
     for start, end, kind, canonical in found:

@@ -8,10 +8,10 @@ from functools import lru_cache
 from itertools import accumulate
 
 from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, with_cache
-from reducer.entities.hosts import MASK, dotted
+from reducer.entities.hosts import MASK, addresses_and_domains
 from reducer.entities.names import names
-from reducer.entities.refang import Unfolded, fold, refang, restored, unfolded
-from reducer.entities.tokens import HEX, SHAPE, hashes, ipv6s, numbered
+from reducer.entities.refang import Unfolded, fold, mapped_back, refang, unfolded
+from reducer.entities.tokens import HEX, SHAPE, hashes, identifiers, ipv6s
 from reducer.entities.web import emails, urls
 
 _Find = Callable[[str], Sequence[Unfolded]]
@@ -90,7 +90,7 @@ def _finder(types: frozenset[str]) -> _Find:
     """Return a function that returns the matches of `types` in a text, in order."""
     want_hosts = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url"))
     want_hashes = not types.isdisjoint(GROUPS["hash"])
-    want_numbers = not types.isdisjoint(("cve", "mitre_attack"))
+    want_identifiers = not types.isdisjoint(("cve", "mitre_attack"))
     want_names = not types.isdisjoint(("threat_actor", "malware"))
 
     def find(text: str) -> Sequence[Unfolded]:
@@ -99,8 +99,8 @@ def _finder(types: frozenset[str]) -> _Find:
         if want_hashes and len(folded) > 31:
             found += hashes(folded, folded.translate(HEX))
         shape = folded.translate(SHAPE)
-        if want_numbers and b"0000" in shape:
-            found += numbered(folded, shape)
+        if want_identifiers and b"0000" in shape:
+            found += identifiers(folded, shape)
         if want_names:
             found += names(folded, shape)
         return unfolded(text, folded, found, types) if found else ()
@@ -124,8 +124,8 @@ def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
             for start, end, _, _ in web:
                 masked[start:end] = b" " * (end - start)
             mask = bytes(masked)
-        found = found + dotted(data, mask)
+        found = found + addresses_and_domains(data, mask)
     # The further checks of short texts are there because most colons are in times.
     if "ipv6" in types and 58 in data and (len(data) > SHORT or b"::" in data or data.count(58) > 5):
         found = found + ipv6s(data, data.translate(HEX), web)
-    return restored(found, data, pieces) if pieces else found
+    return mapped_back(found, data, pieces) if pieces else found

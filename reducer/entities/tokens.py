@@ -51,7 +51,7 @@ def hashes(data: bytes, mask: bytes) -> list[Match]:
     return found
 
 
-def numbered(data: bytes, shape: bytes) -> list[Match]:
+def identifiers(data: bytes, shape: bytes) -> list[Match]:
     """Return the CVE numbers and the ATT&CK tactics (TA0043), techniques (T1059) and sub-techniques (T1059.001).
 
     `shape` is the translation of `data` by SHAPE.
@@ -83,11 +83,8 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
         start = at
         while start > done and at - start < 40 and data[start - 1] in b"0123456789abcdefABCDEF:":
             start -= 1
-        m = _SIX.match(data, start)
-        if m is None:
-            continue
-        done = m.end()
-        end = start + len(m[0].rstrip(b"."))
+        done = _SIX.match(data, start).end()  # type: ignore[union-attr]
+        end = start + len(data[start:done].rstrip(b"."))
         if data[end - 1 : end] == b":" and data[end - 2 : end] != b"::":
             end -= 1
         value, after = data[start:end], data[end : end + 1]

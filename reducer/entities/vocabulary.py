@@ -41,11 +41,16 @@ class Vocabulary:
 
     def scanner_of_many(self, types: frozenset[str]) -> ScanMany:
         """Return a function that scans many texts, and maps each text that contains entities to them."""
-        return _scanner_of_many(self, types)
+        if types.isdisjoint(self.custom) and types.isdisjoint(self.ignored):
+            from reducer.entities.search import compiled_for_many
+
+            return compiled_for_many(types)
+        find = _scanner(self, types)
+        return lambda texts: {text: found for text in texts if (found := find(text))}
 
     def everything(self) -> Scan:
         """Return a function that returns the entities of all types, built-in and custom."""
-        return _scanner(self, frozenset((*TYPES, *self.custom)))
+        return self.scanner(frozenset((*TYPES, *self.custom)))
 
 
 BUILT_IN = Vocabulary()
@@ -68,16 +73,6 @@ def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
         return tuple([entity for entity in found if not _is_ignored(entity, ignored)])
 
     return with_cache(find)
-
-
-@lru_cache(maxsize=256)
-def _scanner_of_many(vocabulary: Vocabulary, types: frozenset[str]) -> ScanMany:
-    if types.isdisjoint(vocabulary.custom) and types.isdisjoint(vocabulary.ignored):
-        from reducer.entities.search import compiled_for_many
-
-        return compiled_for_many(types)
-    find = _scanner(vocabulary, types)
-    return lambda texts: {text: found for text in texts if (found := find(text))}
 
 
 def _order(entity: Entity) -> tuple[int, int, str]:

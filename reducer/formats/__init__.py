@@ -16,8 +16,8 @@ from reducer.values import dump, plain
 
 __all__ = ["Atom", "Bracketed", "Format", "decode", "parse", "parse_lines", "parse_nested", "plain"]
 
-_LONGEST_HEAD = 200
-_MOST_QUOTES = 4
+_MAX_HEAD_CHARS = 200
+_MAX_QUOTES = 4
 _CALL = re.compile(r"[A-Za-z_][\w.]{0,200}(?:=[^=\s]|\()")
 _JSON = Format("JSON", dump, is_json=True)
 
@@ -72,7 +72,7 @@ def _parse_literal(text: str, nested: bool) -> tuple[Any, Format] | None:
 
 def _parse_quoted(text: str, nested: bool) -> tuple[Any, Format] | None:
     quotes = 0
-    while text[:1] == '"' and quotes < _MOST_QUOTES:
+    while text[:1] == '"' and quotes < _MAX_QUOTES:
         inside = read_string(text)
         if inside is None:
             return None
@@ -92,7 +92,7 @@ def _parse_quoted(text: str, nested: bool) -> tuple[Any, Format] | None:
 
 
 def _parse_under_head(text: str) -> tuple[Any, Format] | None:
-    start = text.find("\n", 0, _LONGEST_HEAD) + 1
+    start = text.find("\n", 0, _MAX_HEAD_CHARS) + 1
     head, body = text[:start], text[start:]
     found = parse(body) if head and body[:1] in ("[", "{", "(") else None
     if found is None:

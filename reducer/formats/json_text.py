@@ -7,8 +7,7 @@ import math
 from typing import Any, NoReturn
 
 from reducer.formats.nodes import Bracketed, Format
-from reducer.strict_json import is_deep
-from reducer.values import MAX_DEPTH, dump
+from reducer.values import MAX_DEPTH, dump, is_deep
 
 _BLANK = " \t\r\n"
 

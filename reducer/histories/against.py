@@ -9,10 +9,10 @@ from typing import Any
 
 from reducer.errors import HistoryError
 from reducer.formats import decode, parse
-from reducer.histories.findings import Finding, Path, described, locate, short, values
-from reducer.histories.stored import Content, returns
-from reducer.histories.validate import Document
-from reducer.values import Unreducible, chars, dump
+from reducer.histories.source import encode
+from reducer.histories.stored import Content, Path, returns
+from reducer.histories.validate import Finding, described, locate, short, values
+from reducer.values import Unreducible, chars
 
 _MARKER = re.compile(r" ?…\[([1-9]\d{0,15}) more characters(?=\]|; mentions )", re.ASCII)
 _LIST_MARKER = re.compile(r"…\[([1-9]\d{0,15}) more items(|;.*)\]", re.DOTALL | re.ASCII)
@@ -32,28 +32,31 @@ _Contents = Sequence[tuple[Content, str]]
 """The contents of a history in order, each with the reason why rules never apply to it."""
 
 
-def compare(new: Document, old: Document) -> list[Finding]:
-    """Return the places where a stored history is not a reduction of the original. Never raise."""
-    if new.data == old.data:
+def compare(new: bytes, old: bytes, first_line: int = 1) -> list[Finding]:
+    """Return the places where a stored history is not a reduction of the original. Never raise.
+
+    The history starts on `first_line` of its file.
+    """
+    if new == old:
         return []
-    after, before = _contents(new.data), _contents(old.data)
-    findings = list(_check_outside(new.data, after, old.data, before))
+    after, before = _contents(new), _contents(old)
+    findings = list(_check_outside(new, after, old, before))
     starts = {content.start for content, _ in after}
-    paths = {start: path for path, start in values(new.data) if start in starts}
+    paths = {start: path for path, start in values(new) if start in starts}
     for (mine, _), (theirs, untouched) in zip(after, before, strict=False):
-        if len(after) != len(before) or new.data[mine.start : mine.end] == old.data[theirs.start : theirs.end]:
+        if len(after) != len(before) or new[mine.start : mine.end] == old[theirs.start : theirs.end]:
             continue
         path = paths.get(mine.start, ())
         if untouched:
             findings.append(Finding("V103", path, f"rules never reduce this content: {untouched}"))
         else:
             findings += check_content(theirs.content, mine.content, path)
-    return locate(new.data, findings, new.line)
+    return locate(new, findings, first_line)
 
 
 def _contents(data: bytes) -> _Contents:
     try:
-        found = [(copy, one.untouched) for one in returns(data) for copy in one.places]
+        found = [(copy, one.untouched) for one in returns(data) for copy in one.copies]
     except HistoryError:
         return []
     return sorted(found, key=lambda one: one[0].start)
@@ -118,7 +121,7 @@ def _check_value(path: Path, old: Any, new: Any, budget: Iterator[int]) -> Itera
         yield from _check_object(path, old, new, budget)
     elif type(old) is list:
         yield from _check_list(path, old, new, budget)
-    elif old != new:
+    elif old != new and (old == old or new == new):  # NaN is not equal to itself
         yield Finding("V105", path, f"found {described(new)}; the original is {described(old)}")
 
 
@@ -223,7 +226,7 @@ def _ends(text: str, marker: re.Match[str]) -> Iterator[tuple[int, str]]:
 
 def _check_mentions(path: Path, mentions: str, old: Any) -> Iterator[Finding]:
     names = [name for names in mentions.split("; mentions ")[1:] for name in names.split(", ")]
-    text = dump(old) if names else ""
+    text = encode(old) if names else b""
     for name in names:
-        if dump(name)[1:-1] not in text:
+        if encode(name)[1:-1] not in text:
             yield Finding("V111", path, f"the marker mentions {short(name)}, which the original does not contain")

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, Literal, NamedTuple, cast
 
 from reducer.histories.source import BOM
-from reducer.strict_json import loads
+from reducer.values import loads
 
 MAX_LINE = 16 * 1024 * 1024
 """Maximum length of a line in bytes, including its line end. Longer lines are not read."""
@@ -26,10 +26,10 @@ _LINES_ENDINGS = tuple(ending + compressed for ending in (".jsonl", ".ndjson") f
 ENDINGS = (".json", ".json.gz", ".json.zst", *_LINES_ENDINGS)
 """Endings of the names of files that may contain histories."""
 
-_PIECE = 2 * 1024 * 1024
+_MIN_PIECE = 2 * 1024 * 1024
 """Minimum bytes of a piece: small enough to keep several in memory, large enough to compress each separately."""
 _STEP = 1 << 18
-_LIGHT = 4 * 1024 * 1024
+_MAX_LIGHT = 4 * 1024 * 1024
 """Up to this many bytes, no line needs too much memory."""
 _MAX_MEMORY = 225_000_000
 """Bytes of memory that a line may need; a process needs another 60 MB."""
@@ -39,8 +39,8 @@ _TWO_BYTES = re.compile(rb"[\xc4-\xef]|\\u(?!00)")
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"
-_ZSTD_STEP = 1 << 10
-"""Compressed bytes per call of zstandard, whose output has no bound: at worst, 1 kB becomes 32 MB."""
+_COMPRESSED_STEP = 1 << 10
+"""Compressed bytes to read at once, because the output has no bound: at worst, 1 kB of Zstandard becomes 32 MB."""
 
 
 class CompressedError(ValueError):
@@ -48,9 +48,9 @@ class CompressedError(ValueError):
 
 
 class Stream:
-    """Bytes that are read once, with a look ahead. `source(size)` returns about `size` bytes, and none only at the end.
+    """Bytes that are read once, and that can be unread. `at` is the number of bytes read.
 
-    `at` is the number of bytes read.
+    `source(size)` returns about `size` bytes, and none only at the end.
     """
 
     def __init__(self, source: Callable[[int], bytes]) -> None:
@@ -131,7 +131,8 @@ def _is_structure(line: bytes) -> bool:
 def pieces(stream: Stream) -> Iterator[Piece]:
     """Split a stream into pieces. The split depends only on the bytes, and the joined pieces are the stream.
 
-    A piece of whole lines ends with the first line end at or after `_PIECE` bytes, before a long line, or at the end.
+    A piece of whole lines ends with the first line end at or after `_MIN_PIECE` bytes, before a long line or at the
+    end of the stream.
     """
     lines: list[bytes] = []
     size = 0
@@ -140,11 +141,11 @@ def pieces(stream: Stream) -> Iterator[Piece]:
         if not is_long:
             lines.append(line)
             size += len(line)
-        if lines and (is_long or size >= _PIECE):
+        if lines and (is_long or size >= _MIN_PIECE):
             yield Piece(b"".join(lines), False, True)
             lines, size = [], 0
         while is_long:
-            more = b"" if line.endswith(b"\n") else stream.readline(_PIECE)
+            more = b"" if line.endswith(b"\n") else stream.readline(_MIN_PIECE)
             yield Piece(line, True, not more)
             line, is_long = more, bool(more)
     if lines:
@@ -167,7 +168,7 @@ def is_heavy(line: bytes) -> bool:
     Measured on lines of 16 MB: each byte needs 3 bytes, or 8 or 18 if the widest character has two or four bytes; an
     object or list needs 200 bytes, a key with its value 190, and another value 60.
     """
-    if len(line) <= _LIGHT:
+    if len(line) <= _MAX_LIGHT:
         return False
     width = 1
     if not line.isascii() or b"\\u" in line:
@@ -199,52 +200,38 @@ def decompressed(source: Stream) -> Stream:
         head += more
     source.unread(head)
     if head.startswith(_GZIP):
-        return Stream(_gzip_reader(source))
-    if head == _ZSTD or (head[1:] == _SKIPPABLE and head[0] >> 4 == 5):
-        frames = _zstd_frames(source)
-        return Stream(lambda size: next(frames, b""))
-    return source
+        frames = _frames(source, "gzip", lambda: zlib.decompressobj(wbits=31), zlib.error)
+    elif head == _ZSTD or (head[1:] == _SKIPPABLE and head[0] >> 4 == 5):
+        zstandard = _zstandard()
+        decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        frames = _frames(source, "zstd", decompressor.decompressobj, zstandard.ZstdError)
+    else:
+        return source
+    return Stream(lambda size: next(frames, b""))
 
 
-def _gzip_reader(source: Stream) -> Callable[[int], bytes]:
-    file = gzip.GzipFile(fileobj=source, mode="rb")  # type: ignore[call-overload]
+def _frames(source: Stream, kind: str, start: Callable[[], Any], error_type: type[Exception]) -> Iterator[bytes]:
+    """Decompress gzip members or Zstandard frames one by one, because a stream reader accepts a frame that ends early.
 
-    def read(size: int) -> bytes:
-        try:
-            return cast(bytes, file.read1(size))
-        except EOFError:
-            raise _ends_early("gzip", source) from None
-        except (zlib.error, gzip.BadGzipFile) as error:
-            raise _damaged("gzip", source, error) from None
-
-    return read
-
-
-def _zstd_frames(source: Stream) -> Iterator[bytes]:
-    """Decompress Zstandard frames one by one, because the package's stream reader accepts a frame that ends early."""
-    zstandard = _zstandard()
+    `start` returns the decompressor of one frame. Zeros between frames are ignored.
+    """
     frame = None
-    while step := source.read(_ZSTD_STEP):
-        frame = frame or zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+    while step := source.read(_COMPRESSED_STEP):
+        if frame is None and not (step := step.lstrip(b"\0")):
+            continue
+        frame = frame or start()
         try:
             content = frame.decompress(step)
-        except zstandard.ZstdError as error:
-            raise _damaged("zstd", source, error) from None
+        except error_type as error:
+            place = f"at about byte {source.at:,} ({error})"
+            raise CompressedError(f"damaged: the {kind} file cannot be read {place}") from None
         if frame.eof:
             source.unread(frame.unused_data)
             frame = None
         if content:
             yield content
     if frame is not None:
-        raise _ends_early("zstd", source)
-
-
-def _ends_early(kind: str, source: Stream) -> CompressedError:
-    return CompressedError(f"cut short: the {kind} file ends early, at byte {source.at:,}")
-
-
-def _damaged(kind: str, source: Stream, error: Exception) -> CompressedError:
-    return CompressedError(f"damaged: the {kind} file cannot be read at about byte {source.at:,} ({error})")
+        raise CompressedError(f"cut short: the {kind} file ends early, at byte {source.at:,}")
 
 
 def _zstandard() -> Any:

@@ -19,8 +19,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import DuplicateKey, distinct
-from reducer.strict_json import as_python_3_11, is_deep
-from reducer.values import escaped
+from reducer.values import as_python_3_11, escaped, is_deep
 
 BOM = b"\xef\xbb\xbf"
 NO_CONTENT = "its content is not a text, list or object"
@@ -76,13 +75,13 @@ class Source:
 
     def value(self, raw: Raw | UnsetType) -> Any:
         """Return a decoded value, or None if it is missing or cannot be decoded."""
-        return None if raw is UNSET else decode(self.data[slice(*self.place(raw))])[0]
+        return None if raw is UNSET else decode(self.data[slice(*self.span(raw))])[0]
 
     def mark(self, raw: Raw | UnsetType) -> str:
         """Return the first character of a value, such as `{`, or an empty text if it is missing."""
         return "" if raw is UNSET else chr(memoryview(raw)[0])
 
-    def place(self, raw: Raw) -> tuple[int, int]:
+    def span(self, raw: Raw) -> tuple[int, int]:
         """Return the byte offsets of the start and the end of a value."""
         address, length = _buffer(raw)
         start = address - self._address
@@ -158,7 +157,7 @@ def position(data: bytes, at: int) -> tuple[int, int]:
     return data.count(b"\n", 0, at) + 1, len(data[start:at].decode(errors="replace")) + 1
 
 
-def located(data: bytes, at: int) -> str:
+def line_and_column(data: bytes, at: int) -> str:
     """Describe a byte offset by its line and column."""
     line, column = position(data, at)
     return f"line {line}, column {column}"
@@ -168,9 +167,9 @@ def _fault(data: bytes, error: JSONDecodeError) -> HistoryError:
     rest = error.doc[error.pos : error.pos + 12].strip(" \t\n\r")
     in_escape = error.msg.startswith("Invalid \\") and '"' not in error.doc[error.pos + 1 :]
     if error.msg.startswith("Unterminated") or in_escape or any(word.startswith(rest) for word in _WORDS):
-        return HistoryError(f"cut off: the text ends at {located(data, len(data))}, in the middle of a history")
+        return HistoryError(f"cut off: the text ends at {line_and_column(data, len(data))}, in the middle of a history")
     message = error.msg.removesuffix(" at").removesuffix(" starting").removesuffix(": ")
-    return HistoryError(f"not JSON: {message} at {located(data, error.pos)}")
+    return HistoryError(f"not JSON: {message} at {line_and_column(data, error.pos)}")
 
 
 _strict = json.JSONDecoder(object_pairs_hook=distinct).decode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from textwrap import shorten
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,10 +11,9 @@ from msgspec import MsgspecError, Raw
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
-from reducer.histories import FindMentions, pydantic_ai, session
-from reducer.histories import protecting as protecting
+from reducer.histories import FindMentions, protecting, pydantic_ai, session
 from reducer.histories.format import Format, Scalar, ToolReturn
-from reducer.histories.source import NO_CONTENT, Source, decode, encode, located
+from reducer.histories.source import NO_CONTENT, Source, decode, encode, line_and_column
 from reducer.paths.written import path_text
 from reducer.references import Event, Mentions, Response, Returned
 
@@ -29,9 +28,20 @@ _LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", 
 """Keys of a wrapper under which an empty list is also a history."""
 _MAX_KEYS_SHOWN = 100
 
-_Path = tuple[str | int, ...]
+Path = tuple[str | int, ...]
+"""The keys and indexes that lead from the outermost value to a place."""
+
 _Message = tuple[Format, Any]
 _T = TypeVar("_T")
+
+
+class _Messages(NamedTuple):
+    """The messages in a list, or a message outside of lists, whose JSON `raw` is at `path`. Some may be invalid."""
+
+    form: Format
+    path: Path
+    raw: Raw
+    messages: list[Any]
 
 
 class Key(NamedTuple):
@@ -54,7 +64,7 @@ class Content(NamedTuple):
 
 
 class Return(NamedTuple):
-    """A tool return of a stored history; `places` are its content and further copies of it.
+    """A tool return of a stored history; `copies` are its content and further copies of it.
 
     `nth` counts from 1 among the returns with this call id, because later turns can reuse ids. `untouched` is the
     reason why rules never apply; it is empty if they do.
@@ -64,14 +74,14 @@ class Return(NamedTuple):
     call_id: str
     nth: int
     key: Key
-    places: tuple[Content, ...]
+    copies: tuple[Content, ...]
     untouched: str
     timestamp: str
 
     @property
     def content(self) -> Any:
         """The decoded content."""
-        return self.places[0].content
+        return self.copies[0].content
 
     @property
     def name(self) -> str:
@@ -118,23 +128,24 @@ def returns(
     With `applies`, yield only those that may change and for whose tool it is true. Raises `HistoryError`.
     """
     counts: dict[str, int] = {}
-    for key, found, spans in _read(data, input_format, partial(_locate, applies)):
+    located = _read(data, lambda source: _find_returns(source, _find_messages(source, input_format), applies))
+    for key, found, spans in located:
         call_id = _text(found.call_id)
         counts[call_id] = nth = counts.get(call_id, 0) + 1
         decoded: dict[bytes, tuple[Any, str]] = {}  # most copies are the same bytes
-        places = []
+        copies = []
         for start, end in spans:
             piece = data[start:end]
             if piece not in decoded:
                 decoded[piece] = decode(piece)
-            places.append(Content(decoded[piece][0], start, end))
-        why = next((why for _, why in decoded.values() if why), "") if places else NO_CONTENT
+            copies.append(Content(decoded[piece][0], start, end))
+        why = next((why for _, why in decoded.values() if why), "") if copies else NO_CONTENT
         yield Return(
             tool=_text(found.tool),
             call_id=call_id,
             nth=nth,
             key=key,
-            places=tuple(places) or (Content(None, 0, 0),),
+            copies=tuple(copies) or (Content(None, 0, 0),),
             untouched=found.untouched or why,
             timestamp=_text(found.timestamp),
         )
@@ -143,14 +154,15 @@ def returns(
 def events(data: bytes, input_format: InputFormat = "auto") -> list[Placed]:
     """Return the prompts, responses and tool returns of a stored history in order. Raises `HistoryError`."""
 
-    def read(source: Source, messages: list[_Message]) -> list[Placed]:
+    def read(source: Source) -> list[Placed]:
+        messages = _find_messages(source, input_format)
         found = _said(source, messages)
-        for key, one, spans in _locate(None, source, messages):
+        for key, one, spans in _find_returns(source, messages):
             content = decode(data[slice(*spans[0])])[0] if spans else None
             found.append(Placed(Returned(content, _text(one.call_id)), key))
         return sorted(found, key=lambda one: one.key)
 
-    return _read(data, input_format, read)
+    return _read(data, read)
 
 
 def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMentions:
@@ -158,21 +170,21 @@ def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMenti
 
     @cache
     def mentions() -> Mentions:
-        said = _read(data, input_format, _said)
+        said = _read(data, lambda source: _said(source, _find_messages(source, input_format)))
         return Mentions([(one.key, one.event) for one in said if isinstance(one.event, Response)])
 
     return lambda key, content: lambda: mentions().after(key, content)
 
 
 def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
-    """Return the history with new contents at the given places. New content in bytes is already JSON."""
+    """Return the history with new contents in place of the given ones. New content in bytes is already JSON."""
     edits: list[tuple[int, int, bytes]] = []
-    for place, new in changes:
+    for old, new in changes:
         encoded = new if type(new) is bytes else encode(new)
         # `json` decodes 1e400 as infinity, which has no JSON form: keep such a content.
         is_same_json = type(new) in (str, bytes) or b"Infinity" not in encoded
-        if is_same_json or b"Infinity" in data[place.start : place.end]:
-            edits.append((place.start, place.end, encoded))
+        if is_same_json or b"Infinity" in data[old.start : old.end]:
+            edits.append((old.start, old.end, encoded))
     if not edits:
         return data
     pieces: list[bytes] = []
@@ -184,14 +196,14 @@ def splice(data: bytes, changes: Iterable[tuple[Content, Any]]) -> bytes:
 
 
 def change_copies(found: Return, new: Any, reduce: Callable[[str, Any], Any]) -> Iterator[tuple[Content, Any]]:
-    """Yield the places of a return whose content changes, with their new contents; `new` is the reduced content.
+    """Yield the copies in a return that change, with their new contents; `new` is the reduced content of the return.
 
     A copy with the same value, or with the value that the text of the return encodes, changes in the same way. Any
     other copy, such as a shortened text, is reduced separately.
     """
     if new is not found.content:
-        yield found.places[0], new
-    for copy in found.places[1:]:
+        yield found.copies[0], new
+    for copy in found.copies[1:]:
         changed = _changed_copy(found, new, copy.content, reduce)
         if changed is not copy.content:
             yield copy, changed
@@ -201,14 +213,11 @@ def _changed_copy(found: Return, new: Any, copy: Any, reduce: Callable[[str, Any
     content = found.content
     if type(copy) is type(content) and _is_same(copy, content):
         return copy if new is content else new
-    separate = reduce(found.tool, copy)
-    is_text_with_value = type(content) is type(new) is str and type(copy) is not str
-    if not is_text_with_value or (separate is copy and new is content):
-        return separate
-    # The two nearly always agree. Decode the original text, which is long, only if they do not.
-    value = copy if new is content else read_json(new)
-    agrees = type(value) is not type(copy) or _is_same(value, separate)
-    return value if not agrees and _is_same(copy, read_json(content)) else separate
+    if type(content) is type(new) is str and type(copy) is not str and _is_same(copy, read_json(content)):
+        value = copy if new is content else read_json(new)
+        if type(value) is type(copy):
+            return value
+    return reduce(found.tool, copy)
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -216,29 +225,32 @@ def _is_same(one: Any, other: Any) -> bool:
     return one is other or (bool(one == other) and (type(one) is str or encode(one) == encode(other)))
 
 
-def _read(data: bytes, input_format: InputFormat, use: Callable[[Source, list[_Message]], list[_T]]) -> list[_T]:
-    """Return `use(source, messages)`, from a plain source if no other source can read the data."""
+def message_paths(data: bytes) -> list[tuple[Format, Path]]:
+    """Return the format and the path of each list of messages, and of each message outside of lists, in a JSON text."""
+    return _read(data, lambda source: [(one.form, one.path) for one in _search(source, FORMATS, source.root)])
+
+
+def _read(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
+    """Return `use(source)`, from a plain source if no other source can read the data."""
     try:
         data.isascii() or data.decode()
     except UnicodeDecodeError as error:
-        where = located(data, error.start).replace("column", "byte")
+        where = line_and_column(data, error.start).replace("column", "byte")
         raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at {where}") from None
     try:
-        source = Source(data)
-        return use(source, _find_messages(source, input_format))
+        return use(Source(data))
     except (MsgspecError, RecursionError):
-        source = Source(data, plain=True)
-        return use(source, _find_messages(source, input_format))
+        return use(Source(data, plain=True))
 
 
-def _locate(
-    applies: Callable[[str], bool] | None, source: Source, messages: list[_Message]
+def _find_returns(
+    source: Source, messages: list[_Message], applies: Callable[[str], bool] | None = None
 ) -> list[tuple[Key, ToolReturn, list[tuple[int, int]]]]:
-    """Return the tool returns with their places and the byte offsets of their contents, a text first.
+    """Return the tool returns with their keys and the byte offsets of their copies, a text first.
 
     With `applies`, return only those that may change and for whose tool it is true.
     """
-    placed = []
+    located = []
     data = source.data
     for number, (form, message) in enumerate(messages):
         counts: dict[int, int] = {}
@@ -246,13 +258,13 @@ def _locate(
             nth = counts.get(found.part, 0)
             counts[found.part] = nth + 1
             if applies is None or (not found.untouched and applies(found.tool)):
-                spans = [*map(source.place, found.contents)]
+                spans = [*map(source.span, found.contents)]
                 if len(spans) > 1:
                     spans = [span for span in spans if data[span[0]] in b'"[{'] or spans[:1]
                     # The other copies can be the value that the text encodes.
                     spans.sort(key=lambda span: data[span[0]] != ord('"'))
-                placed.append((Key(number, found.part, nth), found, spans))
-    return placed
+                located.append((Key(number, found.part, nth), found, spans))
+    return located
 
 
 def _said(source: Source, messages: list[_Message]) -> list[Placed]:
@@ -272,18 +284,23 @@ def _find_messages(source: Source, input_format: InputFormat) -> list[_Message]:
     formats = [one for one in FORMATS if one.name == input_format] or FORMATS
     if not memoryview(source.root).nbytes:
         raise HistoryError("empty: expected a list of messages")
-    mark = source.mark(source.root)
-    found = list(_search(source, formats, source.root, ())) if mark in ("[", "{") else []
+    found = list(_search(source, formats, source.root))
+    for one in found:
+        for number, message in enumerate(one.messages):
+            if type(message) is not one.form.message or not one.form.recognises(message, False):
+                raise _not_a_message(source, [one.form], one.raw, (*one.path, number))
     if found:
-        return [(form, message) for form, messages in found for message in messages]
+        return [(one.form, message) for one in found for message in one.messages]
     source.decode(Raw, source.root)
-    if mark == "[":
+    if source.mark(source.root) == "[":
         raise _not_a_message(source, formats, source.root, (0,))
     raise HistoryError(f"not a history: found {_described(source, source.root)}, {_expected(formats)}")
 
 
-def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path) -> Iterator[tuple[Format, list[Any]]]:
-    """Yield each list of messages, each single message and each empty history in a list or object."""
+def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()) -> Iterator[_Messages]:
+    """Yield each list of messages, each message outside of lists and each empty history in a value."""
+    if source.mark(raw) not in ("[", "{"):
+        return
     is_list = source.mark(raw) == "["
     members: dict[Any, Raw] = {} if is_list else source.decode(dict[str, Raw], raw)
     for one in formats:
@@ -294,23 +311,20 @@ def _search(source: Source, formats: Sequence[Format], raw: Raw, path: _Path) ->
             is_likely = not members.keys().isdisjoint(one.message.__struct_encode_fields__)
             messages = [source.decode(one.message, raw)] if is_likely else []
         if any(type(message) is one.message and one.recognises(message, len(formats) > 1) for message in messages):
-            for number, message in enumerate(messages):
-                if type(message) is not one.message or not one.recognises(message, False):
-                    raise _not_a_message(source, [one], raw, (*path, number))
-            yield one, messages
+            yield _Messages(one, path, raw, messages)
             return
     if is_list:
         members = dict(enumerate(source.decode(list[Raw], raw)))
         if not members and (not path or path[-1] in _LIST_NAMES):
-            yield formats[0], []
+            yield _Messages(formats[0], path, raw, [])
     for key, value in members.items():
         if _may_contain_messages(source, value, (*path, key)):
             yield from _search(source, formats, value, (*path, key))
 
 
-def _may_contain_messages(source: Source, raw: Raw, path: _Path) -> bool:
+def _may_contain_messages(source: Source, raw: Raw, path: Path) -> bool:
     """Return whether a value may contain messages, without decoding it: keys can contain escapes."""
-    start, end = source.place(raw)
+    start, end = source.span(raw)
     data = source.data
     if data[start] not in b"[{" or len(path) > _MAX_LEVELS:
         return False
@@ -321,12 +335,12 @@ def _expected(formats: Sequence[Format]) -> str:
     return f"expected {', or '.join(one.expected for one in formats)}"
 
 
-def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: _Path) -> HistoryError:
+def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> HistoryError:
     """Return the error for the item at `path` of the list `raw`."""
     number = int(path[-1])
     item = source.decode(list[Raw], raw)[number]
     wrapper = f" of `{path_text(path[:-1])}`" if path[1:] else ""
-    where = f"item {number + 1}{wrapper} at {located(source.data, source.place(item)[0])}"
+    where = f"item {number + 1}{wrapper} at {line_and_column(source.data, source.span(item)[0])}"
     return HistoryError(
         f"not a history: {where} is not a message: found {_described(source, item)}, {_expected(formats)}"
     )

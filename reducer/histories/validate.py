@@ -10,44 +10,79 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from importlib.resources import files
 from itertools import groupby
-from typing import Any, NamedTuple
+from operator import getitem
+from typing import Any, Literal, NamedTuple
 
+import msgspec
 from pydantic_core import from_json
 
-from reducer.histories.findings import Finding, Path, described, locate, short
+from reducer.histories import session
+from reducer.histories.format import Format
 from reducer.histories.source import BOM, position
+from reducer.histories.stored import FORMATS, Path, message_paths
 from reducer.paths.written import path_text
 
-_WRAPPERS = 16
-"""Levels of wrappers that are searched for messages."""
+Severity = Literal["error", "warning"]
+
 _MAX_ERRORS = 10_000
 _ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
-_SESSION_KEYS = frozenset({"text_content", "activity_parts", "response_text_main", "interaction_id"})
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}:,]|[^] \t\n\r"[{}:,]+', re.DOTALL)
+_MAX_CHARS = 60
 
 Messages = Sequence[tuple[Path, Any]]
 """The messages of a history, or the parts of a message, each with its path in the file."""
 
 
-class Document(NamedTuple):
-    """A JSON text, its value and its first line in the file; `fault` explains why PydanticAI cannot read it."""
+class Code(NamedTuple):
+    """A kind of finding. `refused_by` names the programs that refuse the history, if any."""
 
-    data: bytes
-    value: Any
-    line: int
-    fault: Finding | None = None
+    severity: Severity
+    meaning: str
+    refused_by: str = ""
 
 
-def read_document(stored: bytes, line: int = 1) -> Document:
-    """Read one JSON text that starts on `line` of its file."""
+CODES = msgspec.json.decode((files("reducer.histories") / "codes.json").read_bytes(), type=dict[str, Code])
+"""Every code by its name. The meaning of a code never changes."""
+
+
+class Finding(NamedTuple):
+    """A problem at one place. `line` and `column` (in characters) count from 1; 0 means not located yet."""
+
+    code: str
+    path: Path
+    message: str
+    line: int = 0
+    column: int = 0
+
+    @property
+    def severity(self) -> Severity:
+        """Return `error` or `warning`."""
+        return CODES[self.code].severity
+
+
+def check(stored: bytes, first_line: int = 1) -> list[Finding]:
+    """Return the problems of a stored history with lines and columns, in the order of the file. Never raise.
+
+    A history is a list of PydanticAI messages, one message, a session history or a wrapper around these. It starts on
+    `first_line` of its file.
+    """
     try:
         stored.decode()
-        return Document(stored, from_json(stored), line)
-    except UnicodeDecodeError as error:
+        value = from_json(stored)
+    except ValueError as error:
+        return [_parse_error(stored, error, first_line)]
+    return locate(stored, list(_check_histories(stored, value)), first_line)
+
+
+def _parse_error(stored: bytes, error: ValueError, first_line: int) -> Finding:
+    if isinstance(error, UnicodeDecodeError):
         at = error.start
         code, message = "V001", f"byte 0x{stored[at]:02x} is not UTF-8 text"
-    except ValueError as error:
+    else:
         found = _ERROR_PLACE.fullmatch(str(error))
         words, row, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 1)
         at = sum(len(one) + 1 for one in stored.split(b"\n")[: row - 1]) + max(column - 1, 0)
@@ -55,73 +90,34 @@ def read_document(stored: bytes, line: int = 1) -> Document:
         words = words.replace("EOF", "the text ends").replace("ident", "a value")
         code, message = "V002", f"PydanticAI cannot parse the JSON: {words}"
     row, column = position(stored, at)
-    return Document(stored, None, line, Finding(code, (), message, line=line + row - 1, column=column))
+    return Finding(code, (), message, line=first_line + row - 1, column=column)
 
 
-def check_document(document: Document) -> list[Finding]:
-    """Return the problems of a stored history with lines and columns, in the order of the file. Never raise.
-
-    A history is a list of PydanticAI messages, one message, a session history or a wrapper around these.
-    """
-    if document.fault is not None:
-        return [document.fault]
-    return locate(document.data, list(_check_value(document.value)), document.line)
-
-
-def _check_value(value: Any) -> Iterator[Finding]:
-    found = _histories(value)
-    if not found and value != [] and not (type(value) is dict and value.get("messages") == []):
-        words = "expected a list of messages, each an object with `kind` and `parts`"
-        yield Finding("V003", (), f"not a history: found {described(value)}, {words}")
-    for messages, is_whole in found:
-        if not any(_is_message(message) for _, message in messages):
-            yield from _check_session(messages)
-            continue
-        yield from _check_fields(messages)
-        if is_whole:
-            yield from _check_order(messages)
-            yield from _check_calls(messages)
+def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
+    found = message_paths(stored)
+    if not found:
+        yield Finding("V003", (), f"not a history: found {described(value)}, expected {FORMATS[0].expected}")
+    others: dict[Format, list[tuple[Path, Any]]] = {}
+    for form, path in found:
+        inner = reduce(getitem, path, value)
+        if type(inner) is list:
+            messages = [((*path, number), item) for number, item in enumerate(inner)]
+            yield from _check_messages(form, messages, is_whole=True)
+        else:
+            others.setdefault(form, []).append((path, inner))
+    # All messages outside of lists are one history.
+    for form, messages in others.items():
+        yield from _check_messages(form, messages, is_whole=len(messages) > 1)
 
 
-def _histories(value: Any) -> list[tuple[Messages, bool]]:
-    """Return the lists of messages in a JSON value, each with whether it is a whole history.
-
-    All messages outside of lists form one history. A single message is not a whole history.
-    """
-    lists: list[tuple[Messages, bool]] = []
-    others: list[tuple[Path, Any]] = []
-
-    def search(path: Path, value: Any) -> None:
-        items = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
-        within = [((*path, key), item) for key, item in items]
-        if _is_message(value) or _is_session_message(value):
-            others.append((path, value))
-        elif type(value) is list and any(_is_message(item) or _is_session_message(item) for item in value):
-            lists.append((within, True))
-        elif len(path) < _WRAPPERS:
-            for inner, item in within:
-                search(inner, item)
-
-    search((), value)
-    return [*lists, (others, len(others) > 1)] if others else lists
-
-
-def _is_message(value: Any) -> bool:
-    if type(value) is not dict:
-        return False
-    parts = value.get("parts")
-    return value.get("kind") in ("request", "response") or (
-        type(parts) is list and ("kind" in value or any(type(part) is dict and "part_kind" in part for part in parts))
-    )
-
-
-def _is_session_message(value: Any) -> bool:
-    """Return whether a value is a message of a session history, with a role and keys that PydanticAI does not use."""
-    if type(_field(value, "role")) is not str:
-        return False
-    return not _SESSION_KEYS.isdisjoint(value) or any(
-        _field(part, "type") == "activity" for _, part in _items((), value, "parts")
-    )
+def _check_messages(form: Format, messages: Messages, is_whole: bool) -> Iterator[Finding]:
+    if form is session.FORMAT:
+        yield from _check_session(messages)
+        return
+    yield from _check_fields(messages)
+    if is_whole:
+        yield from _check_order(messages)
+        yield from _check_calls(messages)
 
 
 def _field(value: Any, name: str) -> Any:
@@ -334,3 +330,72 @@ def _entries(path: Path, message: Any, name: str) -> Iterator[tuple[Path, Any]]:
     for listed in ("parts", "activity_parts"):
         for here, activity in _items(path, message, listed):
             yield from _items(here, activity, name)
+
+
+def locate(data: bytes, findings: Sequence[Finding], first_line: int = 1) -> list[Finding]:
+    """Return the findings in the order of a JSON text, each with its line and column.
+
+    A finding at a missing path, such as that of a missing key, gets the position of the enclosing value.
+    """
+    wanted = {path[:end] for _, path, *_ in findings for end in range(len(path) + 1)}
+    if not wanted:
+        return []
+    starts = {path: start for path, start in values(data, max(map(len, wanted))) if path in wanted}
+    placed = []
+    for finding in findings:
+        enclosing = (finding.path[:end] for end in range(len(finding.path), -1, -1))
+        placed.append((next((starts[path] for path in enclosing if path in starts), 0), finding))
+    located = []
+    at, line, column = 0, first_line, 1
+    for start, finding in sorted(placed, key=lambda one: one[0]):
+        between = data[at:start].decode(errors="replace")
+        line += between.count("\n")
+        column = len(between) - between.rfind("\n") if "\n" in between else column + len(between)
+        at = start
+        located.append(finding._replace(line=line, column=column))
+    return located
+
+
+def values(data: bytes, depth: int = 200) -> Iterator[tuple[Path, int]]:
+    """Yield the path and the byte offset of each value of a JSON text, down to `depth` levels. Never raise."""
+    path: list[str | int | None] = []  # ends with None if the next token is a key
+    for token in _TOKEN.finditer(data):
+        mark = token[0]
+        if mark == b":" or (mark in b"]}," and not path):
+            continue
+        if mark in b"]}":
+            path.pop()
+        elif mark == b",":
+            step = path[-1]
+            path[-1] = step + 1 if isinstance(step, int) else None
+        elif path and path[-1] is None:
+            path[-1] = _key(mark)
+        else:
+            if len(path) <= depth:
+                yield tuple(path), token.start()  # type: ignore[arg-type]
+            if mark in b"[{":
+                path.append(0 if mark == b"[" else None)
+
+
+def _key(mark: bytes) -> str:
+    try:
+        return str(json.loads(mark))
+    except ValueError:
+        return mark.decode(errors="replace")
+
+
+def described(value: Any) -> str:
+    """Describe a JSON value for a message."""
+    if isinstance(value, str):
+        return f"the text {short(value)}" if value else "an empty text"
+    if isinstance(value, dict):
+        return "an object" if value else "an empty object"
+    if isinstance(value, list):
+        return f"a list of {len(value):,}" if value else "an empty list"
+    return short(value) if value is None or isinstance(value, bool) else f"the number {short(value)}"
+
+
+def short(value: Any) -> str:
+    """Return a scalar as JSON, shortened to 60 characters."""
+    text = json.dumps(value[: _MAX_CHARS + 1] if isinstance(value, str) else value, ensure_ascii=False)
+    return text if len(text) <= _MAX_CHARS else f"{text[: _MAX_CHARS - 1]}…"

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
-from reducer.strict_json import loads
+from reducer.values import loads
 
 NUMBER = "№"
 """The prefix of a value that is a number: 1234, 1,234 and 1234.0 are the same value."""

@@ -17,8 +17,8 @@ from pydantic_ai.tools import RunContext
 
 from reducer import Reducer
 from reducer.agent import Archive, history_processor
-from reducer.agent.parts import PartReducer
-from reducer.values import MOST_CHARS
+from reducer.agent.processor import PartReducer
+from reducer.values import MAX_TEXT_CHARS
 from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, returns, same, script, turns
 from tests.histories.messages import shorter
 
@@ -145,7 +145,7 @@ def test_a_content_that_the_engine_cannot_reduce_is_logged_once_per_rule(
     cyclic: list[Any] = ["a long text that would be cut somewhere"]
     cyclic.append(cyclic)
     for tool in ("look_up", "look_up", "look_around"):
-        messages = returns((n for n in "abc"), cyclic, "x" * (MOST_CHARS + 1), [object()], tool=tool)
+        messages = returns((n for n in "abc"), cyclic, "x" * (MAX_TEXT_CHARS + 1), [object()], tool=tool)
         assert same(reduce(messages), messages)
     assert caplog.messages == [
         f"a return of look_* stays unchanged: {fault}"

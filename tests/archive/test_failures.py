@@ -131,7 +131,7 @@ def full(path: Path) -> Iterator[None]:
         return connection
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reducer.archive.archive.open_to_write", small)
+        patch.setattr("reducer.archive.database.open_to_write", small)
         yield
 
 

@@ -106,6 +106,14 @@ def test_an_archive_keeps_its_size(tmp_path: Path) -> None:
         assert archive.path.stat().st_size <= 300_000
 
 
+def test_an_age_without_end_deletes_nothing(tmp_path: Path) -> None:
+    one = entry([1, 2], [1])
+    with Archive(tmp_path / "returns.db", max_age=timedelta.max) as archive:
+        store(archive, one)
+        assert archive.find(one.id, [1], "owner") == (one.original, "")
+        assert archive.failures == 0
+
+
 def test_an_archive_keeps_its_age(tmp_path: Path) -> None:
     filled(tmp_path / "returns.db", [10] * 5).close()  # in the first days of 1970
     with Archive(tmp_path / "returns.db", max_age="1d") as archive:

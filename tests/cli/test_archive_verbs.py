@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from reducer import Reducer
-from reducer.archive import Archive
-from reducer.archive import archive as archive_module
+from reducer.archive import Archive, database
 from reducer.archive.database import open_to_read, open_to_write
 from reducer.archive.histories import entries_between, restore
 from reducer.histories.stored import reduce_json
@@ -140,7 +139,7 @@ def test_an_archive_that_fails_leaves_no_output(
         connection.execute("PRAGMA max_page_count = 1")
         return connection
 
-    monkeypatch.setattr(archive_module, "open_to_write", small)
+    monkeypatch.setattr(database, "open_to_write", small)
     records = [{"name": os.urandom(20_000).hex(), "seen": "", "raw": ""} for _ in range(7)]
     Path("large.json").write_bytes(history(("lookup", {"records": records})))
     result = cli("large.json", "--rules", "lookup.yaml", "-o", "out.json", *ARCHIVE, *more)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reducer.engine import Outcome, attempt, reduce_content
-from reducer.values import MOST_CHARS
+from reducer.values import MAX_TEXT_CHARS
 from tests.helpers import fixed_point, reduced, rules
 
 ALL = {
@@ -84,7 +84,7 @@ def test_the_bound_on_depth_does_not_depend_on_the_stack() -> None:
 
 
 def test_a_text_too_long_to_read_is_returned_unchanged() -> None:
-    for content in ("x" * (MOST_CHARS + 1), {"a": "x" * (MOST_CHARS + 1)}):
+    for content in ("x" * (MAX_TEXT_CHARS + 1), {"a": "x" * (MAX_TEXT_CHARS + 1)}):
         outcome = attempt(rules(steps=[{"truncate": 40}]), "t", content)
         assert outcome.content is content
         assert outcome.fault == "a text of more than 67,108,864 characters"

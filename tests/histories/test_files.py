@@ -82,7 +82,7 @@ _texts = st.lists(st.tuples(_sizes, st.sampled_from([b"\n", b"\r\n", b"\r", b""]
 def small(content: bytes, step: int) -> list[files.Piece]:
     """Cut with lines of 100 bytes at most and pieces of 30."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("MAX_LINE", 100), ("_PIECE", 30), ("_STEP", step)):
+        for name, value in (("MAX_LINE", 100), ("_MIN_PIECE", 30), ("_STEP", step)):
             patch.setattr(f"reducer.histories.files.{name}", value)
         return list(files.pieces(of(content)))
 

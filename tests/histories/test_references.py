@@ -143,7 +143,7 @@ def test_all_copies_in_a_session_history_keep_a_mentioned_value(one: Reducer, ra
     stored = json.dumps([session({**activity, "technical_details": details}, text, older=[activity])]).encode()
     reduced = one.reduce_json(stored)
     (found,) = returns(reduced)
-    assert [decoded(place.content) for place in found.places] == [[ROWS[0], {"id": "case-4"}]] * 3
+    assert [decoded(copy.content) for copy in found.copies] == [[ROWS[0], {"id": "case-4"}]] * 3
     assert one.reduce_json(reduced) == reduced
     assert b"case-4" not in one.reduce_json(stored.replace(b"It is case-4", b"Nothing"))
 

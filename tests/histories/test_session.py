@@ -107,7 +107,7 @@ def test_only_contents_change_and_all_copies_change_alike(text: str) -> None:
 
 
 def named(found: Return) -> tuple[Any, ...]:
-    return found.tool, found.call_id, found.nth, *found.key[:2], len(found.places), found.untouched
+    return found.tool, found.call_id, found.nth, *found.key[:2], len(found.copies), found.untouched
 
 
 def test_each_return_is_yielded_once() -> None:
@@ -147,7 +147,7 @@ def history(results: Any, details: Any = None, older: Any = None) -> bytes:
 
 def contents(data: bytes) -> list[tuple[str, list[Any]]]:
     """Return the tool of each return with the contents of all copies."""
-    return [(found.tool, [place.content for place in found.places]) for found in returns(data)]
+    return [(found.tool, [copy.content for copy in found.copies]) for found in returns(data)]
 
 
 def test_a_copy_without_an_id_belongs_to_the_same_return() -> None:

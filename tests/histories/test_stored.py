@@ -68,9 +68,9 @@ def reduced_returns(data: bytes) -> list[Return]:
     result = reduce_json(data, shorter)
     assert reduce_json(result, shorter) is result
     before, after = list(returns(data)), list(returns(result))
-    assert [one._replace(places=()) for one in before] == [one._replace(places=()) for one in after]
+    assert [one._replace(copies=()) for one in before] == [one._replace(copies=()) for one in after]
     changed = [not one.untouched and shorter(one.tool, one.content) is not one.content for one in before]
-    spans = [[one.places[0][1:] for one in compress(side, changed)] for side in (before, after)]
+    spans = [[one.copies[0][1:] for one in compress(side, changed)] for side in (before, after)]
     assert outside(data, spans[0]) == outside(result, spans[1])
     assert any(changed) or result is data
     return list(compress(before, changed))
@@ -285,7 +285,7 @@ def test_a_history_is_found_in_every_wrapper(history: list[Any], number: int, in
     assert [one.content for one in found] == [[1, 2, 3]] * times
     assert [one.nth for one in found] == [*range(1, times + 1)]
     assert len({one.key.message for one in found}) == times
-    assert reduce_json(data, shorter) == splice_all(data, [one.places[0] for one in found])
+    assert reduce_json(data, shorter) == splice_all(data, [one.copies[0] for one in found])
 
 
 def splice_all(data: bytes, places: list[Any]) -> bytes:
@@ -312,7 +312,7 @@ def test_values_around_a_history_are_ignored(value: Any, history: list[Any]) -> 
     except HistoryError:
         assert b'"parts"' in json.dumps(value).encode()  # a list in which only some items are messages
     else:
-        assert reduce_json(data, shorter) == splice_all(data, [found.places[0]])
+        assert reduce_json(data, shorter) == splice_all(data, [found.copies[0]])
 
 
 @pytest.mark.parametrize("name", ["", "messages", "history", "all_messages", "new_messages", "message_history"])
@@ -342,4 +342,4 @@ def test_other_data_is_refused(data: bytes, input_format: str, message: str) -> 
 def test_an_ambiguous_session_history_needs_its_format() -> None:
     data = json.dumps([{"role": "user", "parts": []}, {"role": "x", "parts": [{**ACTIVITY, "type": "tool_result"}]}])
     (found,) = returns(data.encode(), "session")
-    assert reduce_json(data.encode(), shorter, "session") == splice_all(data.encode(), [found.places[0]])
+    assert reduce_json(data.encode(), shorter, "session") == splice_all(data.encode(), [found.copies[0]])

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from reducer.histories.findings import CODES, Finding, described
-from reducer.histories.validate import check_document, read_document
+from reducer.histories.validate import CODES, Finding, check, described
 from reducer.paths.written import path_text
 from tests.histories.messages import (
     HISTORY,
@@ -33,12 +32,8 @@ from tests.histories.messages import (
 LOADING = ("V001", "V002", "V003", "V010")
 
 
-def validate(stored: bytes) -> list[Finding]:
-    return check_document(read_document(stored))
-
-
 def found(history: Any) -> list[tuple[str, str, str]]:
-    findings = validate(json.dumps(history).encode())
+    findings = check(json.dumps(history).encode())
     return [(finding.code, path_text(finding.path), finding.message) for finding in findings]
 
 
@@ -53,10 +48,11 @@ def refused(history: Any) -> bool:
 NUMBER = "found the number 5; input should be a valid string"
 FIELDS = [
     ([{**request(), "kind": "reqest"}], "[0].kind", "found the text \"reqest\"; input should be 'request', 'response'"),
-    ([{"parts": [prompt()]}], "[0].kind", "`kind` is missing"),
+    ([request(), {"parts": [prompt()]}], "[1].kind", "`kind` is missing"),
     ([request(), 3], "[1]", "found the number 3; input should be an object"),
-    ([{"kind": "request"}], "[0].parts", "`parts` is missing"),
-    ([{"kind": "request", "parts": {}}], "[0].parts", "found an empty object; input should be a valid array"),
+    ([request(), {"kind": "request"}], "[1].parts", "`parts` is missing"),
+    ([request(), {"kind": "request", "parts": {}}], "[1].parts",
+     "found an empty object; input should be a valid array"),
     ([request({})], "[0].parts[0].part_kind", "`part_kind` is missing"),
     ([request({**prompt(), "content": 5})], "[0].parts[0].content", f"{NUMBER} or a valid array"),
     ([request(prompt(["a", 5]))], "[0].parts[0].content[1]", f"{NUMBER} or an object"),
@@ -130,6 +126,7 @@ HISTORIES = [
     ({"messages": []}, []),
     ([], []),
     ({"a": [1]}, [("V003", "@", f"not a history: found an object, {WORDS}")]),
+    ([{"kind": "request"}], [("V003", "@", f"not a history: found a list of 1, {WORDS}")]),
     ([USER, session(requests("a"), results("a"), older=[requests("a"), results("a")]), session(results("a"))], []),
     ([USER, session(results(None), {"type": "activity", "results": None})], []),
     (session(requests("a"), results("a")), []),
@@ -165,7 +162,7 @@ BYTES = [
 
 @pytest.mark.parametrize(("stored", "code", "message", "line", "column"), BYTES, ids=[code[1][:40] for code in BYTES])
 def test_text_that_is_not_json(stored: bytes, code: str, message: str, line: int, column: int) -> None:
-    assert validate(stored) == [Finding(code, (), message, line, column)]
+    assert check(stored) == [Finding(code, (), message, line, column)]
 
 
 def test_positions_count_characters_of_the_file() -> None:
@@ -174,7 +171,7 @@ def test_positions_count_characters_of_the_file() -> None:
   "timestamp":
    true}, {"kind": "request", "parts": [], "é": 1,
  "timestamp": false}]"""
-    assert [finding[1:] for finding in validate(stored.encode())] == [
+    assert [finding[1:] for finding in check(stored.encode())] == [
         ((0, "timestamp"), "found true; input should be a valid datetime", 4, 4),
         ((1, "timestamp"), "found false; input should be a valid datetime", 5, 15),
     ]
@@ -199,7 +196,7 @@ def test_every_change_of_a_history_is_an_error_where_pydantic_ai_refuses_it() ->
     for path in paths(HISTORY):
         for new in (*VALUES, ...):
             mutant = edited(HISTORY, path, new)
-            errors = [one for one in validate(json.dumps(mutant, indent=1).encode()) if one.code in LOADING]
+            errors = [one for one in check(json.dumps(mutant, indent=1).encode()) if one.code in LOADING]
             is_refused = refused(mutant)
             counts[is_refused] += 1
             assert bool(errors) is is_refused, (path, new, errors)
@@ -221,7 +218,7 @@ BYTES_OF_ANY_KIND = st.binary(max_size=60) | st.text('[]{}:,"\\u0d8e1N\n', max_s
 @example(b'[{"kind":"request","parts":[{"part_kind":"user-prompt","content":"\\ud800"}]}]')
 @example(b"\xef\xbb\xbf" * 3)
 def test_any_bytes_have_findings_at_places_in_the_text(stored: bytes) -> None:
-    findings = validate(stored)
+    findings = check(stored)
     assert findings or b"[]" in stored
     for one in findings:
         assert one.code in CODES
@@ -233,4 +230,4 @@ def test_real_histories_have_no_errors(data: Path) -> None:
     files = sorted((data / "histories").glob("*/*.json"))
     assert len(files) > 100
     # The agents that end by a call (`submit`, `Finish`), and ids that contain `#`.
-    assert {finding.code for file in files for finding in validate(file.read_bytes())} == {"V031", "V036"}
+    assert {finding.code for file in files for finding in check(file.read_bytes())} == {"V031", "V036"}

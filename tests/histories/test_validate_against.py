@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from reducer import Reducer
 from reducer.engine import reduce_content
 from reducer.histories.against import check_content, compare
-from reducer.histories.findings import Finding
 from reducer.histories.stored import reduce_json
-from reducer.histories.validate import read_document
+from reducer.histories.validate import Finding
 from reducer.paths.written import path_text
 from reducer.rules import compile_rules
 from tests.helpers import RULES
@@ -34,10 +33,6 @@ REDUCED = {
     **CONTENT, "note": f"{TEXT[:39]} …[{len(TEXT) - 39} more characters]", "tags": ["a", "d"],
     "items": [{"id": number, "name": f"host{number}"} for number in range(5)],
 }  # fmt: skip
-
-
-def against(new: bytes, original: bytes) -> list[Finding]:
-    return compare(read_document(new), read_document(original))
 
 
 def history(content: Any = CONTENT) -> list[dict[str, Any]]:
@@ -60,24 +55,24 @@ REDUCTIONS = json.loads((DATA / "reductions.json").read_text())
 
 @pytest.mark.parametrize(("code", "place", "message", "change"), [(*row[:3], row[3:]) for row in CHANGES])
 def test_a_change_is_found_where_it_is(code: str, place: str, message: str, change: Any) -> None:
-    findings = against(stored(changed(*change)), stored(history()))
+    findings = compare(stored(changed(*change)), stored(history()))
     assert (code, place, message) in [(found.code, path_text(found.path), found.message) for found in findings]
     assert {found.code for found in findings} == {code}
 
 
 @pytest.mark.parametrize("change", REDUCTIONS)
 def test_a_reduction_has_no_findings(change: Any) -> None:
-    assert against(stored(changed(*change)), stored(history())) == []
+    assert compare(stored(changed(*change)), stored(history())) == []
 
 
 def test_positions_are_those_of_the_new_file() -> None:
     new = json.dumps(changed("2 parts 0 content id", 8), indent=1)
-    [found] = against(new.encode(), json.dumps(history(), indent=1).encode())
+    [found] = compare(new.encode(), json.dumps(history(), indent=1).encode())
     assert new.split("\n")[found.line - 1][found.column - 1 :] == "8,"
     old = stored(history()).decode()
     spaced = old.replace('"kind": "response"', '"kind":  "response"')
     place = spaced.index('"timestamp"', spaced.index("model_name")) + len('"timestamp": ') + 1
-    assert [tuple(found)[3:] for found in against(spaced.encode(), old.encode())] == [(1, place)]
+    assert [tuple(found)[3:] for found in compare(spaced.encode(), old.encode())] == [(1, place)]
 
 
 def test_roots_sizes_and_markers_of_an_earlier_pass() -> None:
@@ -93,9 +88,23 @@ def test_roots_sizes_and_markers_of_an_earlier_pass() -> None:
     assert check_content(TEXT + defanged.ljust(2000 - len(TEXT)), once) == check_content(once, again) == []
 
 
+NAN = [float("nan"), "a", "b", TEXT]
+NANS = [
+    (NAN, [float("nan"), "a", TEXT], []),
+    (NAN, ["a", "…[3 more items; mentions 192.0.2.1]"], []),
+    (NAN, ["a", "…[3 more items; mentions 192.0.2.2]"], ["V111"]),
+    ({"a": NAN}, {"a": [5.0, "a", "b", TEXT]}, ["V105"]),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "codes"), NANS, ids=range(len(NANS)))
+def test_nan_is_a_number_like_any_other(before: Any, after: Any, codes: list[str]) -> None:
+    assert [found.code for found in compare(stored(history(after)), stored(history(before)))] == codes
+
+
 def test_other_data_is_compared_as_bytes() -> None:
     words = 'differs outside the contents: found the text "["; the original has the text "]"'
-    assert against(b"[", b"]") == [Finding("V101", (), words, 1, 1)]
+    assert compare(b"[", b"]") == [Finding("V101", (), words, 1, 1)]
 
 
 @settings(max_examples=settings().max_examples // 2, suppress_health_check=list(HealthCheck))
@@ -106,7 +115,7 @@ def test_results_of_generated_rules_are_reductions(case: Any) -> None:
     reduce = partial(reduce_content, ruleset)
     after = reduce_json(before, reduce)
     event("reduced" if after != before else "unchanged")
-    assert against(after, before) == against(reduce_json(after, reduce), before) == []
+    assert compare(after, before) == compare(reduce_json(after, reduce), before) == []
 
 
 PIECES = ["a", " ", "…[", "5 more characters", "1 more items", "; mentions ", "]", "…", TEXT]
@@ -122,7 +131,7 @@ def test_forged_markers_and_other_texts_have_findings_or_none(old: str, new: str
 
 @given(st.binary(max_size=40), st.binary(max_size=40))
 def test_any_bytes_have_findings_at_a_place(new: bytes, old: bytes) -> None:
-    assert all(found.line >= 1 and found.column >= 1 for found in against(new, old))
+    assert all(found.line >= 1 and found.column >= 1 for found in compare(new, old))
 
 
 BLUNT = ("max_chars: 1500", "steps: [truncate: {head: 40, tail: 30}]", "steps: [extract: [ioc]]", "steps: [limit: 2]")
@@ -137,5 +146,5 @@ def test_results_on_real_histories_are_reductions(data: Path) -> None:
         bluntly = reduce_json(before, partial(reduce_content, rules[number % len(BLUNT)]))
         for after in (shipped.reduce_json(before), bluntly):
             reduced += after != before
-            assert against(after, before) == []
+            assert compare(after, before) == []
     assert reduced > 80

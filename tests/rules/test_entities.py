@@ -16,14 +16,14 @@ REMOVE, FEWER = "remove the line, or put `#` before it", "at most 200,000 words 
 CANNOT = "a word cannot contain"
 CONTROL = f"{CANNOT} line breaks, control characters, `…[` or many brackets, or start or end with a space"
 WORDS: dict[str, tuple[bytes | None, str, str]] = {
-    "missing": (None, " is not a file", "the path is {}/hosts.txt"),
+    "missing": (None, " cannot be read: No such file or directory", "the path is {}/hosts.txt"),
     "comments": (b"# only\n\n", " contains no words", "write one word or phrase on each line"),
     "bytes": (b"web01\nm\xfcller\n", " line 2: the byte 0xfc is not UTF-8 text", "save the file as UTF-8"),
     "UTF-16": ("web01".encode("utf-16"), " line 1: the byte 0xff is not UTF-8 text", "save the file as UTF-8"),
     "one character": (b"web01\n\nx\n", " line 3: a word needs at least two characters", REMOVE),
     "too long": (b"w" * 300, " line 1: the word has 300 characters; at most 256 are allowed", REMOVE),
     "too many lines": (b"\n" * 10_000_000, " has 10,000,000 lines", FEWER),
-    "24 MB": (b"web01\n" * 4_000_000, " has more than 20 MB", FEWER),
+    "24 MB": (b"web01\n" * 4_000_000, " cannot be read: larger than 20,000,000 bytes", "the path is {}/hosts.txt"),
     "too many words": (b"".join(b"h%d\n" % number for number in range(200_001)), " has 200,001 words", FEWER),
     "a comma": (b"web01\nAcme, Inc\n", f" line 2: {CANNOT} `, `, which separates the values in a marker", REMOVE),
     "binary": (b"web01\n\x7fELF\x00\x01", f" line 2: {CONTROL}", REMOVE),
@@ -62,8 +62,9 @@ def test_an_invalid_words_file(tmp_path: Path, data: bytes | None, message: str,
     assert (problem.message, problem.help) == (f"`hosts.txt`{message}", help.format(tmp_path))
 
 
-def test_a_folder_is_not_a_words_file(tmp_path: Path) -> None:
-    (tmp_path / "r.yaml").write_text(JEWEL)
+def test_a_folder_and_a_name_that_is_too_long_are_not_words_files(tmp_path: Path) -> None:
     (tmp_path / "hosts.txt").mkdir()
-    with pytest.raises(RuleError, match=r"r\.yaml:5:23: error\[E096\]: `hosts\.txt` is a folder"):
-        read_rules(tmp_path)
+    for name, why in (("hosts.txt", "not a regular file"), ("h" * 300, "File name too long")):
+        (tmp_path / "r.yaml").write_text(JEWEL.replace("hosts.txt", name))
+        with pytest.raises(RuleError, match=rf"r\.yaml:5:23: error\[E096\]: `{name}` cannot be read: {why}"):
+            read_rules(tmp_path)
