@@ -25,7 +25,7 @@ from reducer.engine.plan import (
     open_live,
 )
 from reducer.engine.protected import References, Scans
-from reducer.paths import Path, walk
+from reducer.paths import Expression, Path, walk
 from reducer.rules import Rule
 from reducer.values import MAX_DEPTH, Unreducible, is_media
 
@@ -52,7 +52,7 @@ class Work:
     in_maps: bool = False
     """Whether a step selected among the values of an object."""
     marked: bool = False
-    """Whether a list of texts lost items in this pass or an earlier one, and may need a marker."""
+    """Whether a list that may need a marker lost items in this pass or an earlier one."""
 
     def root(self) -> Place:
         """Return the place of the whole return."""
@@ -106,10 +106,12 @@ class Place:
         return [*value] if kept is None else [key for key in value if key in kept]
 
     def _without_marker(self) -> range:
-        value = self.value
-        if len(value) > 1 and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
-            marker = markers.read_item(value[-1], self.work.scans.is_entity)
-            if marker is not None and holds_texts(value, self.node):
+        value, marks = self.value, self.work.rule.marks
+        is_marked = any(marks)
+        if len(value) > (not is_marked) and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
+            labels = [mark.text for mark in marks if isinstance(mark, Expression)]
+            marker = markers.read_item(value[-1], self.work.scans.is_entity, labels)
+            if marker is not None and (is_marked or holds_texts(value, self.node)):
                 node, kept = self.omission(), range(len(value) - 1)
                 node.earlier, self.work.marked = marker, True
                 node.keep(kept, 0)
@@ -217,7 +219,7 @@ class Place:
         if len(positions) < len(indices):
             self.omission().keep([indices[position] for position in positions], self.work.step)
             self.work.edits += 1
-            self.work.marked = self.work.marked or holds_texts(value[:1], None)
+            self.work.marked = self.work.marked or any(self.work.rule.marks) or holds_texts(value[:1], None)
 
     def keep_keys(self, names: frozenset[str]) -> None:
         """Keep only these keys of this object, or of each object in this list, plus all media.

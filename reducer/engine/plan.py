@@ -13,8 +13,9 @@ from operator import is_
 from typing import Any
 
 from reducer.engine.cuts import RESULT, Cut
-from reducer.formats import Atom, Bracketed, Format, parse
+from reducer.formats import Atom, Bracketed, Format, parse, parse_lines
 from reducer.markers import Marker
+from reducer.rules.model import TextPaths
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media, shown
 
 NEVER = RESULT + 1
@@ -76,6 +77,8 @@ class Opened:
     """The original is JSON text, which `unwrap` can replace with its value."""
     least: int = 0
     """The number of items that a list must keep so that its text is read as a list again."""
+    is_text: bool = False
+    """The original is a plain text, and the structure is the list of its lines."""
     unwrapped: int = NEVER
     """The step that replaces the text with its value."""
     inside: dict[Any, Node | None] = field(default_factory=dict)
@@ -159,11 +162,13 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
 # --- values with structure
 
 
-def open_return(content: Any) -> Opened | None:
+def open_return(content: Any, paths: TextPaths | None = None) -> Opened | None:
     """Open a whole content, or return None if rules never change it. Raises `Unreducible`."""
     if type(content) is str:
         parsed = parse(content)
-        return Opened(content, as_it_is) if parsed is None else open_parsed(*parsed)
+        if parsed is not None:
+            return open_parsed(*parsed)
+        return open_lines(content) if content and paths is not None and paths.lines else Opened(content, as_it_is)
     if is_media(content):
         return None
     top = open_live(content)
@@ -176,6 +181,17 @@ def open_parsed(value: Any, format: Format) -> Opened:
         return Opened(value, format.write, format.is_json, format.least)
     inner = open_live(value)
     return Opened(inner.value, lambda new: format.write(inner.write(new)), least=inner.least)
+
+
+def open_lines(text: str, nested: bool = False) -> Opened:
+    """Open a plain text as a list of its lines. It stays if the remaining lines are empty or have structure."""
+    lines, format = parse_lines(text)
+
+    def write(lines: list[str]) -> str:
+        new = format.write(lines)
+        return new if new and parse(new, nested) is None else text
+
+    return Opened(lines, write, least=1, is_text=True)
 
 
 def open_live(value: Any) -> Opened:

@@ -7,6 +7,7 @@ only the keys that lead there: a thin item.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
@@ -29,6 +30,8 @@ from reducer.engine.plan import (
     text_of,
 )
 from reducer.formats import Atom
+from reducer.operations.fields import Mark
+from reducer.paths import Expression
 from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
 
 Types = frozenset[str]
@@ -101,8 +104,8 @@ class _Overlay:
     removed: list[tuple[Types, list[str]]] = field(default_factory=list)
     """The removed texts and keys, in document order, with the entity types that are preserved in them."""
     removals: list[_Removal] = field(default_factory=list)
-    text_lists: list[tuple[list[Any], Omission]] = field(default_factory=list)
-    """The remaining lists of texts that lost items in this pass or an earlier one, with their plans."""
+    lists: list[tuple[list[Any], Omission, bool]] = field(default_factory=list)
+    """The remaining lists that may need a marker, with their plans, and whether they are lists of texts."""
     cuts: list[Cut] = field(default_factory=list)
     """The plans of the remaining texts that were cut."""
     missing: set[str] = field(default_factory=set)
@@ -136,7 +139,8 @@ class _Overlay:
         is_marked = types is None and bool(node.versions) and holds_texts(value, node)
         if is_marked:
             value, inside = [*map(text_of, value)], {key: inside[key] for key in inside if key not in removed}
-            self.text_lists.append((value, node))
+        if types is None and type(value) is list and (is_marked or node.earlier or self._marks(node, removed)):
+            self.lists.append((value, node, is_marked))
 
         def group_of(key: Any) -> tuple[int | None, Any]:
             return removed.get(key), key if key in inside else None  # a child with a plan is a group of its own
@@ -191,8 +195,9 @@ class _Overlay:
         for removal in self.removals:
             if self.missing or self.texts:
                 self._restore(removal)
-        for texts, node in self.text_lists:
-            self._write_marker(texts, node)
+        for items, node, are_texts in self.lists:
+            (self._write_marker if are_texts else self._write_count)(items, node)
+            result.nodes.append(node)
         return result
 
     def _widened(self, cut: Cut) -> Cut:
@@ -357,13 +362,49 @@ class _Overlay:
         mentions = dict.fromkeys(earlier.mentions if earlier else ())
         mentions.update((value, None) for i, (values, _) in found.items() if i not in restored for value in values)
         count = len(removed) + (earlier.count if earlier else 0)
-        is_marked = earlier or mentions or (count and sum(map(len, kept)) > _LONG * len(kept))
-        marker = markers.written(count, "items", tuple(mentions)) if is_marked else ""
+        marks = self._marks(node, steps)
+        is_marked = earlier or mentions or marks or (count and sum(map(len, kept)) > _LONG * len(kept))
+        tallies = self._tallies(texts, node, [(i, steps[i]) for i in removed], marks)
+        marker = markers.written(count, "items", tuple(mentions), tallies) if is_marked else ""
         if is_marked and earlier is None and len(marker) > sum(chars(texts[i]) + 2 for i in removed):
             marker, restored = "", restored | {i for i, (values, _) in found.items() if values}
         node.marker = texts[-1] if marker == texts[-1] else marker  # an unchanged list stays the same object
         node.restored = dict.fromkeys(restored)
-        self.result.nodes.append(node)
+
+    def _write_count(self, value: list[Any], node: Omission) -> None:
+        """Append a marker that counts the removed items of a list, if it is shorter than they are."""
+        steps, earlier = node.removed(value), node.earlier
+        removed = [(i, step) for i, step in steps.items() if step and i not in (node.restored or {})]
+        tallies = self._tallies(value, node, removed, self._marks(node, steps))
+        before = value[-1] if earlier else ""
+        count, mentions = (earlier.count, earlier.mentions) if earlier else (0, ())
+        marker = markers.written(count + len(removed), "items", mentions, tallies) if earlier or removed else ""
+        if chars([marker]) - chars([before]) > sum(chars([value[i]]) - 1 for i, _ in removed) - (not earlier):
+            marker = before
+        node.marker = before if marker == before else marker
+
+    def _marks(self, node: Omission, removed: dict[Any, int]) -> list[Mark]:
+        """Return what the marker of a list counts: the marks of the steps that removed items, now and earlier."""
+        marks = self.work.rule.marks
+        labels = {label for (label, _), _ in node.earlier.tallies} if node.earlier else set[str]()
+        return [
+            mark
+            for number, mark in enumerate(marks)
+            if mark and (number in removed.values() or (isinstance(mark, Expression) and mark.text in labels))
+        ]
+
+    def _tallies(
+        self, value: list[Any], node: Omission, removed: Iterable[tuple[int, int]], marks: Iterable[Mark]
+    ) -> Counter[markers.Tally]:
+        """Count the removed items, given with their steps, by the values of expressions, and add the earlier counts."""
+        tallies = Counter(dict(node.earlier.tallies) if node.earlier else {})
+        expressions = {mark.text: mark for mark in marks if isinstance(mark, Expression)}
+        for index, step in removed if expressions else ():
+            item = build(value[index], node.inside.get(index), step - 1, seen=True)
+            for label, expression in expressions.items():
+                counted = markers.countable(expression.evaluate(item))
+                tallies.update([(label, counted)] if counted else ())
+        return tallies
 
 
 def _is_leaf(value: Any, node: Node | None) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from reducer.engine.budget import fit
 from reducer.engine.edits import Edit, edits
 from reducer.engine.place import Place, Work
-from reducer.engine.plan import LAST, Opened, build, fits, open_parsed, open_return
+from reducer.engine.plan import LAST, Opened, build, fits, open_lines, open_parsed, open_return
 from reducer.engine.protected import Protected, References, Scans
 from reducer.engine.restore import Restored, restore
 from reducer.formats import parse, parse_nested
@@ -117,13 +117,13 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
             return Outcome(rule, content, gated=True)
         if len(content) > MAX_TEXT_CHARS:
             raise Unreducible(f"a text of more than {MAX_TEXT_CHARS:,} characters")
-    top = open_return(content)
+    top = open_return(content, rule.text_paths)
     if top is None:
         return Outcome(rule, content)
-    scans, references = Scans(rule), References(protected, content, type(top.value) is str)
+    scans, references = Scans(rule), References(protected, content, type(top.value) is str or top.is_text)
 
     def one_pass(rule: Rule, value: Any, opened: Opened | None = None) -> Outcome:
-        opened = opened or open_return(value)
+        opened = opened or open_return(value, rule.text_paths)
         return Outcome(rule, value) if opened is None else _one_pass(value, Work(opened, rule, scans, references))
 
     return stabilized(rule, content, one_pass, one_pass(rule, content, top))
@@ -220,7 +220,7 @@ def _holds(when: When, arrived: Any, top: Opened) -> bool:
 
 def seen_by(paths: TextPaths | None, content: Any) -> Any:
     """Return a content in plain JSON types as the steps of a rule with these paths see it. Raises `Unreducible`."""
-    top = open_return(content)
+    top = open_return(content, paths)
     if top is None:
         return plain(content)
     if paths is not None and type(top.value) is not str:
@@ -245,6 +245,9 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
     value = place.value[key]
     if type(value) is str and (every_text or paths.here or paths.all):
         parsed = parse_nested(value)
+        if parsed is None and paths.lines and value:
+            place.inside[key] = open_lines(value, nested=True)
+            return
         if parsed is None or not (paths.here or parsed[1].is_json):  # `unwrap` replaces JSON texts only
             return
         if not fits(parsed[0], MAX_DEPTH - place.depth - 1, paths.here):  # it must not turn data into media items

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from reducer.operations.fields import Condition
-from reducer.operations.op import Example, Op, Place, ends_of, items_of
+from reducer.operations.fields import MARK, Condition, Mark
+from reducer.operations.op import Example, Op, Place, ends_of, items_of, marked
 from reducer.paths import Chain
 from reducer.values import dump, plain
 
@@ -61,6 +61,7 @@ class Dedupe(Op):
     )
 
     dedupe: Repeats
+    mark: Mark = MARK
 
     def apply(self, place: Place, root: Place) -> None:
         by, seen = self.dedupe.by, Counter[str]()
@@ -80,8 +81,9 @@ class Dedupe(Op):
         by, items = self.dedupe.by, items_of(place)
         first, ignoring = ends_of(("first", self.dedupe.keep)), ", ignoring digits" if self.dedupe.ignore else ""
         if by is not None:
-            return f"keeps the {first} of the {items} for each `{by.text}`{ignoring}"
-        return f"{'drops repeated' if first == 'first' else f'keeps the {first} of equal'} {items}{ignoring}"
+            return f"keeps the {first} of the {items} for each `{by.text}`{ignoring}{marked(self.mark)}"
+        action = "drops repeated" if self.dedupe.keep == 1 else f"keeps the {first} of equal"
+        return f"{action} {items}{ignoring}{marked(self.mark)}"
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import compress
 
-from reducer.operations.fields import Target, Targets
-from reducer.operations.op import Example, Op, Place, named, named_keys
+from reducer.operations.fields import MARK, Mark, Target, Targets
+from reducer.operations.op import Example, Op, Place, marked, named, named_keys
 from reducer.paths import Chain, names_of, overlap
 
 
@@ -27,6 +27,12 @@ class Drop(Op):
         ),
         Example("items", {"drop": "[?risk == 'low']"}, [{"risk": "low"}, {"risk": "high"}], [{"risk": "high"}]),
         Example(
+            "lines of a text",
+            {"path": "log", "lines": True, "drop": "[?contains(@, 'DEBUG')]"},
+            {"log": "DEBUG cache is cold\nERROR 203.0.113.57 refused\nDEBUG cache is warm\n"},
+            {"log": "ERROR 203.0.113.57 refused\n"},
+        ),
+        Example(
             "the values of an object, and keys that start alike",
             {"path": "engines", "drop": ["[?!verdict]", "*.debug_*"]},
             {"engines": {"Alpha": {"verdict": "Trojan", "debug_1": "..."}, "Beta": {"verdict": None}}},
@@ -36,13 +42,14 @@ class Drop(Op):
     )
 
     drop: Targets
+    mark: Mark = MARK
 
     def apply(self, place: Place, root: Place) -> None:
         for target in self.drop:
             _drop(place, target)
 
     def describe(self, place: str) -> str:
-        return f"drops {named(target.text for target in self.drop)} from {place}"
+        return f"drops {named(target.text for target in self.drop)} from {place}{marked(self.mark)}"
 
     def shortens(self) -> Iterable[Chain]:
         return [names_of(target.lists.shape) for target in self.drop if target.lists is not None and not target.chain]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -26,6 +26,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
+from reducer.markers import LABEL
 from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
 
 ENTITY = "entity-type"
@@ -196,6 +197,17 @@ Kept = Annotated[
     AfterValidator(_of_one_kind),
 ]
 """Keys that `keep` keeps, or filters for items."""
+
+
+def _compile_mark(text: str) -> Expression:
+    if LABEL.fullmatch(text):
+        return compile_expression(text)
+    raise PathError("E020", "expected true, or a short expression without `,`, `;`, `:` and `]`", width=len(text))
+
+
+Mark = Literal[True] | Annotated[Expression, _compiled(_compile_mark)] | None
+"""Whether a marker counts removed items, and the expression by whose values it counts them."""
+MARK = Field(None, description="A marker counts the removed items; with an expression, also by its value.")
 
 
 def _entity_type(name: Any, info: ValidationInfo) -> Any:

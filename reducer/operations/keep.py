@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain as joined
 
-from reducer.operations.fields import Kept
-from reducer.operations.op import Example, Op, Place, is_named, items_of, named, named_keys
+from reducer.operations.fields import MARK, Kept, Mark
+from reducer.operations.op import Example, Op, Place, is_named, items_of, marked, named, named_keys
 from reducer.paths import Chain
 
 
@@ -52,6 +52,7 @@ class Keep(Op):
     )
 
     keep: Kept
+    mark: Mark = MARK
 
     def apply(self, place: Place, root: Place) -> None:
         conditions = [target.condition for target in self.keep if target.condition is not None]
@@ -62,12 +63,10 @@ class Keep(Op):
             _keep(place, [target.chain for target in self.keep])
 
     def describe(self, place: str) -> str:
-        targets = named((target.text for target in self.keep), "or" if self.shortens() else "and")
-        return (
-            f"keeps only {items_of(place)} that match {targets}"
-            if self.shortens()
-            else f"keeps only {targets} of {place}"
-        )
+        if self.shortens():
+            filters = named((target.text for target in self.keep), "or")
+            return f"keeps only {items_of(place)} that match {filters}{marked(self.mark)}"
+        return f"keeps only {named(target.text for target in self.keep)} of {place}"
 
     def shortens(self) -> Sequence[Chain]:
         return [()] if self.keep[0].condition is not None else []

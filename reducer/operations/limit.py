@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reducer.operations.fields import Amount, Condition, SortKey, SortKeys
-from reducer.operations.op import Example, Op, Place, ends_of, enumerated, items_of, named
+from reducer.operations.fields import MARK, Amount, Condition, Mark, SortKey, SortKeys
+from reducer.operations.op import Example, Op, Place, ends_of, enumerated, items_of, marked, named
 from reducer.paths import Chain, Expression
 from reducer.values import shown
 
@@ -34,6 +34,23 @@ class Limit(Op):
             {"limit": 2, "sort_by": "seen"},
             [{"seen": "2024-01-02"}, {"seen": "2023-05-01"}, {"seen": "2024-03-01"}],
             [{"seen": "2024-01-02"}, {"seen": "2024-03-01"}],
+        ),
+        Example(
+            "a marker counts the others",
+            {"path": "alerts", "limit": 1, "mark": "severity"},
+            {"alerts": [{"severity": level, "name": "sign-in from a new place"} for level in ("low", "high", "low")]},
+            {
+                "alerts": [
+                    {"severity": "low", "name": "sign-in from a new place"},
+                    "…[2 more items; severity: 1 high, 1 low]",
+                ]
+            },
+        ),
+        Example(
+            "the first lines of a text",
+            {"lines": True, "limit": 2},
+            "started\nconnected\nstopped\n",
+            "started\nconnected\n",
         ),
         Example(
             "the most severe, and of these the oldest",
@@ -61,6 +78,7 @@ class Limit(Op):
     )
     order: Literal["asc", "desc"] = Field("desc", description="`desc`: the highest stay; `asc`: the reverse.")
     always_keep: Condition | None = Field(None, description="Also keep items that match this, or a named condition.")
+    mark: Mark = MARK
 
     def apply(self, place: Place, root: Place) -> None:
         items = place.contents()
@@ -95,14 +113,14 @@ class Limit(Op):
         items = items_of(place, head + tail)
         also = "" if self.always_keep is None else f", and all that match {named([self.always_keep.text])}"
         if not self.sort_by:
-            return f"keeps the {ends_of(('first', head), ('last', tail))} {items}{also}"
+            return f"keeps the {ends_of(('first', head), ('last', tail))} {items}{also}{marked(self.mark)}"
         (first, last), *others = map(self._words, self.sort_by)
         ends = enumerated(
             end if count == 1 else f"{count:,} {end}" for end, count in ((first, head), (last, tail)) if count
         )
         texts = [named([key.expression.text]) for key in self.sort_by]
         then = "".join(f", then the {word} {text}" for (word, _), text in zip(others, texts[1:], strict=True))
-        return f"keeps the {ends} {items} by {texts[0]}{then}{also}"
+        return f"keeps the {ends} {items} by {texts[0]}{then}{also}{marked(self.mark)}"
 
     def _words(self, key: SortKey) -> tuple[str, str]:
         """Return the words for the first and the last items by a key."""

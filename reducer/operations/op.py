@@ -11,9 +11,10 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from glob import escape
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
 
 from reducer.paths import Chain
 
@@ -55,6 +56,12 @@ class Op(BaseModel):
     """It rewrites a return that is JSON text even if no value changes."""
     opens_texts: ClassVar[bool] = False
     """It parses every JSON text below its place before the first step."""
+
+    @model_validator(mode="after")
+    def _marks_items(self) -> Self:
+        if getattr(self, "mark", None) is not None and not [*self.shortens()]:
+            raise PydanticCustomError("E020", "`mark` counts items, so it needs a filter")
+        return self
 
     @abstractmethod
     def apply(self, place: Place, root: Place) -> None:
@@ -133,8 +140,19 @@ def ends_of(*ends: tuple[str, int]) -> str:
     return enumerated(end if count == 1 else f"{end} {count:,}" for end, count in ends if count)
 
 
+def marked(mark: Any) -> str:
+    """Describe the marker that counts removed items, after the description of an operation."""
+    by = "" if mark is None or mark is True else f" by {named([mark.text])}"
+    return "" if mark is None else f", and a marker counts the others{by}"
+
+
+LINES_OF = "the lines of "
+"""The name of the lines of a text starts with this."""
+
+
 def items_of(place: str, count: int = 2) -> str:
     """Return the name of `count` items at a place. A plural names them itself, as in "the 20 newest `hosts`"."""
+    item, of = ("line", place.removeprefix(LINES_OF)) if place.startswith(LINES_OF) else ("item", place)
     if count == 1:
-        return f"item of {place}"
-    return place if _NAME.fullmatch(place) else f"items of {place}"
+        return f"{item} of {of}"
+    return place if _NAME.fullmatch(place) else f"{item}s of {of}"

@@ -128,6 +128,7 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
         steps=steps,
         max_chars=checked.max_chars,
         preserved=preserved,
+        marks=(None, *(getattr(step.op, "mark", None) for step in steps), None),
         bounds=tuple((vocabulary.expand([name]), count) for name, count in bounds),
         types=frozenset[str]().union(*preserved, *extracted),
         vocabulary=vocabulary,
@@ -170,7 +171,15 @@ def _compile_step(
     if keys.preserve is not None:
         preserves = vocabulary.expand(keys.preserve)
     location = Location(report.file, node.line, node.column)
-    return Step(number, keys.path or compile_path("@"), op, when=keys.when, preserves=preserves, location=location)
+    return Step(
+        number,
+        keys.path or compile_path("@"),
+        op,
+        when=keys.when,
+        preserves=preserves,
+        lines=keys.lines is True,
+        location=location,
+    )
 
 
 def _report_warnings(report: Report, node: Tree, value: Any) -> None:

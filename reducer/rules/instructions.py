@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations.keep import Keep
-from reducer.operations.op import enumerated, named
+from reducer.operations.op import LINES_OF, enumerated, named
 from reducer.rules.model import Rule, Ruleset, Step, When
 from reducer.rules.validation import listed
 
@@ -87,6 +87,7 @@ def _steps(steps: Iterable[Step]) -> list[Description]:
             described[-1] = described[-1]._replace(text=f"{described[-1].text}, each with {keys}")
         else:
             place = "the answer" if step.path.text == "@" else f"`{step.path.text}`"
+            place = f"{LINES_OF}{place}" if step.lines else place
             gate = "" if step.when is None else f", if {_gate(step.when)}"
             described.append(Description(step.location.line, f"{step.op.describe(place)}{gate}"))
         before = step

@@ -40,7 +40,8 @@ def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
     (`reducer.analysis.counterexamples`); loading never rejects them.
     """
     structural = all(
-        step.op.verb() in _STRUCTURAL and not step.preserves and not (step.when and step.when.where) for step in steps
+        step.op.verb() in _STRUCTURAL and not (step.preserves or step.lines or (step.when and step.when.where))
+        for step in steps
     )
     return structural and not any(conflicts(steps))
 
@@ -126,8 +127,10 @@ def _after(earlier: Step, step: Step) -> Problem | None:
 
 _Way: TypeAlias = tuple[str | int, ...]
 """Keys from a value down, with `*` for any key and the integers below."""
-_ITEM, _HERE, _ALL = 0, 1, 2
-"""`_ITEM` is an item of a list. At the end of a way, `_HERE` opens a text, and `_ALL` also every text below."""
+_ITEM, _HERE, _LINES, _ALL = 0, 1, 2, 3
+"""`_ITEM` is an item of a list. At the end of a way, `_HERE` opens a text with structure, `_LINES` any text, and `_ALL`
+also every text with structure below.
+"""
 
 
 def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
@@ -146,7 +149,9 @@ def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
         # `[*]` selects items; keys and conditions pass through lists.
         items = joined(steps_on | named, inside=True) if named or not inside else None
         here = any(way[:1] != (_ALL,) for way in ways if way)
-        return TextPaths(MappingProxyType(names), joined(others), items, here=here, all=(_ALL,) in ways)
+        return TextPaths(
+            MappingProxyType(names), joined(others), items, here=here, lines=(_LINES,) in ways, all=(_ALL,) in ways
+        )
 
     return joined(frozenset(_ways(steps, gate)))
 
@@ -162,6 +167,8 @@ def _ways(steps: tuple[Step, ...], gate: When | None) -> Iterator[_Way]:
         yield place
         if str not in op.accepts:
             yield (*place, _HERE)
+        if step.lines:
+            yield (*place, _LINES)
         if op.opens_texts:
             yield (*place, _ALL)
         yield from ((*place, *chain, _HERE) for chain in op.shortens())
