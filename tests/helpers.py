@@ -90,7 +90,8 @@ def is_bounded(value: str, text: str) -> bool:
 
     The letters and digits of an escape, as in the JSON texts `\\n192.0.2.1` and `\\ud800evil[.]com`, do not count.
     """
-    before = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\\u[0-9a-f]{4}))" if value[0].isalnum() else ""
+    escapes = r"(?<=\\[nrt])|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\x[0-9A-Fa-f]{2})"
+    before = f"(?:(?<![A-Za-z0-9])|{escapes})" if value[0].isalnum() else ""
     after = r"(?![A-Za-z0-9])" if value[-1].isalnum() else ""
     return value in text and re.search(before + re.escape(value) + after, text) is not None
 

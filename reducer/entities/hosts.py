@@ -53,7 +53,7 @@ _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
 _RELEASE = re.compile(rb" (?:and|or) (?:earlier|prior|later|below|older|newer)| release(?![a-z])", re.IGNORECASE)
 _LEADS = frozenset(b"\"':= .()[]<>_-,")  # the last byte of a match of `_VERSION`, unless it is a letter
 _NO_HOST = (b"0.", b"2.5.4.", b"2.5.29.")  # reserved addresses, and object ids in certificates
-_ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9a-f]{4}|x[0-9a-f]{2})")
+_ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})")
 _CODED = re.compile(rb"%[0-9a-f]{2}")
 _MAX_BACK = 300  # a domain has at most 253 characters; searching further back would take quadratic time
 
@@ -151,11 +151,12 @@ def _start(data: bytes, mask: bytes, start: int, dot: int) -> int:
     if b"\\" in head:
         if (data[start - 1 : start] == b":" and start) or b"\\\\" in head:
             return -1
-        escapes = [m.end() for m in _ESCAPE.finditer(head)]
-        if not escapes or b"\\" in _ESCAPE.sub(b"", head):
+        # `\T` is not an escape, but the mask contains `\t` for it.
+        escapes = [m.end() for m in _ESCAPE.finditer(data, start, dot)]
+        if not escapes or b"\\" in _ESCAPE.sub(b"", data[start:dot]):
             return -1
-        start += escapes[-1]
-        head = head[escapes[-1] :]
+        start = escapes[-1]
+        head = mask[start:dot]
     if head.startswith(b"//"):
         start += 2
         head = head[2:]
