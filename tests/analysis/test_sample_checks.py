@@ -56,7 +56,7 @@ def test_only_the_samples_of_the_tool_count(tmp_path: Path) -> None:
     rule = {"steps": [{"limit": 1}], "tests": [snapshot]}
     assert check(tmp_path, {"steps": 1}, rule) == []
     (tmp_path / "samples" / "t.json").unlink()
-    assert check(tmp_path, {"steps": 1}, {"steps": [{"limit": 1}]}, tool="other") == []
+    assert check(tmp_path, "text", {"steps": [{"limit": 1}]}, tool="other") == []
     (tmp_path / "b.yaml").write_text("version: 1\ntool: other_tool\nsteps: [{limit: 1}]\n")
     (tmp_path / "a.yaml").write_text("version: 1\ntool: other*\nsteps: [{limit: 1}]\n")
     (tmp_path / "samples" / "other_tool.json").write_text('"text"')
