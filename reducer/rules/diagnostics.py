@@ -97,11 +97,9 @@ def shortened(text: str) -> str:
 
 def quoted(text: str) -> str:
     """Put a text in quotes, without escapes if possible."""
-    if '"' not in text and "\\" not in text:
+    if not {'"', "\\"} & set(text):
         return f'"{text}"'
-    if "'" not in text:
-        return f"'{text}'"
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=False) if "'" in text else f"'{text}'"
 
 
 def written(value: Any) -> str:

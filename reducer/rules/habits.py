@@ -28,7 +28,8 @@ _CONDITION = re.compile(r"[=!<>]=|\s[<>]\s|&&|\|\||\w\(")
 
 
 @cache
-def _habits() -> dict[str, Any]:
+def habits() -> dict[str, Any]:
+    """Return the tables of `habits.toml`."""
     return tomllib.loads(files("reducer.rules").joinpath("habits.toml").read_text(encoding="utf-8"))
 
 
@@ -36,7 +37,7 @@ def _habits() -> dict[str, Any]:
 def _expressions() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Return a pattern for each habit in expressions, and its replacement; a pattern also matches text in quotes."""
     found = []
-    for habit, meant in _habits()["expressions"]:
+    for habit, meant in habits()["expressions"]:
         pattern = re.escape(habit).replace(r"\ ", r"\s+")
         for word, group in _ANY.items():
             pattern = pattern.replace(word, group, 1)
@@ -62,8 +63,8 @@ def variants(key: str | int, value: Any) -> Iterator[Any]:
     """Yield what an author may mean by a wrong value of a key, the most likely first."""
     if type(value) is str and len(value) <= _MAX_CHARS:
         text = value.strip()
-        if (word := text.casefold()) in _habits()["words"]:
-            yield _habits()["words"][word]
+        if (word := text.casefold()) in habits()["words"]:
+            yield habits()["words"][word]
         if match := _NUMBER.fullmatch(text):
             number = int(re.sub(r"\D", "", match[1])) * (1000 if match[2] else 1)
             yield from (number, f"{number}%")
@@ -81,19 +82,19 @@ def variants(key: str | int, value: Any) -> Iterator[Any]:
     elif type(value) in (int, float):
         yield f"{value:.0%}" if 0 < value < 1 else f"{value}%"
         yield abs(int(value))
-    if key in _habits()["inside"]:
-        yield {_habits()["inside"][key]: value}
+    if key in habits()["inside"]:
+        yield {habits()["inside"][key]: value}
 
 
 def advice_for_key(word: str, value: Any, known: Collection[str]) -> str:
     """Return the line to write instead of an unknown key, or an empty text; `known` are the keys that are valid."""
-    line: str = _habits()["keys"].get(word.lower(), "")
+    line: str = habits()["keys"].get(word.lower(), "")
     return f"write {_filled(line, value)}" if line.partition(":")[0] in known else ""
 
 
 def advice_elsewhere(word: str, value: Any) -> str:
     """Return where to write a key of the rule language that is not valid at its place, or an empty text."""
-    advice: str = _habits()["elsewhere"].get(word, "")
+    advice: str = habits()["elsewhere"].get(word, "")
     if word in operations():
         advice = f"write a step of its own: - {{path: items, {word}: {{}}}}"
     return _filled(advice, value)
@@ -102,12 +103,6 @@ def advice_elsewhere(word: str, value: Any) -> str:
 def _filled(line: str, value: Any) -> str:
     shown = _in_jmespath(value) if type(value) is str and "[?" in line else written(value)
     return line.replace("{}", shown if len(shown) <= _MAX_CHARS else "…")
-
-
-def missing_key(word: str | int) -> str:
-    """Return the advice to add a required key."""
-    line = _habits()["missing"].get(word)
-    return f"add the line {line}" if line else ""
 
 
 def tool_names(text: str) -> str:

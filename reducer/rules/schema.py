@@ -44,7 +44,6 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     keys = rule["properties"]
     keys["steps"]["items"] = {"$ref": "#/$defs/Step"}
     keys["entities"]["additionalProperties"] = {"$ref": "#/$defs/EntityKeys"}
-    keys["conditions"]["additionalProperties"] = {"type": "string", "minLength": 1}
     for described, names in ((keys["tool"], tools), (step["properties"]["always_keep"], conditions)):
         if examples := sorted(set(names)):
             described["examples"] = examples

@@ -6,20 +6,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import TYPES
-from reducer.operations import operations
 from reducer.operations.dedupe import Repeats
-from reducer.operations.fields import Amount
+from reducer.operations.fields import Amount, Target
 from reducer.operations.op import Op
+from reducer.paths import Expression, Path
 from reducer.rules.diagnostics import Report, catalogue, quoted, written
-from reducer.rules.habits import advice_elsewhere, advice_for_key, missing_key, variants
-from reducer.rules.model import EntityKeys, Expect, Given, RuleFile, StepKeys, Test, When
+from reducer.rules.habits import advice_elsewhere, advice_for_key, habits, variants
+from reducer.rules.model import Expect, Given, StepKeys, Test, When
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
 
 _EXPECTED = {
@@ -45,36 +44,26 @@ _DATA = frozenset({"json", "equals", "values"})
 
 
 def without_empty_keys(tree: Tree, report: Report) -> Tree:
-    """Report the keys of the rule language that have no value, and return the tree without them."""
+    """Report the keys that have no value, and return the tree without them."""
     if isinstance(tree, SequenceNode):
         return replace(tree, items=tuple(without_empty_keys(item, report) for item in tree.items))
     if not isinstance(tree, MappingNode):
         return tree
     entries = []
     for key, value in tree.entries:
-        if isinstance(value, ScalarNode) and value.value is None and key.value in _language():
+        if isinstance(value, ScalarNode) and value.value is None and key.value not in _DATA and ":" not in key.raw:
             comment = report.lines[key.line - 1][key.column + key.width :].strip()
             help = f"write {key.value}: {quoted(comment)}" if comment.startswith("#") else ""
-            report.add(
-                key, "E023", f"`{key.value}` has no value", help or "write a value after the colon, or remove the key"
-            )
+            report.add(key, "E023", f"`{key.value}` has no value", help)
         else:
             entries.append((key, value if key.value in _DATA else without_empty_keys(value, report)))
     return replace(tree, entries=tuple(entries), incomplete=tree.incomplete or len(entries) < len(tree.entries))
 
 
-@cache
-def _language() -> frozenset[str]:
-    """Return the keys of the rule language whose values cannot be null."""
-    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, EntityKeys, *_NESTED.values(), *operations().values())
-    fields = (item for model in models for item in model.model_fields.items())
-    return frozenset(field.alias or name for name, field in fields) - _DATA
-
-
 def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any = None) -> Any:
-    """Return the data of a node as an instance of a model, or report its problems and return None."""
+    """Return the data of a node as an instance of a model, or None if it has errors; report all problems."""
     try:
-        return model.model_validate(data, context=context)
+        instance = model.model_validate(data, context=context)
     except ValidationError as error:
         seen: set[Place] = set()
         errors = [(details, tuple(_keys(details["loc"]))) for details in error.errors(include_url=False)]
@@ -88,6 +77,20 @@ def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any
                 meant = "" if details["type"] == "missing" else _meant(model, data, keys, context)
                 _report(report, details, node, place=keys, meant=meant)
         return None
+    _report_warnings(report, node, instance)
+    return instance
+
+
+def _report_warnings(report: Report, node: Tree, value: Any) -> None:
+    """Report the warnings of all paths and expressions in a validated value."""
+    if isinstance(value, BaseModel | dict | tuple):
+        items = enumerate(value) if isinstance(value, tuple) else value.items() if isinstance(value, dict) else value
+        for key, inner in items:
+            _report_warnings(report, locate(node, (key,)), inner)
+    elif isinstance(value, Path | Expression | Target):
+        for warning in value.warnings:
+            span = part(node, warning.column - 1, warning.width)
+            report.add(span, warning.code, warning.message, warning.help)
 
 
 def _meant(model: Any, data: Any, keys: Place, context: Any) -> str:
@@ -138,8 +141,12 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, *, place: Place, 
         return  # the missing key is probably misspelt, which is already reported
     name = _NAMES.get(type(value), "nothing")
     if kind == "missing":
-        missing = place[-1]
-        report.add(locate(tree, place[:-1], key=True), "E011", f"`{missing}` is missing", missing_key(missing))
+        report.add(
+            locate(tree, place[:-1], key=True),
+            "E011",
+            f"`{place[-1]}` is missing",
+            habits()["missing"].get(place[-1], ""),
+        )
     elif kind in _EXPECTED:
         dash = f"write `- ` before the first key: - {report.lines[node.line - 1].strip(' -')}"
         help = dash if kind == "list_type" and type(value) is dict else meant
