@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -59,17 +60,24 @@ def reporter(
     """Return a function that reports what one request reduced. It never raises; errors are logged once."""
     record = _recorder()
 
-    def report(reduced: Sequence[Reduced]) -> None:
+    @contextmanager
+    def logging_errors() -> Iterator[None]:
         try:
-            recording = reduced and telemetry and _is_recording()
-            reductions = [_reduction(one) for one in reduced] if recording or on_reduce else []
-            if recording:
-                record(reductions)
-            if on_reduce is not None:
-                for reduction in reductions:
-                    on_reduce(reduction)
+            yield
         except Exception as error:
             log(f"a reduction could not be reported: {location(error)}")
+
+    def report(reduced: Sequence[Reduced]) -> None:
+        with logging_errors():
+            recording = reduced and telemetry and _is_recording()
+            reductions: list[Reduction] = []
+            for one in reduced if recording or on_reduce is not None else ():
+                with logging_errors():  # an error in one report does not prevent the others
+                    reductions.append(_reduction(one))
+                    if on_reduce is not None:
+                        on_reduce(reductions[-1])
+            if recording:
+                record(reductions)
 
     return report
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import NamedTuple
 
 
@@ -31,29 +32,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "hash": ("md5", "sha1", "sha256", "sha512"),
     "ioc": ("ipv4", "ipv6", "domain", "url", "email", "md5", "sha1", "sha256", "sha512"),
 }
-# Other names of types: MISP's attribute types (https://www.misp-project.org/datamodels/), objects and patterns in
-# STIX 2.1 (OASIS, sections 4 and 6), and common words.
-_ALIASES = {
-    "ipv4": "ip-src ip-dst ipv4-addr ipv4-address ip4 ip-v4",
-    "ipv6": "ipv6-addr ipv6-address ip6 ip-v6",
-    "ip": "ips ip-addr ip-address ipaddress ipaddr address addresses",
-    "domain": "hostname hostnames host domain-name domains fqdn dns",
-    "url": "uri urls uris link links",
-    "email": "email-src email-dst email-addr email-address email-reply-to email-message mail e-mail emails "
-    "whois-registrant-email target-email",
-    "md5": "md5sum",
-    "sha1": "sha1sum",
-    "sha256": "sha256sum",
-    "hash": "hashes file-hash filehash checksum",
-    "cve": "vulnerability vulnerabilities cves cve-id",
-    "mitre_attack": "attack-pattern attack attack-id att&ck mitre mitre-attack-pattern mitre-technique technique "
-    "techniques tactic tactics ttp ttps",
-    "threat_actor": "intrusion-set actor actors threat-actors adversary apt group threat-group",
-    "malware": "malware-type malware-family family ransomware",
-    "ioc": "iocs indicator indicators observable observables observed-data",
-}
-_NAMES = {alias: name for name, aliases in _ALIASES.items() for alias in aliases.split()}
-_NAMES.update((name.replace("_", "-"), name) for name in (*TYPES, *GROUPS))
 _MAX_NAME_CHARS = 100
 
 Match = tuple[int, int, str, bytes]
@@ -88,6 +66,20 @@ def expand(names: Iterable[str], custom: Container[str] = ()) -> frozenset[str]:
     return frozenset(types)
 
 
+@cache
+def word_lists() -> dict[bytes, frozenset[bytes]]:
+    """Return the lists of words in `words.txt` by their names."""
+    data = re.sub(rb"(?m)^#.*", b"", files("reducer.entities").joinpath("words.txt").read_bytes())
+    return {name: frozenset(words.split()) for name, words in re.findall(rb"\[(\w+)\]([^\[]*)", data)}
+
+
+@cache
+def _types_by_name() -> dict[str, str]:
+    aliases = {kind: word_lists().get(b"also_" + kind.encode(), ()) for kind in (*TYPES, *GROUPS)}
+    types = {alias.decode(): kind for kind, names in aliases.items() for alias in names}
+    return {**types, **{kind.replace("_", "-"): kind for kind in aliases}}
+
+
 def types_for(name: str, known: Collection[str] = (*TYPES, *GROUPS)) -> tuple[str, ...]:
     """Return the types and groups in `known` that MISP or STIX call `ip-src`, `domain|ip` or `file:hashes.SHA256`."""
     plain = re.sub("['\"]", "", name[:_MAX_NAME_CHARS].lower().replace("_", "-"))
@@ -96,7 +88,7 @@ def types_for(name: str, known: Collection[str] = (*TYPES, *GROUPS)) -> tuple[st
     elif "|" not in plain:
         plain = plain.partition(":")[0]
     parts = (re.sub(r"^(md|sha)-(?=[0-9]+\Z)", r"\1", part) for part in re.split(r"[|:]", plain))
-    return tuple(kind for kind in dict.fromkeys(_NAMES.get(part, "") for part in parts) if kind in known)
+    return tuple(kind for kind in dict.fromkeys(_types_by_name().get(part, "") for part in parts) if kind in known)
 
 
 def with_cache(find: Scan) -> Scan:

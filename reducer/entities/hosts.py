@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib.resources import files
 
-from reducer.entities.entity import Match
+from reducer.entities.entity import Match, word_lists
 
-# Maps names of lists to their words. A line `[name]` starts a list, `#` starts a comment.
-_DATA = re.sub(rb"(?m)^#.*", b"", files("reducer.entities").joinpath("domains.txt").read_bytes())
-_LISTS = {name: frozenset(words.split()) for name, words in re.findall(rb"\[(\w+)\]([^\[]*)", _DATA)}
+_LISTS = word_lists()
 TLDS = _LISTS[b"tlds"]
 _AMBIGUOUS_COUNTRIES, _OPEN, _PLAIN = _LISTS[b"ambiguous_countries"], _LISTS[b"open"], _LISTS[b"plain"]
 _FILES, _SERVICES, _SHORT = _LISTS[b"files"], _LISTS[b"services"], _LISTS[b"short"]

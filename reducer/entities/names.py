@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from reducer.entities.entity import Match, may_start
+from reducer.entities.entity import Match, may_start, word_lists
 from reducer.entities.tokens import SHAPE
 
 _KINDS = {b"a": "threat_actor", b"m": "malware"}
@@ -36,21 +36,9 @@ _NUMBERED = re.compile(
 )
 _PRODUCT = re.compile(rb"/[0-9]{1,3}\.[0-9]|-RIPE(?![A-Za-z])")  # Trident/4.0 of a browser, the handle TA8110-RIPE
 _PLAIN_CODE = re.compile(rb"\A(apt|ta)[ -]?([0-9]+)\Z", re.IGNORECASE)  # "APT 28" and "apt-28" are APT28
-_FAMILIES = tuple(
-    b" " + name
-    for name in b"""panda bear kitten spider chollima buffalo jackal leopard typhoon blizzard sandstorm sleet tempest
-    tsunami""".split()
-)
+_FAMILIES = tuple(b" " + family for family in sorted(word_lists()[b"families"]))
 _FIRST = re.compile(rb"[a-z]{2,14}[A-Z](?![A-Za-z0-9_])|[A-Z]{3,15}(?![A-Za-z0-9_])")  # matches reversed bytes
-# Words that do not make an animal or a storm a threat actor: red panda, polar bear.
-_ORDINARY = frozenset(
-    b"""a an the this that these every each any some no of in on at and or his her its my your our their one two three
-    many most american andean asian asiatic australian baby bengal big black brown care cave cute dancing fat female
-    giant gold golden great green grey gray grizzly himalayan honey house jumping kodiak koala kungfu little male
-    mama mother orb papa persian polar red siamese sloth small smokey snow spectacled sun super teddy tiny water
-    white wild winter wolf yogi young blue spring summer arctic atlantic pacific indian japanese philippine severe
-    deadly massive historic dust desert after before during when while from with like""".split()
-)
+_ORDINARY = word_lists()[b"ordinary"]
 
 
 class Name(NamedTuple):

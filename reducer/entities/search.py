@@ -118,13 +118,10 @@ def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
         web = sorted(web + emails(data, web))
     found = web
     if not types.isdisjoint(("ipv4", "domain")) and (46 in data or 1 in data):
-        mask = data.translate(MASK)
-        if web:
-            masked = bytearray(mask)
-            for start, end, _, _ in web:
-                masked[start:end] = b" " * (end - start)
-            mask = bytes(masked)
-        found = found + addresses_and_domains(data, mask)
+        mask = bytearray(data.translate(MASK))
+        for start, end, _, _ in web:
+            mask[start:end] = b" " * (end - start)
+        found = found + addresses_and_domains(data, bytes(mask))
     # The further checks of short texts are there because most colons are in times.
     if "ipv6" in types and 58 in data and (len(data) > SHORT or b"::" in data or data.count(58) > 5):
         found = found + ipv6s(data, data.translate(HEX), web)

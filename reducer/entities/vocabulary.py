@@ -65,11 +65,9 @@ def _scanner(vocabulary: Vocabulary, types: frozenset[str]) -> Scan:
         return scan
 
     def find(text: str) -> Sequence[Entity]:
-        found = scan(text)
-        if finders:
-            data = text.encode("ascii", "replace")
-            custom = sorted((entity for find in finders for entity in find(text, data)), key=_order)
-            found = sorted((*found, *_without_overlaps(custom)), key=_order)
+        data = text.encode("ascii", "replace")
+        custom = sorted((entity for find in finders for entity in find(text, data)), key=_order)
+        found = sorted((*scan(text), *_without_overlaps(custom)), key=_order)
         return tuple([entity for entity in found if not _is_ignored(entity, ignored)])
 
     return with_cache(find)

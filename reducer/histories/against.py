@@ -43,10 +43,11 @@ def compare(new: bytes, old: bytes, first_line: int = 1) -> list[Finding]:
     findings = list(_check_outside(new, after, old, before))
     starts = {content.start for content, _ in after}
     paths = {start: path for path, start in values(new) if start in starts}
-    for (mine, _), (theirs, untouched) in zip(after, before, strict=False):
-        if len(after) != len(before) or new[mine.start : mine.end] == old[theirs.start : theirs.end]:
-            continue
+    pairs = zip(after, before, strict=True) if len(after) == len(before) else ()
+    for (mine, _), (theirs, untouched) in pairs:
         path = paths.get(mine.start, ())
+        if new[mine.start : mine.end] == old[theirs.start : theirs.end]:
+            continue
         if untouched:
             findings.append(Finding("V103", path, f"rules never reduce this content: {untouched}"))
         else:

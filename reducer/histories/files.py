@@ -26,6 +26,8 @@ _LINES_ENDINGS = tuple(ending + compressed for ending in (".jsonl", ".ndjson") f
 ENDINGS = (".json", ".json.gz", ".json.zst", *_LINES_ENDINGS)
 """Endings of the names of files that may contain histories."""
 
+_MAX_LINES_READ = 300_000
+"""Lines that are searched for the first two values, because lines can be blank."""
 _MIN_PIECE = 2 * 1024 * 1024
 """Minimum bytes of a piece: small enough to keep several in memory, large enough to compress each separately."""
 _STEP = 1 << 18
@@ -107,11 +109,11 @@ def is_lines_name(name: str) -> bool:
 def are_lines(stream: Stream) -> bool:
     """Return whether the first line that is not blank is a JSON value and another one follows. Reads nothing.
 
-    A single line of more than `MAX_LINE` bytes is a history, not JSON lines.
+    A single line of more than `MAX_LINE` bytes is a history, not JSON lines. So is a value between many blank lines.
     """
     head: list[bytes] = []
     values = 0
-    while values < 2 and (line := stream.readline(MAX_LINE + 1)):
+    while values < 2 and len(head) < _MAX_LINES_READ and (line := stream.readline(MAX_LINE + 1)):
         head.append(line)
         value = line.removeprefix(BOM).strip(b" \t\r\n")
         values += value != b""

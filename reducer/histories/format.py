@@ -39,7 +39,7 @@ class Format:
     - `recognises(message, strict)`: return whether it is a message of this format. If `strict`, accept only messages
       that no other program writes; to detect a format, one message of the list must pass the strict check.
     - `returns(message, source)`: return its tool returns in order.
-    - `said(message, source)`: return its prompts and responses, each with the number of the part that it precedes.
+    - `events(message, source)`: return its prompts and responses, each with the number of the part that it precedes.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Format:
     message: type[Struct]
     recognises: Callable[[Any, bool], bool]
     returns: Callable[[Any, Source], Iterable[ToolReturn]]
-    said: Callable[[Any, Source], Iterable[tuple[int, Prompt | Response]]]
+    events: Callable[[Any, Source], Iterable[tuple[int, Prompt | Response]]]
 
 
 def objects(value: Any, kind: type[Struct]) -> list[Any]:
@@ -57,6 +57,6 @@ def objects(value: Any, kind: type[Struct]) -> list[Any]:
     return [value] if type(value) is kind else []
 
 
-def called(tool: Any, arguments: Raw | UnsetType, call_id: Any, source: Source) -> Call:
+def tool_call(tool: Any, arguments: Raw | UnsetType, call_id: Any, source: Source) -> Call:
     """Return a tool call with decoded arguments."""
     return Call(str(tool or ""), source.value(arguments), str(call_id or ""))

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Format, Scalar, ToolReturn, called
+from reducer.histories.format import Format, Scalar, ToolReturn, tool_call
 from reducer.histories.source import Source
 from reducer.references import Prompt, Response, searched
 
@@ -57,7 +57,7 @@ def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
             )
 
 
-def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
+def _events(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
     listed: Any = message.parts
     parts = [(number, part) for number, part in enumerate(listed) if type(part) is Part]
     if message.kind == "response":
@@ -67,7 +67,7 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
             0,
             Response(
                 tuple(text for text in texts if isinstance(text, str)),
-                tuple(called(call.tool_name, call.args, call.tool_call_id, source) for call in calls),
+                tuple(tool_call(call.tool_name, call.args, call.tool_call_id, source) for call in calls),
             ),
         )
         return
@@ -85,5 +85,5 @@ FORMAT = Format(
     message=Message,
     recognises=_recognises,
     returns=_returns,
-    said=_said,
+    events=_events,
 )

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Format, Scalar, ToolReturn, called, objects
+from reducer.histories.format import Format, Scalar, ToolReturn, objects, tool_call
 from reducer.histories.source import Source
 from reducer.references import Call, Prompt, Response
 
@@ -108,7 +108,10 @@ def _has_results(part: Part) -> bool:
 
 
 def _returns_of(part: Part, number: int) -> list[ToolReturn]:
-    """Return the tool returns of an activity. Its technical details are copies of its results."""
+    """Return the tool returns of an activity. Its technical details are copies of its results.
+
+    They belong to the result at the same position or, if that is of another tool, to the next result of their tool.
+    """
 
     def new(tool: Any, call_id: Any) -> ToolReturn:
         return ToolReturn(number, tool, call_id, [], untouched=why_untouched(tool), timestamp=part.timestamp)
@@ -117,18 +120,17 @@ def _returns_of(part: Part, number: int) -> list[ToolReturn]:
     for result in objects(part.results, Result):
         returns.append(new(result.name, result.call_id))
         _add(returns[-1], [result.content], "" if result.is_error in (None, False) else _ERROR)
-    unpaired = dict(enumerate(returns))
+    unpaired, others = dict(enumerate(returns)), []
     tools = objects(part.tools, Tool)
     for position, details in enumerate(objects(part.technical_details, Details)):
-        tool, index = details.function_name, position
-        if index not in unpaired or tool not in (None, unpaired[index].tool):
-            index = next((at for at, one in unpaired.items() if one.tool == tool), -1)
-        one = unpaired.pop(index, None)
-        if one is None:
+        tool = details.function_name
+        if position in unpaired and tool in (None, unpaired[position].tool):
+            one = unpaired.pop(position)
+        else:
             one = new(tool, tools[position].id if position < len(tools) else None)
-            returns.append(one)
+            others.append(one)
         _add(one, [details.raw_result], "" if details.status in (None, "success") else _ERROR)
-    return returns
+    return [*returns, *_join(others, [*unpaired.values()], lambda one: one.tool if type(one.tool) is str else None)]
 
 
 def _add(one: ToolReturn, copies: Iterable[Raw | UnsetType], untouched: str) -> None:
@@ -139,13 +141,13 @@ def _add(one: ToolReturn, copies: Iterable[Raw | UnsetType], untouched: str) -> 
 def _join(copies: list[ToolReturn], returns: list[ToolReturn], key: Callable[[ToolReturn], Any]) -> list[ToolReturn]:
     """Add each copy to the next return with the same key, and return the copies that have none."""
     by_key: dict[Any, list[ToolReturn]] = {}
-    for one in returns if copies else ():
+    for one in reversed(returns) if copies else ():
         by_key.setdefault(key(one), []).append(one)
     by_key.pop(None, None)
     unpaired = []
     for copy in copies:
         if matching := by_key.get(key(copy)):
-            _add(matching.pop(0), copy.contents, copy.untouched)
+            _add(matching.pop(), copy.contents, copy.untouched)
         else:
             unpaired.append(copy)
     return unpaired
@@ -162,7 +164,7 @@ def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
     return one.tool, bytes(one.contents[0])
 
 
-def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
+def _events(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
     written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
     text = str(source.value(next(written, UNSET)) or "")
     if message.role != "assistant":
@@ -178,7 +180,7 @@ def _said(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Resp
     for index, (number, part) in enumerate([*parts, *older]):
         if isinstance(part.text, str) and index < len(parts):
             texts.append(part.text)
-        tools = [called(tool.name, tool.arguments, tool.id, source) for tool in objects(part.tools, Tool)]
+        tools = [tool_call(tool.name, tool.arguments, tool.id, source) for tool in objects(part.tools, Tool)]
         calls += [call for call in tools if call.id not in call_ids]
         call_ids.update(call.id for call in tools if call.id)
         if _has_results(part) and (texts or calls):
@@ -195,5 +197,5 @@ FORMAT = Format(
     message=Message,
     recognises=_recognises,
     returns=_returns,
-    said=_said,
+    events=_events,
 )

@@ -126,7 +126,7 @@ def _between(text: str, at: int) -> int:
 
 
 def _readable(data: bytes) -> bytes:
-    """Return JSON of the same length without deep nesting, lone surrogates and byte order marks.
+    """Return JSON of the same length without deep nesting, lone surrogates or a byte order mark.
 
     Raises `HistoryError` if the data is not JSON.
     """

@@ -156,7 +156,7 @@ def events(data: bytes, input_format: InputFormat = "auto") -> list[Placed]:
 
     def read(source: Source) -> list[Placed]:
         messages = _find_messages(source, input_format)
-        found = _said(source, messages)
+        found = _find_events(source, messages)
         for key, one, spans in _find_returns(source, messages):
             content = decode(data[slice(*spans[0])])[0] if spans else None
             found.append(Placed(Returned(content, _text(one.call_id)), key))
@@ -170,8 +170,8 @@ def later_mentions(data: bytes, input_format: InputFormat = "auto") -> FindMenti
 
     @cache
     def mentions() -> Mentions:
-        said = _read(data, lambda source: _said(source, _find_messages(source, input_format)))
-        return Mentions([(one.key, one.event) for one in said if isinstance(one.event, Response)])
+        found = _read(data, lambda source: _find_events(source, _find_messages(source, input_format)))
+        return Mentions([(one.key, one.event) for one in found if isinstance(one.event, Response)])
 
     return lambda key, content: lambda: mentions().after(key, content)
 
@@ -267,11 +267,11 @@ def _find_returns(
     return located
 
 
-def _said(source: Source, messages: list[_Message]) -> list[Placed]:
+def _find_events(source: Source, messages: list[_Message]) -> list[Placed]:
     return [
         Placed(event, Key(number, part, -1))
         for number, (form, message) in enumerate(messages)
-        for part, event in form.said(message, source)
+        for part, event in form.events(message, source)
     ]
 
 

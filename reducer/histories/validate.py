@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from importlib.resources import files
-from itertools import groupby
+from itertools import groupby, islice
 from operator import getitem
 from typing import Any, Literal, NamedTuple
 
@@ -28,6 +28,8 @@ from reducer.paths.written import path_text
 Severity = Literal["error", "warning"]
 
 _MAX_ERRORS = 10_000
+_MAX_SEARCHED = 100
+"""Calls without a return that are searched for the one that a return answers. Calls can have forged ids."""
 _ERROR_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}:,]|[^] \t\n\r"[{}:,]+', re.DOTALL)
@@ -271,8 +273,10 @@ def _check_answer(path: Path, part: dict[str, Any], waiting: _Calls, answered: d
         return
     if calls := waiting.get(id):
         # Calls with the same id are matched by tool name, otherwise by order.
-        call = next((call for call in calls if call[1] == tool), calls[0])
+        call = next((call for call in islice(calls, _MAX_SEARCHED) if call[1] == tool), calls[0])
         calls.remove(call)
+        if not calls:
+            del waiting[id]
         answered[id], called = call
         if called != tool and type(called) is type(tool) is str:
             words = f"answers {path_text(answered[id])}, a call of {_tool(called)}, with the tool name {_tool(tool)}"
@@ -280,7 +284,8 @@ def _check_answer(path: Path, part: dict[str, Any], waiting: _Calls, answered: d
     elif id in answered:
         yield Finding("V033", here, f"the call {path_text(answered[id])} already has a return")
     else:
-        same = next((other for other, calls in waiting.items() for _, called in calls if called == tool), None)
+        others = islice(waiting.items(), _MAX_SEARCHED)
+        same = next((other for other, calls in others if calls[0][1] == tool), None)
         hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
         yield Finding("V032", here, f"no call of the previous response has the id {short(id)}{hint}")
 

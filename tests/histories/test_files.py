@@ -133,6 +133,7 @@ def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
         (b"{}\r\n{}\r\n", True),
         (b"\xef\xbb\xbf\n \n[]\nwrong", True),
         (b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{", True),
+        (b"\n" * 400_000 + b"{}\n{}\n", False),
     ],
 )
 def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -169,6 +170,13 @@ def test_technical_details_pair_by_position_then_by_name(results: str, details: 
     raw = [{"function_name": name, "raw_result": f"{name}{number}"} for number, name in enumerate(details)]
     texts = [{"name": name, "content": f"text {name}", "call_id": name} for name in results]
     assert contents(history(texts, raw)) == expected
+
+
+def test_many_details_of_another_tool_take_little_time() -> None:
+    details = [{"function_name": "other", "raw_result": "text"}] * 40_000
+    start = process_time()
+    assert len(contents(history([{"name": "t", "content": "text"}] * 40_000, details))) == 80_000
+    assert process_time() - start < 15  # 40 s if every result is compared with every detail
 
 
 @pytest.mark.parametrize(

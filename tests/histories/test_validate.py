@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -144,6 +146,14 @@ HISTORIES = [
 @pytest.mark.parametrize(("history", "expected"), HISTORIES, ids=range(len(HISTORIES)))
 def test_calls_order_wrappers_and_session_histories(history: Any, expected: list[tuple[str, str, str]]) -> None:
     assert found(history) == expected
+
+
+def test_many_forged_ids_take_little_time() -> None:
+    many = range(10_000)
+    forged = history(response(*(call(f"a{n}") for n in many)), request(*(answer(f"b{n}", "u") for n in many)))
+    start = process_time()
+    assert Counter(code for code, *_ in found(forged)) == {"V031": 10_000, "V032": 10_000}
+    assert process_time() - start < 5  # 8 s if every return is compared with every call
 
 
 CANNOT = "PydanticAI cannot parse the JSON: "
