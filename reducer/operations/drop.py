@@ -84,7 +84,7 @@ def _drop_key(place: Place, chain: Sequence[str]) -> None:
     name, *rest = chain
     for found in place.objects():
         keys = named_keys(found, name)
-        if not rest:
+        if keys and not rest:
             found.keep_keys(frozenset(found.value.keys() - keys))
         for key in keys if rest else ():
             _drop_key(found.child(key), rest)

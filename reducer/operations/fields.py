@@ -60,10 +60,12 @@ class Amount(BaseModel):
         return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
 
 
-def _compiled(compile: Callable[[str], Any]) -> GetPydanticSchema:
+def _compiled(compile: Callable[[str], Any], or_true: bool = False) -> GetPydanticSchema:
     """Return a validator that compiles a text. Its error contains the position of a `PathError` in the text."""
 
     def validate(value: Any) -> Any:
+        if or_true and value is True:
+            return value
         if type(value) is not str:
             raise PydanticCustomError("E020", "expected a JMESPath expression")
         try:
@@ -73,10 +75,11 @@ def _compiled(compile: Callable[[str], Any]) -> GetPydanticSchema:
             context = {"message": error.message, "help": error.help, **at}
             raise PydanticCustomError(error.code, "{message}", context) from error
 
+    text: dict[str, Any] = {"type": "string", "minLength": 1}
     # pydantic never needs the schema of the compiled type itself.
     return GetPydanticSchema(
         lambda source, handler: core_schema.no_info_plain_validator_function(validate),
-        lambda schema, handler: {"type": "string", "minLength": 1},
+        lambda schema, handler: {"anyOf": [{"const": True}, text]} if or_true else text,
     )
 
 
@@ -100,9 +103,8 @@ Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, 
 
 
 class SortKey(NamedTuple):
-    """A key of `sort_by`: items with a high value come first, or with `-` in the text items with a low value."""
+    """A key of `sort_by`: items with a high value come first, or with `-` before it items with a low value."""
 
-    text: str
     expression: Expression
     is_reversed: bool
 
@@ -111,7 +113,7 @@ def compile_sort_key(text: str) -> SortKey:
     """Compile an expression, or `-` and an expression. Raises `PathError`."""
     is_reversed = text.startswith("-")
     try:
-        return SortKey(text, compile_expression(text[is_reversed:]), is_reversed)
+        return SortKey(compile_expression(text[is_reversed:]), is_reversed)
     except PathError as error:
         error.column += is_reversed
         raise
@@ -205,7 +207,7 @@ def _compile_mark(text: str) -> Expression:
     raise PathError("E020", "expected true, or a short expression without `,`, `;`, `:` and `]`", width=len(text))
 
 
-Mark = Literal[True] | Annotated[Expression, _compiled(_compile_mark)] | None
+Mark = Annotated[Expression | Literal[True], _compiled(_compile_mark, or_true=True)] | None
 """Whether a marker counts removed items, and the expression by whose values it counts them."""
 MARK = Field(None, description="A marker counts the removed items; with an expression, also by its value.")
 

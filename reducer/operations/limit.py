@@ -124,7 +124,7 @@ class Limit(Op):
 
     def _words(self, key: SortKey) -> tuple[str, str]:
         """Return the words for the first and the last items by a key."""
-        low, high = ("oldest", "newest") if _TIME.search(key.text) else ("lowest", "highest")
+        low, high = ("oldest", "newest") if _TIME.search(key.expression.text) else ("lowest", "highest")
         return (high, low) if self._descends(key) else (low, high)
 
     def _descends(self, key: SortKey) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import translate
+from functools import lru_cache
 from glob import escape
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -108,9 +109,14 @@ class Op(BaseModel):
 # --- keys
 
 
+@lru_cache(maxsize=1024)
+def _glob(name: str) -> Callable[[str], Any]:
+    return re.compile(translate("*".join(map(escape, name.split("*"))))).match
+
+
 def is_named(key: str, name: str) -> bool:
     """Return whether a name is the name of a key; `*` in it stands for any characters."""
-    return key == name or ("*" in name and fnmatchcase(key, "*".join(map(escape, name.split("*")))))
+    return key == name or ("*" in name and _glob(name)(key) is not None)
 
 
 def named_keys(found: Place, name: str) -> list[str]:
