@@ -159,8 +159,7 @@ def _compile_step(
     op: Op | None = validated(operations()[actions[0]], own, node, report, context=vocabulary)
     if keys is None or op is None:
         return None
-    default = KEY_TYPES if op.cuts_blindly else frozenset[str]()
-    preserves = default if general is None else general
+    preserves = (KEY_TYPES if op.cuts_blindly else frozenset[str]()) if general is None else general
     if keys.preserve is not None:
         preserves = vocabulary.expand(keys.preserve)
     location = Location(report.file, node.line, node.column)
@@ -182,9 +181,8 @@ def _report_actions(report: Report, node: Tree, actions: list[str]) -> None:
         path = f"path: {written(data['path'])}, " if "path" in data else ""
         steps = (f"- {{{path}{action}: {written(data[action])}}}" for action in actions)
         help = "\n  ".join(["write one step for each action:", *steps])
-        report.add(
-            locate(node, (actions[1],), key=True), "E014", f"this step already has the action `{actions[0]}`", help
-        )
+        second = locate(node, (actions[1],), key=True)
+        report.add(second, "E014", f"this step already has the action `{actions[0]}`", help)
         return
     # Do not report the keys that belong to a misspelt action.
     known = {*StepKeys.model_fields, *(key for op in operations().values() for key in op.model_fields)}

@@ -12,11 +12,11 @@ from typing import Any
 from reducer.operations import operations
 from reducer.rules.diagnostics import written
 
-_MAX_CHARS = 500
+_MAX_CHARS = 200
 """The maximum length of a text whose meaning is guessed."""
 _LITERAL = r"(?P<literal>'[^']*'|\"[^\"]*\"|`[^`]*`)"
 _ANY = {
-    "KEY": r"(?P<KEY>@|[\w.]*\w)",
+    "KEY": r"(?P<KEY>@|(?<![\w.])[\w.]*\w)",
     "TEXT": r"(?P<TEXT>[\w ./@:-]*)",
     "LIST": r"(?P<LIST>[^()\[\]]*)",
     "NAME": r"(?P<NAME>[A-Za-z_]\w*)",

@@ -19,6 +19,7 @@ _MAX_ABOVE = 50
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'")
 _LINE = re.compile(rf"(\s*(?:-\s+)*)(?:({_QUOTED.pattern}|[^\s#\"'].*?)\s*:(?:\s+|$))?(.*)")
 """The indentation with dashes, the key and the value with its comment."""
+_CUT = re.compile(r"^[\[{][^\]}#]*[\[{, ](#[^\s,\]}]*)[^#]*[\]}]$")
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -65,8 +66,7 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
     return (
         _value(line, at, in_flow)
         or _value(first_line, start, in_flow)
-        or (_comment(lines, at.line) if in_flow else None)
-        or _unclosed_above(lines, at.line)
+        or _above(lines, at.line, in_flow)
         or _bracket(lines, at, start, problem)
         or _missing_space(lines, (start.line, start.line - 1, at.line), problem)
         or _layout(lines, at, start, error)
@@ -150,33 +150,25 @@ def _value(line: str, at: Span, in_flow: bool) -> Fault | None:
     return unquoted(line, at) if _character(line, at) in tuple("@`%*&!") else None
 
 
-def _unclosed_above(lines: Sequence[str], row: int) -> Fault | None:
-    """Find an unclosed quote above a line: the next quote closes it, so the error appears far below."""
-    for above in range(row - 1, max(0, row - _MAX_ABOVE), -1):
+def _above(lines: Sequence[str], row: int, in_flow: bool) -> Fault | None:
+    """Find an unclosed quote, or a `#` that cuts brackets, at or above a line: the error appears far below."""
+    for above in range(row, max(0, row - _MAX_ABOVE), -1):
         parts = _parts(lines[above - 1])
-        if parts.value[:1] in ('"', "'") and not _QUOTED.match(parts.value):
+        if above < row and parts.value[:1] in ('"', "'") and not _QUOTED.match(parts.value):
             return _unclosed(lines[above - 1], Span(above, parts.column, 1))
+        if in_flow and (cut := _CUT.search(parts.value)):
+            better = parts.value[: cut.start(1)] + quoted(cut[1]) + parts.value[cut.end(1) :]
+            message = "this `#` starts a comment, so the bracket before it is not closed"
+            span = Span(above, parts.column + cut.start(1), len(cut[1]))
+            return Fault(span, "E044", message, f"write {shortened(f'{parts.key}: {better}')}")
     return None
 
 
 def _unclosed(line: str, at: Span) -> Fault:
-    parts, quote = _parts(line), _character(line, at)
-    value = f"{parts.key}: {parts.value}{quote}"
-    help = f"write {shortened(value)}" if parts.key and at.column == parts.column else ""
+    parts = _parts(line)
+    is_value = parts.key and at.column == parts.column
+    help = f"write {shortened(f'{parts.key}: {parts.value}{_character(line, at)}')}" if is_value else ""
     return Fault(at, "E034", "this quote is not closed", help)
-
-
-def _comment(lines: Sequence[str], row: int) -> Fault | None:
-    """Find a `#` in brackets above a line: it starts a comment, so the brackets are not closed."""
-    for above in range(row, max(0, row - _MAX_ABOVE), -1):
-        line = lines[above - 1]
-        found = re.search(r"[\[{][^\]}#]*[\[{, ](#[^\s,\]}]*)[^#]*[\]}]\s*$", line)
-        if found:
-            better = line[: found.start(1)] + quoted(found[1]) + line[found.end(1) :]
-            help = f"write {shortened(better.strip())}"
-            span = Span(above, found.start(1) + 1, len(found[1]))
-            return Fault(span, "E044", "this `#` starts a comment, so the bracket before it is not closed", help)
-    return None
 
 
 def _bracket(lines: Sequence[str], at: Span, start: Span, problem: str) -> Fault | None:
@@ -229,8 +221,7 @@ def _layout(lines: Sequence[str], at: Span, start: Span, error: MarkedYAMLError)
         return Fault(span, "E046", "a dash is missing before this list item", f"write {shortened(f'- {text}')}")
     if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
         above = next((_parts(other) for other in reversed(lines[: at.line - 1]) if _parts(other).key), None)
-        if above is None or text.startswith("-"):
-            return Fault(span, "E038", "this line is not aligned with the lines above it")
-        help = f"start it in column {above.key_column}, below `{shortened(above.key)}`"
+        is_below = above and not text.startswith("-")
+        help = f"start it in column {above.key_column}, below `{shortened(above.key)}`" if above and is_below else ""
         return Fault(span, "E038", "this line is not aligned with the lines above it", help)
     return None

@@ -16,7 +16,7 @@ from reducer.operations.dedupe import Repeats
 from reducer.operations.fields import Amount, Target
 from reducer.operations.op import Op
 from reducer.paths import Expression, Path
-from reducer.rules.diagnostics import Report, catalogue, quoted, written
+from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, catalogue, quoted, written
 from reducer.rules.habits import advice_elsewhere, advice_for_key, habits, variants
 from reducer.rules.model import Expect, Given, StepKeys, Test, When
 from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
@@ -66,7 +66,8 @@ def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any
         instance = model.model_validate(data, context=context)
     except ValidationError as error:
         seen: set[Place] = set()
-        errors = [(details, tuple(_keys(details["loc"]))) for details in error.errors(include_url=False)]
+        every = error.errors(include_url=False)[:MAX_DIAGNOSTICS]
+        errors = [(details, tuple(_keys(details["loc"]))) for details in every]
         incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
         for details, keys in errors:
             if details["type"] == "extra_forbidden":
@@ -100,24 +101,24 @@ def _meant(model: Any, data: Any, keys: Place, context: Any) -> str:
     for key in keys:
         if key in (value if type(value) is dict else range(len(value)) if type(value) is list else ()):
             place, value = (*place, key), value[key]
+    only = tuple(0 if type(key) is int else key for key in place)
     for variant in variants(place[-1], value) if place else ():
         try:
             model.model_validate(_with(data, place, variant), context=context)
         except ValidationError as error:
             wrong = (tuple(_keys(details["loc"])) for details in error.errors(include_url=False))
-            if any(keys[: len(place)] == place for keys in wrong):
+            if any(keys[: len(only)] == only for keys in wrong):
                 continue
         return f"write {place[-1]}: {written(variant)}" if type(place[-1]) is str else f"write {written(variant)}"
     return ""
 
 
 def _with(data: Any, place: Place, value: Any) -> Any:
-    """Return a copy of data with another value at a place."""
+    """Return a copy of data with another value at a place; lists on the way keep only the item that leads to it."""
     if not place:
         return value
-    copy: Any = data.copy()
-    copy[place[0]] = _with(data[place[0]], place[1:], value)
-    return copy
+    inner = _with(data[place[0]], place[1:], value)
+    return [inner] if type(data) is list else {**data, place[0]: inner}
 
 
 def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
