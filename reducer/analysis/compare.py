@@ -105,7 +105,8 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
     search = searcher({reference.value for reference in novel})
 
     def score(one: Contender) -> Score:
-        contents = [content if tool is None else _shortened(one, tool, content) for tool, content in answers]
+        pairs = [(old, old if tool is None else one.shorten(tool, old)) for tool, old in answers]
+        contents = [new if new is old or size(new) <= size(old) else old for old, new in pairs]
         values = [search(searched(content)) for content in contents]
         cleared = _cleared(happened, one.keep_last)
         characters = kept = 0
@@ -123,12 +124,6 @@ def compare(data: bytes, contenders: Sequence[Contender]) -> list[Score]:
 
 def _entities(content: Any) -> frozenset[tuple[str, str]]:
     return frozenset(entities(opened(content), scanner(frozenset(TYPES))))
-
-
-def _shortened(one: Contender, tool: str, content: Any) -> Any:
-    """Shorten a content, or return it unchanged if it would get longer."""
-    new = one.shorten(tool, content)
-    return new if new is content or size(new) <= size(content) else content
 
 
 def _cleared(happened: Sequence[Event], keep_last: int | None) -> list[float]:

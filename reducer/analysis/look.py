@@ -41,10 +41,7 @@ _MAX_CHARACTERS = 500
 
 
 class Look(NamedTuple):
-    """What rules did to a history, or to the histories on some lines.
-
-    `details` contains the reports of returns with the number of their line, which is 0 for a whole history.
-    """
+    """What rules did to a history, or to some lines; `details` has the reports by line, which is 0 for a history."""
 
     tally: Tally
     lines: LineSum

@@ -121,19 +121,21 @@ def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_for
     returns = [reduced.get(place.key) for place in placed if isinstance(place.event, Returned)]
     novel = [reference for reference in references(happened) if reference.novel]
     lost = _lost_references(history, placed, novel, returns)
-    recalls, gone = _entities(history, returns)
     again = list(_repeats(history, placed, returns))
-    return Measures(
+    measures = Measures(
         references=len(novel),
         kept=len(novel) - len(lost),
         lost_references=tuple(lost[:MAX_LISTED]),
-        entities=recalls,
-        lost_entities=tuple(gone[:MAX_LISTED]),
         recorded=cost(happened, [entry and entry.found.content for entry in returns]),
         reduced=cost(happened, [entry and entry.outcome.content for entry in returns]),
         repeats=len(again),
         again=tuple(again[:MAX_LISTED]),
     )
+    for entry in filter(None, returns):
+        recalls, gone = lost_entities(entry.found.tool, entry.found.content, entry.outcome)
+        listed = tuple(one._replace(history=history, found=entry.found.name) for one in gone)
+        measures = added(measures, Measures(entities=recalls, lost_entities=listed))
+    return measures
 
 
 def added(one: Any, other: Any) -> Any:
@@ -210,17 +212,6 @@ def _place(value: Any, search: Callable[[str], set[str]]) -> tuple[str | int, ..
         if search(searched(inner)):
             return (key, *_place(inner, search))
     return ()
-
-
-def _entities(history: str, returns: Iterable[Reduced | None]) -> tuple[dict[str, Recall], list[LostEntity]]:
-    """Count the entities of reduced returns and the lost ones by type, and list the lost ones."""
-    total: dict[str, Recall] = {}
-    lost: list[LostEntity] = []
-    for entry in filter(None, returns):
-        recalls, gone = lost_entities(entry.found.tool, entry.found.content, entry.outcome)
-        total = added(total, recalls)
-        lost += (one._replace(history=history, found=entry.found.name) for one in gone)
-    return total, lost
 
 
 def lost_entities(tool: str, content: Any, outcome: Outcome) -> tuple[dict[str, Recall], list[LostEntity]]:

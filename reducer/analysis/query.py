@@ -127,7 +127,8 @@ def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozens
     it is missing only if a very similar key is present.
     """
     chains = [(chain, False) for chain in step.op.names()]
-    chains += [((*lists, *chain), True) for lists, chain in step.op.reads() if chain and "*" not in (*lists, *chain)]
+    chains += [((*lists, *chain), True) for lists, chain in step.op.reads() if chain]
+    chains = [(chain, is_read) for chain, is_read in chains if not any("*" in name for name in chain)]
     values = step.path.find(before)[:_MAX_VALUES] if chains else []
     absent: dict[Missing, None] = {}
     seen: set[str] = set()

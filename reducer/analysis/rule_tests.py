@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from os.path import realpath
@@ -31,10 +32,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A reason why an inline test fails.
+    """A reason why an inline test fails, at a `place` of the rule file.
 
-    `place` is the path to the expectation in the rule file. `what` is the expectation, such as `max_chars`, or `law 5`,
-    or `given` if the test cannot run.
+    `what` is the expectation, such as `max_chars`, or `law 5`, or `given` if the test cannot run.
     """
 
     message: str
@@ -87,10 +87,7 @@ class Coverage:
 
 
 def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] = lambda line: True) -> Iterator[tuple[Rule, int]]:
-    """Yield the chosen inline tests as pairs of a rule and a number.
-
-    `chosen` takes a line with the file, the tools and the name of a test.
-    """
+    """Yield rules with the numbers of their tests for which `chosen` accepts a line with file, tools and test name."""
     for rule in ruleset.rules:
         for number, test in enumerate(rule.tests):
             if chosen(" ".join((Path(rule.file).name, *rule.tools, test.name))):
@@ -98,10 +95,7 @@ def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] = lambda line: 
 
 
 def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None = None) -> TestResult:
-    """Run an inline test of a rule in `ruleset`, and check the laws on its content.
-
-    `update` collects the snapshots to write. No rule, test or sample makes this function raise.
-    """
+    """Run an inline test of a rule, and check the laws on its content. `update` collects snapshots. Never raises."""
     test, ruleset = rule.tests[number], alone(rule, ruleset)
     place: Place = ("tests", number)
     try:
@@ -171,10 +165,7 @@ class _Case(NamedTuple):
 
 
 def unmet(expect: Expect, content: Any, outcome: Outcome, update: Snapshots | None = None) -> Iterator[Failure]:
-    """Yield the expectations that a result does not meet, with places below `expect`.
-
-    `update` collects the snapshots to write.
-    """
+    """Yield the expectations that a result does not meet. `update` collects the snapshots to write."""
     case = _Case(content, outcome, given=opened(content), result=opened(outcome.content), update=update)
     for name, check in _CHECKS.items():
         wanted = getattr(expect, name)
@@ -267,10 +258,9 @@ def _why_null(expression: Expression, case: _Case) -> str:
     """Explain why an expression is null: a step removed the value, or its path finds nothing."""
     if expression.evaluate(case.given) is not None:
         return _removed_by(lambda value: expression.evaluate(value) is not None, case)
-    try:
+    with suppress(PathError, Unreducible):
         return explain(expression.text, case.result).message
-    except (PathError, Unreducible):
-        return ""
+    return ""
 
 
 def _preserves(types: tuple[str, ...], case: _Case) -> Iterator[Failure]:
@@ -307,23 +297,17 @@ def _snapshot(name: str, case: _Case) -> Iterator[Failure]:
     else:
         written = f"{json.dumps(result, ensure_ascii=False, indent=2)}\n" if is_json else result
         text = written.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
-        failure = _compared(file, result, excerpt(case.outcome.content))
+        help, failure = "`--update` writes the current result: look at it before you keep it", None
+        try:
+            if dump(known := read_sample(file)) != dump(result):
+                failure = _differs(f"the result differs from {file}", known, result, help)
+        except SampleError as error:
+            failure = Failure(str(error), f"a snapshot in {file}", excerpt(case.outcome.content), help)
         if update is not None and (failure or real in update):
             other = Failure(f"another test has a different result for {file}", "a separate file", str(file))
             failure = other if update.setdefault(real, text) != text else None
         if failure is not None:
             yield failure
-
-
-def _compared(file: Path, result: Any, shown: str) -> Failure | None:
-    """Return how a result differs from its snapshot, or None if they are equal."""
-    help = "`--update` writes the current result: look at it before you keep it"
-    try:
-        known = read_sample(file)
-    except SampleError as error:
-        return Failure(str(error), f"a snapshot in {file}", shown, help)
-    same = dump(known) == dump(result)
-    return None if same else _differs(f"the result differs from {file}", known, result, help)
 
 
 def _has(value: Any, part: str) -> bool:

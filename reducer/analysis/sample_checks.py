@@ -80,7 +80,11 @@ def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -
             report.add(locate(tree, place), "W050", f"cannot read {name}: {error}")
     if (found := counterexample(rule, (content for _, content in contents))) is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
-    runs = [run for name, content in contents if (run := _run(rule, ruleset, name, content)).did.steps]
+    every = [_run(rule, ruleset, name, content) for name, content in contents]
+    if every and all(run.did.status == "gated" for run in every):
+        message = "the rule never runs, because its `when` holds for no sample"
+        report.add(locate(tree, ("when",), key=True), "W063", message, "add a test with a return for which it holds")
+    runs = [run for run in every if run.did.steps]
     for step in rule.steps if runs else ():
         node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
@@ -89,8 +93,8 @@ def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -
     for run in runs:
         if run.did.over:
             report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {run.did.after:,} characters")
-    warned = {warning.location for warning in ruleset.warnings}
-    return [problem for problem in report.in_order() if problem.location not in warned]
+    warned = {(warning.location.file, warning.location.line) for warning in ruleset.warnings}
+    return [one for one in report.in_order() if (one.location.file, one.location.line) not in warned]
 
 
 def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
@@ -180,7 +184,7 @@ def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     for expression, shape, before in conditions:
         at = partial(_values, runs, shape)
         tree, values = parse_expression(expression.text)[0], at(len(before))
-        words = _words(tree)
+        words = {other["value"] for _, _, other in _pairs(tree) if other["type"] == "field"}
         found = [one for chain in expression.reads for one in _absent(chain, at, before, words=words)]
         found = found or [*_mismatches(tree, values)]
         yield from found or (_constant(expression, tree, values) if shape else ())
@@ -223,40 +227,36 @@ def _absent(
         yield _Finding("W061", f"no sample has the key `{text}`", help, text)
 
 
-def _comparisons(tree: Node) -> Iterator[Node]:
-    """Yield the comparisons and function calls that a condition combines."""
-    if tree["type"] in _LOGICAL:
-        for child in tree["children"]:
-            yield from _comparisons(child)
-    elif tree["type"] in _DECIDING and len(tree["children"]) == 2:
-        yield tree
+def _pairs(tree: Node) -> Iterator[tuple[str, Node, Node]]:
+    """Yield each key that a condition compares or searches, with the type of the node and the other side."""
+    kind, children = tree["type"], tree["children"]
+    if kind in _LOGICAL:
+        for child in children:
+            yield from _pairs(child)
+    elif kind in _DECIDING and len(children) == 2:
+        one, other = children
+        if one["type"] in _KEYS:
+            yield kind, one, other
+        elif kind == "comparator" and other["type"] in _KEYS:
+            yield kind, other, one
 
 
-def _words(tree: Node) -> set[str]:
-    """Return the keys to which a condition compares other keys, such as `high` in `risk == high`."""
-    pairs = (node["children"] for node in _comparisons(tree))
-    return {second["value"] for first, second in pairs if first["type"] in _KEYS and second["type"] == "field"}
+def _compared(tree: Node, items: Sequence[Any]) -> Iterator[tuple[str, list[Any], Any]]:
+    """Yield each key that a condition compares with a literal, its values, and the literal."""
+    for kind, key, other in _pairs(tree):
+        if kind == "comparator" and other["type"] == "literal" and other["value"] is not None:
+            expression = expression_of("", key, ())
+            values = [value for item in items if (value := expression.evaluate(item)) is not None]
+            yield ".".join(expression.reads[0]), values, other["value"]
 
 
 def _mismatches(tree: Node, items: Sequence[Any]) -> Iterator[_Finding]:
     """Yield the comparisons of a key with a literal whose type no value of the key has."""
     for name, values, literal in _compared(tree, items):
-        kinds, own = {_KINDS[type(value)] for value in values}, _KINDS[type(literal)]
-        if len(kinds) == 1 and own not in kinds:
-            (kind,) = kinds
-            message = f"`{name}` is a {kind} in all samples, and {_literal(literal)} is a {own}"
+        kind, *others = dict.fromkeys(_KINDS[type(value)] for value in values) or [""]
+        if kind and not others and kind != _KINDS[type(literal)]:
+            message = f"`{name}` is a {kind} in all samples, and {_literal(literal)} is a {_KINDS[type(literal)]}"
             yield _Finding("W067", message, _converted(name, literal, kind), name)
-
-
-def _compared(tree: Node, items: Sequence[Any]) -> Iterator[tuple[str, list[Any], Any]]:
-    """Yield each key that a condition compares with a literal, its values, and the literal."""
-    for node in _comparisons(tree):
-        key, literal = sorted(node["children"], key=lambda child: child["type"] not in _KEYS)
-        if key["type"] in _KEYS and literal["type"] == "literal" and literal["value"] is not None:
-            expression = expression_of("", key, ())
-            if node["type"] == "comparator":
-                values = [value for item in items if (value := expression.evaluate(item)) is not None]
-                yield ".".join(expression.reads[0]), values, literal["value"]
 
 
 def _literal(value: Any) -> str:

@@ -59,12 +59,12 @@ def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, Place, Calla
     Samples are what the tests start from, and the files `samples/TOOL*.json` beside the rule file for which no other
     tool of the ruleset has a longer name. Reading raises `SampleError`.
     """
-    tools = {name.rstrip("*"): other for other in ruleset.rules for name in other.tools}
+    names = [(name, other) for other in ruleset.rules for name in other.tools]
+    names.sort(key=lambda pair: "*" not in pair[0])  # an exact name replaces a glob
+    tools = {name.rstrip("*"): other for name, other in names}
     for number, test in enumerate(rule.tests):
         yield f"the test `{test.name}`", ("tests", number, "given"), partial(sample, rule, test)
-    named = {
-        str(file_of(rule, name)) for test in rule.tests for name in (test.given.file, test.expect.snapshot) if name
-    }
+    named = {name for test in rule.tests for name in (test.given.file, test.given.history, test.expect.snapshot)}
     for file in sorted(file_of(rule, "samples").glob("*.json")):
         tool = max(filter(file.name.startswith, tools), key=len, default=None)
         if tool is not None and tools[tool] is rule and f"samples/{file.name}" not in named:

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -24,6 +25,7 @@ VERBS: Mapping[str, str] = {
     "init": "draft rules for tools that have none, each with a sample and a test",
     "query": "show what a path selects in samples and histories",
     "check": "find mistakes in rule files",
+    "try": "show what a rule does to answers of its tool",
     "test": "run the tests in rule files",
     "explain": "explain rules, the reduction of one tool return, or a diagnostic code",
     "schema": "print the JSON Schema of rule files, for editors",
@@ -59,13 +61,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             code = 0  # the reader closed the output
         else:
-            say(f"error: {error.filename or 'cannot write'}: {reason(error)}")
+            say(f"error: {error.filename or 'cannot write'}: {reason(error)}{_nearest(error)}")
         if error.filename is None:
             with suppress(OSError, ValueError):  # flushing the buffer at exit must not raise again
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:
         gc.set_threshold(*thresholds)
     return code
+
+
+def _nearest(error: OSError) -> str:
+    """Suggest a verb, or a file in the same folder, for a name that does not exist."""
+    if isinstance(error, FileNotFoundError) and isinstance(error.filename, str):
+        with suppress(OSError):
+            folder = os.path.dirname(error.filename)
+            files = [os.path.join(folder, name) for name in os.listdir(folder or ".")]
+            for near in get_close_matches(error.filename, [*VERBS, *files], 1):
+                return f"; did you mean {'the verb ' if near in VERBS else ''}`{near}`?"
+    return ""
 
 
 def _prepare_streams() -> None:

@@ -28,11 +28,10 @@ _TIMEOUT = 10.0
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
-    reader = parser("archive", __doc__)
+    reader = parser("archive", __doc__, formats=("table", "json"))
     add = reader.add_argument
     add("action", choices=("stats", "prune"), help="what to do")
     add("file", type=Path, metavar="FILE", help="the archive")
-    add("--format", choices=("table", "json"), default="table", help="stats: output format (default: table)")
     older = "prune: delete originals that were last stored longer ago"
     add("--older-than", type=explained(parse_age), metavar="AGE", help=older)
     largest = "prune: delete the oldest originals until the file is at most this large"
@@ -67,7 +66,8 @@ def _prune(path: Path, limits: Limits) -> None:
 def _print_statistics(path: Path, contents: dict[str, Any]) -> None:
     tools = ((one["tool"], one["returns"], *one["bytes"].values()) for one in contents["tools"])
     rows = [[tool, *(f"{count:,}" for count in numbers)] for tool, *numbers in tools]
-    console().print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows))
+    screen = console()
+    screen.print(make_table(("Tool", "Returns", "Bytes, original", "reduced"), rows, screen=screen))
     counts = f"{counted(contents['returns'], 'return')}, {counted(contents['originals'], 'original')}"
     print(visible(f"{path}: {counts}"))
     print("{originals:,} bytes of originals, {stored:,} compressed; file size {file:,}".format(**contents["bytes"]))

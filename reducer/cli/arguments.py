@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,25 @@ if TYPE_CHECKING:
     from reducer.analysis.prices import Prices
 
 
-def parser(verb: str, help: str | None) -> argparse.ArgumentParser:
-    """Return the parser of a verb. `help` is the docstring of its module; options are printed before the examples."""
+def parser(
+    verb: str, help: str | None, shared: Sequence[str] = (), formats: Sequence[str] = ()
+) -> argparse.ArgumentParser:
+    """Return the parser of a verb with `shared` arguments and `--format`, whose default is the first of `formats`.
+
+    `help` is the docstring of the verb's module; arguments are printed before its examples.
+    """
     description, title, examples = (help or "").partition("examples:\n")
     layout = partial(argparse.RawDescriptionHelpFormatter, max_help_position=28)
     name, epilog = f"reducer {verb}".strip(), title + examples
-    return argparse.ArgumentParser(
+    reader = argparse.ArgumentParser(
         name, description=description, epilog=epilog, formatter_class=layout, allow_abbrev=False
     )
+    for argument in shared:
+        reader.add_argument(argument, **_SHARED[argument])
+    if formats:
+        default = f"output format (default: {formats[0]})"
+        reader.add_argument("--format", choices=formats, default=formats[0], help=default)
+    return reader
 
 
 def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
@@ -36,27 +47,6 @@ def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse
     return options
 
 
-def add_input_format(reader: argparse.ArgumentParser) -> None:
-    """Add `--input-format`."""
-    reader.add_argument(
-        "--input-format",
-        choices=("auto", "model-messages", "session"),
-        default="auto",
-        help="read PydanticAI messages, session histories, or whichever the file contains (default: auto)",
-    )
-
-
-def add_cache_prices(reader: argparse.ArgumentParser) -> None:
-    """Add `--cache-prices`."""
-    reader.add_argument(
-        "--cache-prices",
-        type=_prices,
-        default="0.1,1.25,1",
-        metavar="READ,WRITE,PLAIN",
-        help="price of input tokens read from the prompt cache, written to it, and uncached (default: %(default)s)",
-    )
-
-
 def _prices(text: str) -> Prices:
     from reducer.analysis.prices import Prices
 
@@ -67,6 +57,27 @@ def _prices(text: str) -> Prices:
     if not all(0 <= price < float("inf") for price in (read, write, plain)):
         raise ArgumentTypeError(f"expected three numbers such as 0.1,1.25,1 (read, write, uncached), not {text}")
     return Prices(read, write, plain)
+
+
+_SHARED: Mapping[str, Mapping[str, Any]] = {
+    "histories": {"nargs": "*", "metavar": "HISTORY", "help": "stored histories, folders, or - for standard input"},
+    "--rules": {"action": "append", "default": [], "metavar": "DIR|FILE", "help": "rule files or folders; repeatable"},
+    "--tool": {"metavar": "GLOB", "help": "only returns of the tools that match; or the tool of a single answer"},
+    "--call": {"metavar": "ID", "help": "only the return with this call id; ID#2 is the second return with it"},
+    "--watch": {"action": "store_true", "help": "run again when a file changes, and show the differences"},
+    "--input-format": {
+        "choices": ("auto", "model-messages", "session"),
+        "default": "auto",
+        "help": "read PydanticAI messages, session histories, or whichever the file contains (default: auto)",
+    },
+    "--cache-prices": {
+        "type": _prices,
+        "default": "0.1,1.25,1",
+        "metavar": "READ,WRITE,PLAIN",
+        "help": "price of input tokens read from the prompt cache, written to it, and uncached (default: %(default)s)",
+    },
+}
+"""Arguments that several verbs have."""
 
 
 def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -21,7 +21,7 @@ from typing import Any
 from reducer.analysis.compare import AS_RECORDED, Contender, Score, baseline, compare, of_rules
 from reducer.analysis.measures import added
 from reducer.analysis.prices import Prices
-from reducer.cli.arguments import add_cache_prices, explained, parse, parser
+from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.files import read_histories
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import console, counted, make_table, print_json
@@ -30,8 +30,8 @@ from reducer.cli.views.report import share
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5")
 _COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "": lambda row: row["name"],
-    "Characters\nbefore": lambda row: f"{row['characters']['before']:,}",
-    "after": lambda row: f"{row['characters']['after']:,}",
+    "before": lambda row: f"{row['characters']['before']:,}",
+    "Characters\nafter": lambda row: f"{row['characters']['after']:,}",
     "Saved": lambda row: f"{row['characters']['saved']:.1%}",
     "References\nkept": lambda row: share(row["references"]["kept"], row["references"]["novel"]),
     "Entities\nkept": lambda row: share(row["entities"]["kept"], row["entities"]["all"]),
@@ -42,13 +42,10 @@ _COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("compare", __doc__)
+    reader = parser("compare", __doc__, ("histories", "--cache-prices"), formats=("table", "json"))
     add = reader.add_argument
-    add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="a rule set; repeat it for each rule set")
     add("--baseline", action="append", type=explained(baseline), metavar="NAME:N", help="a baseline; can be repeated")
-    add_cache_prices(reader)
-    add("--format", choices=("table", "json"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
     chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
@@ -62,7 +59,8 @@ def main(arguments: Sequence[str]) -> int:
     else:
         screen = console()
         screen.print(f"Read     {counted(len(scored), 'history', 'histories')}\n")
-        screen.print(make_table(tuple(_COLUMNS), [[cell(row) for cell in _COLUMNS.values()] for row in table]))
+        rows = [[cell(row) for cell in _COLUMNS.values()] for row in table]
+        screen.print(make_table(tuple(_COLUMNS), rows, screen=screen, optional=(1, 7, 6, 2)))
     return 0
 
 

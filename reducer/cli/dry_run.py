@@ -1,45 +1,84 @@
-"""The implementation of `run`: reduce histories, print the report and compare it with the required values."""
+"""The implementation of `run`: reduce histories in order, in one or several processes, write them, and report."""
 
 from __future__ import annotations
 
+import gc
 import os
+import re
+import signal
 import sys
+import threading
 from argparse import Namespace
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import chain, groupby
+from multiprocessing import get_context, parent_process
+from operator import itemgetter
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, Any, NoReturn
 
-from reducer.analysis.report import Report, attention
-from reducer.cli.files import Selection, find_sources, progress, targets
-from reducer.cli.reduction import Run, reduce_sources
-from reducer.cli.rules import choose_rules, files_read, load
-from reducer.cli.screen import CommandError, console, say
+from reducer.analysis.explanation import Explanation
+from reducer.analysis.look import Look, LookOptions, look, look_at_lines
+from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
+from reducer.cli import files
+from reducer.cli.answers import as_history
+from reducer.cli.files import Advance, Chunk, Selection, Source
+from reducer.cli.rules import Chosen, choose_rules, files_read, load
+from reducer.cli.screen import CommandError, console, counted, say, say_skipped
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.json_report import print_report
 from reducer.cli.views.report import print_end, print_head, print_html, print_table, share
 from reducer.cli.watch import watch
+from reducer.engine import prepare
+from reducer.errors import HistoryError
+from reducer.rules import Ruleset
 
 _PRINT = {"table": print_table, "diff": print_end, "json": print_report, "html": print_html}
+_CHUNKS_AHEAD = 4
+"""Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB."""
+_Result = tuple[Look, Selection]
+"""The result of a chunk, with the compressed output, and the names that occur in the chunk."""
+_Call = tuple[Source, int, Callable[[], _Result]]
+"""A chunk to reduce: its source, the position after it, and the function that returns its result."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """The inputs and options of a run, and its results so far.
+
+    `targets` maps each source to its output (None is standard output), and is empty if there is no output. `show` takes
+    the title and the returns of each history and line, which are otherwise added to the report. `written` counts bytes,
+    `errors` the sources that cannot be read.
+    """
+
+    options: Namespace
+    rules: Chosen
+    sources: Sequence[Source]
+    targets: Mapping[Source, Path | None]
+    selection: Selection
+    report: Report
+    show: Callable[[str, Sequence[Explanation]], None] | None = None
+    written: int = 0
+    errors: int = 0
 
 
 def dry_run(options: Namespace) -> tuple[int, Report]:
-    """Reduce histories, write them to `--output`, and print the report. Return the exit code and the report.
-
-    Raises `CommandError`, `ArchiveError` and OSError.
-    """
+    """Reduce, write and report histories; return the exit code and the report. Raises `CommandError` and OSError."""
     run = _prepare(options)
     # With the reduced history on standard output, the report goes to standard error.
     stream = sys.stderr if options.output == "-" else sys.stdout
-    show = None
     if options.format == "diff":
         screen = console(stream)
         print_head(replace(run.report, histories=[source.name for source in run.sources]), screen)
-        show = partial(print_returns, whole=run.selection.is_everything, screen=screen)
+        run.show = partial(print_returns, whole=run.selection.is_everything, screen=screen)
     # A progress bar and a diff on the same terminal would overwrite each other.
-    with progress(() if show and stream.isatty() else run.sources) as advance:
-        reduce_sources(run, show, advance)
+    with files.progress(() if run.show and stream.isatty() else run.sources) as advance:
+        _reduce_sources(run, advance)
     report = run.report
     if not report.histories:
         if not run.errors:
@@ -56,16 +95,16 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     return 2 if run.errors else 1 if has_failed else 0, report
 
 
-def _prepare(options: Namespace) -> Run:
-    """Load the rules, and find the inputs and outputs. Raises `CommandError`, `ArchiveError` and OSError."""
+def _prepare(options: Namespace) -> _Run:
+    """Load the rules, and find the inputs and outputs. Raises `CommandError` and OSError."""
     output, archive = options.output, options.archive
     if output is not None and output.endswith(".html"):
         page = f"write the page with `--format html > {output}`"
         raise CommandError(f"--output {output}: writes the reduced history; {page}")
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
     ruleset = load(chosen)
-    sources = find_sources(options.histories)
-    files = targets(output, sources, chosen.files) if output is not None else {}
+    sources = files.find_sources(options.histories)
+    outputs = files.targets(output, sources, chosen.files) if output is not None else {}
     if archive is not None:
         if output is None:
             raise CommandError("--archive stores the originals of what --output writes; add --output")
@@ -76,7 +115,7 @@ def _prepare(options: Namespace) -> Run:
         Archive(archive).close()
     selection = Selection(options.tool, options.call)
     report = Report(chosen.name, ruleset, whole=selection.is_everything)
-    return Run(options, chosen, sources, files, selection=selection, report=report)
+    return _Run(options, chosen, sources, outputs, selection=selection, report=report)
 
 
 def watch_run(options: Namespace) -> NoReturn:
@@ -94,7 +133,7 @@ def watch_run(options: Namespace) -> NoReturn:
 
     def read() -> Iterator[Path]:
         yield from files_read(options.rules, use_local=bool(options.histories))
-        sources = find_sources(options.histories) if options.histories else ()
+        sources = files.find_sources(options.histories) if options.histories else ()
         yield from (source.path for source in sources if source.path is not None)
 
     watch(facts, read)
@@ -111,3 +150,188 @@ def _below(minimums: dict[str, float], result: Report) -> Iterator[str]:
         part, whole = shares[name]
         if whole and part / whole < minimum:
             yield f"{name}: {share(part, whole)} is below the required {minimum * 100:.4g}%"
+
+
+# --- all sources, in order
+
+
+def _reduce_sources(run: _Run, advance: Advance) -> None:
+    """Reduce all sources, and report those that cannot be read. Raises `CommandError` if writing fails."""
+    skipped: list[str] = []
+    gc.freeze()  # the collection of garbage after each chunk skips the rules
+    try:
+        with closing(_calls_ahead(run)) as calls:
+            for source, of_source in groupby(calls, key=itemgetter(0)):
+                try:
+                    with files.open_target(run.targets[source]) if run.targets else nullcontext() as file:
+                        _reduce_source(run, source, of_source, file=file, advance=advance)
+                except HistoryError as error:
+                    message = str(error)
+                    if source.folder and message.startswith(f"{source.name}: not a history"):
+                        skipped.append(message)
+                        continue
+                    run.errors += 1
+                    if re.match("not (a history|JSON): ", message.removeprefix(f"{source.name}: ")):
+                        message += f"; for one answer of a tool, add --tool NAME, or use `try RULE {source.name}`"
+                    say(f"error: {message}")
+                else:
+                    run.report.histories.append(source.name)
+    except BrokenProcessPool:
+        raise CommandError("a worker process ended unexpectedly; fewer --jobs need less memory") from None
+    gc.unfreeze()
+    say_skipped(skipped)
+
+
+def _reduce_source(
+    run: _Run, source: Source, calls: Iterable[_Call], *, file: IO[bytes] | None, advance: Advance
+) -> None:
+    """Add up the results of one source, and write its output. Raises `HistoryError` if the source cannot be read."""
+    lines = LineSum(source.name)
+    for _, position, call in calls:
+        result, selection = call()
+        advance(source, position)
+        for line, returns in result.details:
+            if run.show is None:
+                run.report.returns.extend(returns)
+            else:
+                whole = source.name if len(run.sources) > 1 else ""
+                run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
+        for line, why in result.lines.first_bad[: MAX_BAD - len(lines.first_bad)]:
+            say(f"{source.name}:{lines.lines + line}: {why}")
+        add_lines(lines, result.lines)
+        run.report.tally.merge(result.tally)
+        run.selection.add(selection)
+        run.written += file.write(result.output) if file is not None else 0
+    if lines.bad > MAX_BAD:
+        say(f"{source.name}: {lines.bad:,} bad lines in total")
+    if lines.lines:
+        run.report.lines.append(lines)
+    if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
+        raise run.selection.nothing_found()  # leaves no output
+
+
+def _calls_ahead(run: _Run) -> Generator[_Call]:
+    """Yield a call for every chunk in order; several processes start on later chunks ahead of time."""
+    jobs, waiting = run.options.jobs, deque[_Call]()
+    many = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start_worker) if jobs > 1 else nullcontext()
+    with many as pool:
+        try:
+            for call in _calls(run, pool):
+                waiting.append(call)
+                if pool is None or len(waiting) > _CHUNKS_AHEAD * jobs:
+                    yield waiting.popleft()
+            yield from waiting
+        finally:
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
+
+
+def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
+    for source in run.sources:
+        chunk_options: dict[str, Any] = {"name": source.name, "target": run.targets.get(source), "options": run.options}
+        try:
+            for chunk in _chunks(source, run.options):
+                # Detailed results contain rules, which cannot be sent to another process.
+                call: Callable[[], _Result] = partial(reduce_chunk, chunk, run.report.ruleset, **chunk_options)
+                if pool is not None and not _is_detailed(run.options, chunk):
+                    call = pool.submit(_reduce_in_worker, chunk, run.rules, chunk_options).result
+                yield source, chunk.position, call
+        except CommandError as error:
+            yield source, 0, partial(_refuse, str(error))
+
+
+def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
+    """Yield the chunks of a source. With `--tool`, a file without a history is an answer of this tool."""
+    chunks = files.read_chunks(source)
+    if options.tool is None or options.output is not None or source.folder:
+        return chunks
+    first = next(chunks)
+    if as_history(source.name, first.content, options.tool) is first.content:
+        return chain([first], chunks)
+    data = b"".join(chunk.content for chunk in chain([first], chunks))
+    return iter([Chunk("history", 0, as_history(source.name, data, options.tool), first.position)])
+
+
+def _refuse(message: str) -> NoReturn:
+    raise HistoryError(message)
+
+
+# --- one chunk, perhaps in a worker process
+
+
+def _start_worker() -> None:
+    """Prepare a worker process: ignore Ctrl-C, which the main process handles, and exit with the main process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _reduce_in_worker(chunk: Chunk, rules: Chosen, chunk_options: dict[str, Any]) -> _Result:
+    return reduce_chunk(chunk, _ruleset(rules), **chunk_options)
+
+
+@cache
+def _ruleset(rules: Chosen) -> Ruleset:
+    ruleset = load(rules)
+    prepare(ruleset)
+    gc.freeze()
+    return ruleset
+
+
+def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
+    """Tell whether to report what each step removed: in a diff, and in JSON for whole histories."""
+    return bool(options.format == "diff" or (options.format == "json" and chunk.kind == "history"))
+
+
+def reduce_chunk(chunk: Chunk, ruleset: Ruleset, *, name: str, target: Path | None, options: Namespace) -> _Result:
+    """Reduce a chunk of the source `name` for `target`. Raises `HistoryError`, `CommandError` and OSError."""
+    selection = Selection(options.tool, options.call)
+    look_options = LookOptions(
+        None if selection.is_everything else selection.matches,
+        _is_detailed(options, chunk),
+        writes=options.output is not None,
+        measured=options.measures,
+        references=options.references,
+        input_format=options.input_format,
+    )
+    if chunk.kind == "lines":
+        result = look_at_lines(ruleset, chunk.content, look_options)
+        # A few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
+        gc.collect()
+    elif chunk.kind == "history":
+        try:
+            result = look(ruleset, name, chunk.content, look_options)
+        except HistoryError as error:
+            raise HistoryError(f"{name}: {error}") from None
+    else:
+        is_new = int(chunk.kind == "long line")
+        result = Look(Tally(), LineSum("", lines=is_new, long=is_new), chunk.content if look_options.writes else b"")
+    if options.archive is not None and chunk.kind in ("history", "lines"):
+        _archive(options, chunk, result.output, ruleset)
+    return result._replace(output=files.compressed(result.output, target)), selection
+
+
+def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:
+    """Store the originals of returns that differ between a chunk and its output. Raises `CommandError` and OSError."""
+    from reducer.archive import Archive  # SQLite takes time to import
+    from reducer.archive.histories import entries_between
+
+    def version(tool: str) -> str:
+        rule = ruleset.rule_for(tool)
+        return rule.version if rule is not None else ""
+
+    texts = [text.split(b"\n") if chunk.kind == "lines" else [text] for text in (chunk.content, output)]
+    with Archive(str(options.archive)) as archive:
+        for old, new in zip(*texts, strict=True):
+            if old != new:
+                archive.add(list(entries_between(old, new, version, options.input_format)))
+        archive.flush()
+    if archive.failures:
+        originals = counted(archive.failures, "original")
+        raise CommandError(f"{options.archive}: could not store {originals}; the reduced histories are not written")

@@ -34,13 +34,12 @@ _Spot = tuple[Entity, str, str]
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("entities", __doc__)
+    reader = parser("entities", __doc__, formats=("table", "jsonl"))
     add = reader.add_argument
     add("files", nargs="+", metavar="FILE", help="text, JSON, or JSON lines; - for standard input")
     add("--type", action="append", default=[], metavar="TYPE", help="only this type or group; can be repeated")
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="also use the types that rules define")
     add("--refang", action="store_true", help="show refanged values in the table (JSON lines have both)")
-    add("--format", choices=("table", "jsonl"), default="table", help="output format (default: table)")
     options = parse(reader, arguments)
     vocabulary = load(choose_rules(options.rules), "read").vocabulary if options.rules else BUILT_IN
     for name in options.type:
@@ -83,18 +82,14 @@ def _values(text: str) -> list[tuple[str, Any]]:
     return [] if any(type(value) is str for _, value in values) else values
 
 
-def _texts(value: Any) -> Iterator[tuple[Sequence[Token], str]]:
-    """Yield every text in a JSON value with its path, each key before its value. Deep values need no recursion."""
-    waiting: list[tuple[tuple[Token, ...], Any]] = [((), value)]
-    while waiting:
-        place, item = waiting.pop()
-        if type(item) is str:
-            yield place, item
-        elif type(item) is list:
-            waiting.extend(((*place, index), inner) for index, inner in reversed(list(enumerate(item))))
-        elif type(item) is dict:
-            for key, inner in reversed(item.items()):
-                waiting += [((*place, key), inner), ((*place, key), key)]
+def _texts(value: Any, place: tuple[Token, ...] = ()) -> Iterator[tuple[Sequence[Token], str]]:
+    """Yield every text in a JSON value with its path, each key before its value."""
+    if type(value) is str:
+        yield place, value
+    for key, inner in value.items() if type(value) is dict else enumerate(value) if type(value) is list else ():
+        if type(key) is str:
+            yield (*place, key), key
+        yield from _texts(inner, (*place, key))
 
 
 def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
@@ -112,5 +107,8 @@ def _print_table(spots: Iterator[_Spot], refang: bool, is_named: bool) -> None:
     for key, (entity, file, position) in first.items():
         shown, place = entity.canonical if refang else entity.value, f"{file} {position}" if is_named else position
         rows.append((entity.type, shown, f"{counts[key]:,}", place))
-    console().print(make_table(("Type", "Entity", "Count", "First at"), rows, texts=(0, 1, 3)))
+    screen = console()
+    screen.print(
+        make_table(("Type", "Entity", "Count", "First at"), rows, screen=screen, texts=(1, 0, 3), optional=(3, 2))
+    )
     print(f"{counted(len(first), 'entity', 'entities')}, {counted(counts.total(), 'occurrence')}")

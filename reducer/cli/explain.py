@@ -5,6 +5,8 @@ examples:
   python -m reducer explain session.json --call call_7#2 --rules rules/
                                                    which rule applies to the return and why, what it does, and what
                                                    each of its steps removed
+  python -m reducer explain answer.json --tool search
+                                                   the same for one answer of a tool
   python -m reducer explain E010                   a problem in a rule file: its cause, a wrong and a right example
   python -m reducer explain V030                   a finding of `validate`
 
@@ -18,13 +20,15 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import indent
+from typing import TYPE_CHECKING
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import LookOptions, look
+from reducer.cli.answers import as_history
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Selection, find_sources
 from reducer.cli.rules import choose_rules, load
-from reducer.cli.screen import CommandError, console, counted, suggestion, visible
+from reducer.cli.screen import CommandError, console, counted, print_lines, suggestion, visible
 from reducer.cli.views.diff import print_returns
 from reducer.errors import HistoryError
 from reducer.histories.files import ENDINGS
@@ -33,25 +37,26 @@ from reducer.rules import Rule, Ruleset, descriptions
 from reducer.rules.choose import matches
 from reducer.rules.diagnostics import catalogue
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 _CODE_OR_NAME = re.compile(r"[A-Za-z]\d{1,4}|[A-Za-z-]+")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("explain", __doc__)
-    add = reader.add_argument
-    help = "rule files or folders, one stored history, or a code such as E010 or its name"
-    add("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
-    add("--call", metavar="ID", help="the return of the history with this call id; ID#2 is the second one with it")
-    add("--rules", action="append", default=[], metavar="DIR|FILE", help="the rules for the history")
+    reader = parser("explain", __doc__, ("--rules", "--tool", "--call"))
+    help = "rule files or folders, one stored history or answer, or a code such as E010 or its name"
+    reader.add_argument("what", nargs="+", metavar="RULES|HISTORY|CODE", help=help)
     options = parse(reader, arguments)
     what: list[str] = options.what
-    if options.call is not None:
+    selection = Selection(options.tool, options.call)
+    if not selection.is_everything:
         if len(what) > 1:
             raise CommandError("--call selects a return of one history; name one HISTORY")
-        _explain_call(what[0], options.call, options.rules)
+        _explain_returns(what[0], selection, load(choose_rules(options.rules), "explained"))
     elif options.rules:
-        raise CommandError("--rules needs a HISTORY and --call ID; to explain rules, use `explain RULES`")
+        raise CommandError("--rules needs a HISTORY and --call or --tool; to explain rules, use `explain RULES`")
     elif len(what) == 1 and _CODE_OR_NAME.fullmatch(what[0]) and not Path(what[0]).exists():
         _explain_code(what[0])
     else:
@@ -80,42 +85,41 @@ def _explain_code(given: str) -> None:
 def _explain_rules(given: Sequence[str]) -> None:
     for name in given:
         if name == "-" or name.lower().endswith(ENDINGS):
-            raise CommandError(f"{name}: to explain a return of a history, add --call ID")
+            raise CommandError(f"{name}: to explain a return, add --call ID, or --tool NAME for one answer")
+    screen = console()
     for number, rule in enumerate(load(choose_rules(given), "explained").rules):
         tools = ", ".join(f"`{name}`" for name in rule.tools)
-        print("\n" * bool(number) + visible(f"{rule.file}, for {tools}"))
-        if rule.description:
-            print(f"  {visible(rule.description)}")
-        _print_descriptions(rule)
+        print_lines([*[""] * bool(number), f"{rule.file}, for {tools}"], screen)
+        print_lines([rule.description] if rule.description else [], screen, 2)
+        _print_descriptions(rule, screen)
 
 
-def _explain_call(history: str, call: str, rules: Sequence[str]) -> None:
-    ruleset = load(choose_rules(rules), "explained")
+def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> None:
     source, *others = find_sources([history])
     if others:
         raise CommandError(f"{history}: {len(others) + 1:,} histories; name the one that contains the return")
-    selection = Selection(call=call)
-    options = LookOptions(chosen=selection.matches, detailed=True)
     try:
-        reports = look(ruleset, source.name, source.read(), options).returns
+        data = as_history(source.name, source.read(), selection.tool)
+        reports = look(ruleset, source.name, data, LookOptions(selection.matches, detailed=True)).returns
     except HistoryError as error:
         raise CommandError(f"{source.name}: {error}") from None
     if not reports:
         raise selection.nothing_found()
+    screen = console()
     for entry in reports:
-        print(visible(f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"))
-        print("\nWhich rule\n" + "\n".join(f"  {visible(line)}" for line in _choice(entry, ruleset)))
+        head = f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"
+        print_lines([head, "", "Which rule"], screen)
+        print_lines(_choice(entry, ruleset), screen, 2)
         if entry.rule is not None:
-            print("\nWhat the rule does")
-            _print_descriptions(entry.rule)
-        print("\nWhat it did" if entry.rule else "\nWhat happened", flush=True)
-        print_returns("", [entry], False, console())
+            print_lines(["", "What the rule does"], screen)
+            _print_descriptions(entry.rule, screen)
+        print_lines(["", "What it did" if entry.rule else "What happened"], screen)
+        print_returns("", [entry], False, screen)
 
 
-def _print_descriptions(rule: Rule) -> None:
-    for sentence in descriptions(rule):
-        line = f"line {sentence.line}: " if sentence.line else ""
-        print(f"  - {line}{visible(sentence.text)}")
+def _print_descriptions(rule: Rule, screen: Console) -> None:
+    sentences = ((f"line {one.line}: " if one.line else "", one.text) for one in descriptions(rule))
+    print_lines((f"- {line}{text}" for line, text in sentences), screen, 2)
 
 
 def _choice(entry: Explanation, ruleset: Ruleset) -> Iterator[str]:

@@ -12,13 +12,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
-from reducer.cli import VERBS
 from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
 from reducer.histories import files as compression
 from reducer.histories.files import (
@@ -69,33 +67,21 @@ Advance = Callable[[Source, int], object]
 
 
 class Chunk(NamedTuple):
-    """A part of a source: a whole `history`, complete `lines` of JSON lines, or a part of a `long line`.
+    """A part of a source: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
 
-    A long line is too large to be decoded; `ends` tells whether the chunk is its last part. `position` is the number of
-    bytes read from the file so far, before decompression.
+    A long line is too large to be decoded. `number` is that of the first line, or 0 for a history. `position` is the
+    number of bytes read from the file so far, before decompression.
     """
 
-    kind: Literal["history", "lines", "long line"]
-    content: bytes
-    position: int
-    ends: bool = True
-
-
-class Line(NamedTuple):
-    """A line of JSON lines, numbered from 1, or a whole history with the number 0.
-
-    `position` is the number of bytes read from the file so far. A line that is too long to be decoded has no content.
-    """
-
+    kind: Literal["history", "lines", "long line", "rest"]
     number: int
     content: bytes
     position: int
-    is_long: bool = False
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether this is an empty line of JSON lines."""
-        return self.number > 0 and not self.is_long and not self.content.strip()
+        """Tell whether these are empty lines."""
+        return self.kind == "lines" and not self.content.strip()
 
 
 def read_chunks(source: Source) -> Iterator[Chunk]:
@@ -106,34 +92,32 @@ def read_chunks(source: Source) -> Iterator[Chunk]:
             stored = Stream(file.read1)  # does not wait for more than is available
             stream = decompressed(stored)
             if not (is_lines_name(source.name) or are_lines(stream)):
-                yield Chunk("history", stream.read(), stored.at)
+                yield Chunk("history", 0, stream.read(), stored.at)
                 return
-            parts = pieces(stream)
+            parts, number, was_open = pieces(stream), 1, False
             for piece in chain([next(parts, Piece(b"", False, True))], parts):
-                yield Chunk("long line" if piece.long else "lines", piece.content, stored.at, piece.ends)
+                yield Chunk(
+                    "rest" if was_open else "long line" if piece.long else "lines", number, piece.content, stored.at
+                )
+                number, was_open = number + piece.content.count(b"\n"), not piece.ends
     except (CompressedError, OSError) as error:
         raise CommandError(f"{source.name}: {reason(error)}") from None
 
 
-def read_lines(source: Source) -> Iterator[Line]:
-    """Yield the lines of JSON lines, or one whole history. Raises `CommandError`."""
-    number = 0
+def read_lines(source: Source) -> Iterator[Chunk]:
+    """Yield each line of JSON lines, with the beginning of a long line, or one whole history. Raises `CommandError`."""
     for chunk in read_chunks(source):
-        if chunk.kind == "history":
-            yield Line(0, chunk.content, chunk.position)
-        elif chunk.kind == "lines":
-            for start, end in lines_of(chunk.content):
-                number += 1
-                yield Line(number, chunk.content[start:end], chunk.position)
-        elif chunk.ends:
-            number += 1
-            yield Line(number, b"", chunk.position, is_long=True)
+        if chunk.kind == "lines":
+            for number, (start, end) in enumerate(lines_of(chunk.content), chunk.number):
+                yield chunk._replace(number=number, content=chunk.content[start:end])
+        elif chunk.kind != "rest":
+            yield chunk
 
 
 def find_sources(names: Sequence[str]) -> list[Source]:
     """Return the sources that files, folders and `-` refer to, without duplicates, or the sample if there are no names.
 
-    Raises `CommandError` for a name that refers to no source.
+    Raises `CommandError` for a folder without sources, and OSError.
     """
     if not names:
         say("this is the sample; give a HISTORY to see your own (--help shows how)")
@@ -152,22 +136,17 @@ def _of_name(name: str) -> list[Source]:
     if not name:
         raise CommandError("an empty name is not a file")
     path = Path(name)
-    try:
-        if not path.is_dir():
-            path.stat()
-            return [Source(name, path)]
-        # Hidden folders often contain the JSON caches of other tools.
-        files = sorted(
-            file
-            for file in path.rglob("*")
-            if file.name.lower().endswith(ENDINGS)
-            and file.is_file()
-            and not any(part.startswith(".") for part in file.relative_to(path).parts)
-        )
-    except (OSError, ValueError) as error:
-        verb = get_close_matches(name, VERBS, 1) if isinstance(error, FileNotFoundError) else []
-        hint = f"; did you mean the verb `{verb[0]}`?" if verb else ""
-        raise CommandError(f"{name}: {reason(error)}{hint}") from None
+    if not path.is_dir():
+        path.stat()
+        return [Source(name, path)]
+    # Hidden folders often contain the JSON caches of other tools.
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.name.lower().endswith(ENDINGS)
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
     if not files:
         raise CommandError(f"{name}: no .json, .jsonl or .ndjson files (plain, .gz or .zst) in this folder")
     return [Source(str(file), file, name) for file in files]
@@ -247,7 +226,7 @@ def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) ->
                         results.append(read(source, line.content))
                     except ValueError as error:
                         name = f"{source.name}:{line.number}" if line.number else source.name
-                        skipped.append(f"{name}: {'longer than 16 MB' if line.is_long else error}")
+                        skipped.append(f"{name}: {'longer than 16 MB' if line.kind == 'long line' else error}")
                     advance(source, line.position)
             except CommandError as error:
                 skipped.append(str(error))

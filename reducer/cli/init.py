@@ -18,9 +18,9 @@ from typing import Any
 
 from reducer.analysis.drafting import BIG, Draft, Trial, draft_rule, file_names
 from reducer.analysis.steps import characters
+from reducer.cli.answers import each_answer
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import STANDARD_INPUT, write
-from reducer.cli.query import each_answer
 from reducer.cli.rules import Chosen, load, rules_error
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, counted, say, visible

@@ -19,7 +19,7 @@ from reducer.analysis.drafting import Learned, Score, drafts, is_writable, learn
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.files import Source, read_histories
 from reducer.cli.init import write_drafts
-from reducer.cli.screen import console, counted, make_table, print_indented, say
+from reducer.cli.screen import console, counted, make_table, print_lines, say
 
 _COLUMNS = ("Tool", "returns", "characters", "saved", "kept", "held out", "saved", "kept")
 
@@ -68,12 +68,12 @@ def _print_learned(learned: Learned, skipped: int) -> None:
     split = f"Learned from {len(learned.training):,}, measured on the other {len(learned.held):,} (held-out tasks)."
     screen.print(split if learned.held else "Learned from all of them; no histories are held out to measure on.")
     *rows, last = _tool_rows(learned)
-    screen.print(make_table(_COLUMNS, rows, last))
+    screen.print(make_table(_COLUMNS, rows, last, screen=screen, optional=(2, 1, 3, 4)))
     if learned.price is None:
         screen.print(f"No candidate keeps {100 * learned.keep:.4g}% of the values that agents used later.")
     if learned.held:
         sources = [[name, *_numbers(score)] for name, score in learned.measured.sources.items()]
-        screen.print(make_table(("Source", "held out", "saved", "kept"), sources))
+        screen.print(make_table(("Source", "held out", "saved", "kept"), sources, screen=screen))
     reasons: dict[str, list[str]] = {}
     for one in (*learned.tools, learned.default):
         if one.rule is None:
@@ -82,7 +82,7 @@ def _print_learned(learned: Learned, skipped: int) -> None:
             reasons.setdefault("its name cannot be used in a rule", []).append(one.tool)
     if reasons:
         screen.print("\nTools without a rule of their own", style="bold")
-        print_indented((f"{', '.join(tools)}: {why}" for why, tools in reasons.items()), 2, screen)
+        print_lines((f"{', '.join(tools)}: {why}" for why, tools in reasons.items()), screen, 2)
 
 
 def _tool_rows(learned: Learned) -> list[list[str]]:

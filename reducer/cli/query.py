@@ -16,45 +16,28 @@ Exit codes: 0 found, 1 nothing found (or the condition never holds), 2 cannot ru
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from reducer.analysis.query import Found, compile_query, query
 from reducer.analysis.texts import excerpt
+from reducer.cli.answers import Answer, each_answer
 from reducer.cli.arguments import integer, parse, parser
-from reducer.cli.files import Selection, find_sources
 from reducer.cli.screen import CommandError, counted, print_json, visible
-from reducer.errors import HistoryError
-from reducer.formats.json_text import read_json, read_string
-from reducer.histories.stored import Return, returns
 from reducer.paths import Path, PathError
-from reducer.values import Unreducible, dump, loads
+from reducer.values import Unreducible, dump
 
 _WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer of a tool, with the call as `--call` names it. A sample has no call, and its tool may be empty."""
-
-    file: str
-    tool: str
-    call: str
-    content: Any
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("query", __doc__)
+    reader = parser("query", __doc__, ("--tool", "--call"), formats=("text", "json"))
     add = reader.add_argument
     add("path", metavar="PATH", help="a JMESPath expression, as in `path` or in a condition of a rule")
     add("files", nargs="+", metavar="FILE", help="samples, stored histories, folders, or - for standard input")
-    add("--tool", metavar="GLOB", help="only returns of the tools that match")
-    add("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return with it")
     number = integer("a number", 1)
     add("--max-places", type=number, default=20, metavar="N", help="show at most N places per answer (default: 20)")
-    add("--format", choices=("text", "json"), default="text", help="json has all places and whole values")
     options = parse(reader, arguments)
     try:
         expression = compile_query(options.path)
@@ -84,67 +67,6 @@ def main(arguments: Sequence[str]) -> int:
         for why, count in reasons.most_common():
             print(f"nothing found{f' in {count:,} answers' if count > 1 else ''}: {visible(why)}")
     return 0 if holds else 1
-
-
-def each_answer(names: Sequence[str], tool: str | None, call: str | None = None) -> Iterator[Answer]:
-    """Yield the answers that `--tool` and `--call` select in histories and samples.
-
-    Raises `CommandError`, also if there are no answers.
-    """
-    selection = Selection(tool, call)
-    is_found = False
-    for source in find_sources(names):
-        data = source.read()
-        entries = _of_history(source.name, data)
-        if entries is None and call is None:
-            is_found = True
-            yield Answer(source.name, tool or "", "", _of_sample(source.name, data))
-        for entry in filter(selection.matches, entries or ()):
-            is_found = True
-            name = f"{entry.call_id}#{entry.nth}" if entry.nth > 1 else entry.call_id
-            yield Answer(source.name, entry.tool, name, entry.content)
-    if not is_found:
-        raise selection.nothing_found()
-
-
-def _of_history(name: str, data: bytes) -> list[Return] | None:
-    """Return the reducible returns of a history or of JSON lines, or None for a sample. Raises `CommandError`."""
-    lines = [line for line in data.split(b"\n") if line.strip()]
-    in_lines = len(lines) > 1 and _looks_like_history(lines[0])
-    entries: list[Return] = []
-    for number, text in enumerate(lines if in_lines else [data], 1):
-        try:
-            entries += (entry for entry in returns(text) if not entry.untouched)
-        except HistoryError as error:
-            if in_lines or _looks_like_history(data):
-                raise CommandError(f"{name}:{number}: {error}" if in_lines else f"{name}: {error}") from None
-            return None
-    return entries
-
-
-def _looks_like_history(data: bytes) -> bool:
-    """Tell whether data is probably meant as a history: a JSON list that starts with an object with parts."""
-    try:
-        value = loads(data)
-    except (ValueError, RecursionError):
-        return False
-    first = value[0] if type(value) is list and value else None
-    return type(first) is dict and type(first.get("parts")) is list and ("kind" in first or "role" in first)
-
-
-def _of_sample(name: str, data: bytes) -> Any:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        byte = f"byte 0x{data[error.start]:02x} at byte {error.start + 1:,}"
-        raise CommandError(f"{name}: not UTF-8 text: {byte}; expected JSON, or the text of an answer") from None
-    if not text.strip():
-        raise CommandError(f"{name}: empty; expected a history, or one answer of a tool")
-    # Anything else is a text, including JSON that rules do not read.
-    value = read_json(text)
-    if value is None and text.lstrip()[:1] == '"':
-        value = read_string(text)
-    return text if value is None else value
 
 
 def _print(answer: Answer, result: Found, names_places: bool, max_places: int) -> None:

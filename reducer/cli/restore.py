@@ -19,7 +19,7 @@ from pathlib import Path
 
 from reducer.archive.database import open_to_read
 from reducer.archive.histories import Restored, restore
-from reducer.cli.arguments import add_input_format, parse, parser
+from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Chunk, Source, compressed, find_sources, open_target, read_chunks, targets
 from reducer.cli.screen import CommandError, counted, say
 from reducer.errors import HistoryError
@@ -27,14 +27,13 @@ from reducer.errors import HistoryError
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
-    reader = parser("restore", __doc__)
+    reader = parser("restore", __doc__, ("--input-format",))
     add = reader.add_argument
     add("histories", nargs="+", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     help = "the archive that the agent or `run --archive` wrote"
     add("--archive", type=Path, required=True, metavar="FILE", help=help)
     add("--newest", action="store_true", help="if several originals match a return, use the newest")
     add("-o", "--output", default="-", metavar="FILE|DIR/", help="write the histories there (default: standard output)")
-    add_input_format(reader)
     options = parse(reader, arguments)
     sources = find_sources(options.histories)
     errors = unrestored = 0
@@ -51,18 +50,17 @@ def main(arguments: Sequence[str]) -> int:
 
 def _restore_file(source: Source, file: Path | None, restore_history: Callable[[bytes], Restored]) -> int:
     """Restore one file, and return the number of returns that stay reduced. Raises `CommandError`."""
-    line = count = unrestored = size = 0
+    count = unrestored = size = 0
     with open_target(file) as target:
         for chunk in read_chunks(source):
             restored = list(_restored(source, chunk, restore_history))
-            for number, one in enumerate(restored, line + 1):
+            for number, one in enumerate(restored, chunk.number):
                 count += one.restored
                 unrestored += len(one.unrestored)
-                where = f"{source.name}:{number}" if chunk.kind == "lines" else source.name
+                where = f"{source.name}:{number}" if number else source.name
                 for entry, why in one.unrestored:
                     call = f"{entry.tool} {entry.call_id}#{entry.nth}"
                     say(f"{where}: message {entry.key.message + 1}, {call}: not restored: {why}")
-            line += chunk.content.count(b"\n")
             size += target.write(compressed(b"\n".join(one.history for one in restored), file))
     written = "" if file is None else f"wrote {file}, {size:,} bytes: "
     say(f"{written}restored {counted(count, 'return')}, {unrestored:,} not restored")

@@ -27,7 +27,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Sequence
 
 from reducer.cli import VERBS
-from reducer.cli.arguments import add_cache_prices, add_input_format, integer, parse, parser, share
+from reducer.cli.arguments import integer, parse, parser, share
 from reducer.cli.screen import suggestion
 
 _MEASURES = ("references", "entities", "saved")
@@ -35,28 +35,21 @@ _MEASURES = ("references", "entities", "saved")
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("", __doc__)
+    shared = ("histories", "--rules", "--tool", "--call", "--watch", "--input-format", "--cache-prices")
+    reader = parser("", __doc__, shared, formats=("table", "diff", "json", "html"))
     verbs = "\n".join(f"  {name:<12}{what}" for name, what in VERBS.items())
     reader.description = f"{reader.description}verbs (details: `python -m reducer VERB --help`):\n{verbs}\n"
     add = reader.add_argument
-    add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
-    add("--rules", action="append", default=[], metavar="DIR|FILE", help="rule files or folders; can be repeated")
-    add("--tool", metavar="GLOB", help="only returns of the tools that match")
-    add("--call", metavar="ID", help="only the return with this call id; ID#2 is the second return with it")
-    add("--format", choices=("table", "diff", "json", "html"), default="table", help="report format (default: table)")
     add("--measures", action="store_true", help="measure what the rules cost, even with --output")
     references = "also remove content that later messages reference (default: keep it)"
     add("--no-references", dest="references", action="store_false", help=references)
     minimums = "exit with 1 below these values, for example saved=60%%"
     add("--fail-under", type=_minimums, default={}, metavar="MEASURE=SHARE", help=minimums)
-    add_cache_prices(reader)
     add("--strict", action="store_true", help="exit with 1 if something needs attention")
     add("-o", "--output", metavar="FILE|DIR/", help="write the reduced histories there; - is standard output")
     add("--archive", metavar="FILE", help="store the originals of what --output writes in this SQLite archive")
-    add_input_format(reader)
     jobs = "use N processes; output and report stay the same"
     add("--jobs", type=integer("a number of processes", 1, 256), default=1, metavar="N", help=jobs)
-    add("--watch", action="store_true", help="run again when a history or a rule changes, and show the differences")
     add("--version", action="store_true", help="print the version and exit")
     options = parse(reader, arguments)
     if options.version:

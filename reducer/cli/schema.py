@@ -15,15 +15,13 @@ Exit codes: 0 done, 2 cannot run.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from reducer.cli.arguments import parse, parser
-from reducer.cli.files import Source, check_targets, find_sources, read_lines, write
+from reducer.cli.files import Source, check_targets, find_sources, read_histories, write
 from reducer.cli.rules import choose_rules
-from reducer.cli.screen import CommandError
-from reducer.errors import HistoryError
 from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.histories.stored import returns
 from reducer.rules.parser import parse as parse_rule
@@ -40,11 +38,12 @@ def main(arguments: Sequence[str]) -> int:
     add("--rules", action="append", default=[], metavar="DIR|FILE", help=rules)
     add("-o", "--output", default="-", metavar="FILE", help="write the schema there (default: standard output)")
     options = parse(reader, arguments)
-    sources = find_sources(options.history) if options.history else []
     target = None if options.output == "-" else Path(options.output)
     if target is not None:
+        sources = find_sources(options.history) if options.history else []
         check_targets([target], [*choose_rules(options.rules).files, *(source.path for source in sources)])
-    write(target, schema_text(_tools(sources), options.rules))
+    tools = read_histories(options.history, _tools)[0] if options.history else []
+    write(target, schema_text(set[str]().union(*tools), options.rules))
     return 0
 
 
@@ -63,12 +62,5 @@ def _names(contents: Iterable[Any], key: str) -> list[str]:
     return sorted({str(name) for names in mappings if type(names) is dict for name in names})
 
 
-def _tools(sources: Sequence[Source]) -> Iterator[str]:
-    """Yield the tools of all reducible returns. Raises `CommandError` for a file that is not a history."""
-    for source in sources:
-        for line in read_lines(source):
-            try:
-                yield from (entry.tool for entry in returns(line.content) if not entry.untouched)
-            except HistoryError as error:
-                if not line.number:  # skip invalid lines, as `run` does
-                    raise CommandError(f"{source.name}: {error}") from None
+def _tools(_: Source, history: bytes) -> set[str]:
+    return {entry.tool for entry in returns(history) if not entry.untouched}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import groupby, zip_longest
+from difflib import get_close_matches
+from itertools import groupby
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _WIDE = 1000
+_MIN_TEXT = 12
+"""Columns of text are not shortened further."""
 _MAX_NAMES = 8
 _MAX_SKIPPED = 3
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -60,14 +64,12 @@ def problem_counts(severities: Iterable[str], where: str) -> str:
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Suggest the known name that is most similar to an unknown one, or list the first known names."""
-    from difflib import get_close_matches
+    from reducer.analysis.texts import listed  # takes time to import
 
     names = list(known)
     if similar := get_close_matches(name, names, 1):
         return f"did you mean `{similar[0]}`?"
-    listed = ", ".join(f"`{one}`" for one in names[:_MAX_NAMES])
-    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
-    return f"available: {listed}{more}"
+    return f"available: {listed((f'`{one}`' for one in names), _MAX_NAMES)}"
 
 
 def reason(error: Exception) -> str:
@@ -105,34 +107,53 @@ def _has_colour(stream: TextIO) -> bool:
 
 
 def make_table(
-    titles: Sequence[str], rows: Iterable[Sequence[str]], total: Sequence[str] = (), texts: Collection[int] = (0,)
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    total: Sequence[str] = (),
+    *,
+    screen: Console,
+    texts: Sequence[int] = (0,),
+    optional: Sequence[int] = (),
 ) -> Table:
-    """Return a table whose columns in `texts` contain text and whose other columns contain numbers.
+    """Return a table that fits the screen, with `total` as its last row.
 
-    `total` is the last row.
+    The columns in `texts` contain text, the other ones numbers. On a narrow screen, the `optional` columns are left out
+    in this order until the rest fits. Then texts are shortened, the first of `texts` last.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
+    columns = list(zip(titles, *rows, *([total] if total else []), strict=True))
+    least = [max(len(visible(line)) for cell in column for line in cell.split("\n")) for column in columns]
+    for number in texts:
+        least[number] = max(_MIN_TEXT, least[number]) if number == texts[0] else _MIN_TEXT
+    shown = list(range(len(titles)))
+    for number in optional:
+        if sum(least[each] + 3 for each in shown) > screen.width + 1:
+            shown.remove(number)
+    room = max(_MIN_TEXT, screen.width - 2 - sum(least[each] + 3 for each in shown if each != texts[0]))
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_footer=bool(total), footer_style="bold")
-    for number, (title, footer) in enumerate(zip_longest(titles, total, fillvalue="")):
+    for number in shown:
+        column: dict[str, Any] = {"justify": "right", "no_wrap": True}
         if number in texts:
-            grid.add_column(title, footer, overflow="fold", min_width=12)
-        else:
-            grid.add_column(title, footer, justify="right", no_wrap=True)
+            column = {"overflow": "ellipsis", "min_width": _MIN_TEXT}
+        if number == texts[0]:
+            column |= {"no_wrap": True, "max_width": room}
+        grid.add_column(titles[number], total[number] if total else "", **column)
     for row in rows:
-        grid.add_row(*(Text(visible(cell)) for cell in row))
+        grid.add_row(*(Text(visible(row[number])) for number in shown))
     return grid
 
 
-def print_indented(lines: Iterable[str], indent: int, screen: Console) -> None:
-    """Print lines, indented and wrapped."""
-    from rich.padding import Padding
-    from rich.text import Text
-
+def print_lines(lines: Iterable[str], screen: Console, indent: int = 0, style: str = "") -> None:
+    """Print lines, indented and wrapped between words."""
+    wrapper = TextWrapper(
+        max(screen.width, _MIN_TEXT + indent), " " * indent, " " * (indent + 2),
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
     for line in lines:
-        screen.print(Padding(Text(visible(line)), (0, 0, 0, indent), expand=False))
+        screen.print(wrapper.fill(visible(line)), style=style, soft_wrap=True)
 
 
 def print_json(value: Any, stream: TextIO | None = None) -> None:

@@ -44,12 +44,10 @@ _MAX_FINDINGS = 20
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("validate", __doc__)
+    reader = parser("validate", __doc__, ("histories",), formats=("text", "json"))
     add = reader.add_argument
-    add("histories", nargs="*", metavar="HISTORY", help="stored histories, folders, or - for standard input")
     help = "check that HISTORY is a reduction of this history, or of the same file in this folder"
     add("--against", metavar="ORIGINAL", help=help)
-    add("--format", choices=("text", "json"), default="text", help="output format (default: text)")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     add("--codes", action="store_true", help="print the table of codes and exit")
     options = parse(reader, arguments)
@@ -104,10 +102,7 @@ def _original(name: str, source: Source) -> Source:
 
 
 def _check(source: Source, original: Source | None, advance: Advance) -> tuple[int, list[Finding]]:
-    """Check a source, and that it is a reduction of the `original` if there is one.
-
-    Return the number of histories and the findings. Raises `CommandError`.
-    """
+    """Check a source against its `original`; return the number of histories and the findings. Raises `CommandError`."""
     findings: list[Finding] = []
     histories = last = 0
     for line, other in zip_longest(read_lines(source), () if original is None else read_lines(original)):
@@ -115,7 +110,7 @@ def _check(source: Source, original: Source | None, advance: Advance) -> tuple[i
             findings.append(Finding("V101", (), "the original has more lines", line=last, column=1))
             break
         last = max(line.number, 1)
-        is_checked = not line.number or not (line.is_long or line.is_blank or is_heavy(line.content))
+        is_checked = not line.number or not (line.kind == "long line" or line.is_blank or is_heavy(line.content))
         if is_checked:
             findings += check(line.content, last)
         elif not line.is_blank:
@@ -124,7 +119,7 @@ def _check(source: Source, original: Source | None, advance: Advance) -> tuple[i
         histories += not line.is_blank
         if original is None or (other is not None and other.content == line.content):
             pass
-        elif other is not None and not other.is_long and is_checked:
+        elif other is not None and other.kind != "long line" and is_checked:
             findings += compare(line.content, other.content, last)
         else:
             why = "the original has no such line" if other is None else "differs from the original, and is not compared"

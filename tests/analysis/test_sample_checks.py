@@ -1,4 +1,4 @@
-"""`check` runs a rule on its samples, and warns about what it does not find, do or decide."""
+"""`check` warns about what a rule does not find, do or decide in its samples; coverage counts what changed a result."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 import yaml
 from hypothesis import given
 
+from reducer.analysis.rule_tests import chosen_tests, coverage, run_test
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.errors import Diagnostic
 from reducer.rules import read_rules
-from tests.helpers import BY_FILE, RULESET, rule_file
+from tests.helpers import BY_FILE, RULESET, rule_file, rules
 from tests.laws.strategies import cases, laws
 
 DATA = yaml.safe_load((Path(__file__).parent / "sample_checks.yaml").read_text(encoding="utf-8"))
@@ -53,16 +54,18 @@ def test_samples_are_judged_together(tmp_path: Path) -> None:
 
 def test_only_the_samples_of_the_tool_count(tmp_path: Path) -> None:
     snapshot = {"name": "x", "given": {"json": [1, 2]}, "expect": {"snapshot": "samples/t.json"}}
-    rule = {"steps": [{"limit": 1}], "tests": [snapshot]}
-    assert check(tmp_path, {"steps": 1}, rule) == []
+    content, rule = {"a": 1, "b": 2, "c": 3}, {"max_chars": 9}
+    assert [one.code for one in check(tmp_path, content, rule)] == ["W069"]
+    assert check(tmp_path, content, {**rule, "tests": [snapshot]}) == []
     (tmp_path / "samples" / "t.json").unlink()
     assert check(tmp_path, "text", {"steps": [{"limit": 1}]}, tool="other") == []
     (tmp_path / "b.yaml").write_text("version: 1\ntool: other_tool\nsteps: [{limit: 1}]\n")
     (tmp_path / "a.yaml").write_text("version: 1\ntool: other*\nsteps: [{limit: 1}]\n")
+    (tmp_path / "c.yaml").write_text("version: 1\ntool: other_tool*\nsteps: [{limit: 1}]\n")
     (tmp_path / "samples" / "other_tool.json").write_text('"text"')
     ruleset = read_rules(tmp_path)
     found = {rule.name: [one.code for one in problems_when_run(rule, ruleset)] for rule in ruleset.rules}
-    assert found == {"t": [], "other*": ["W060"], "other_tool": ["W060"]}
+    assert found == {"t": [], "other*": ["W060"], "other_tool": ["W060"], "other_tool*": []}
 
 
 def test_a_missing_projection_has_a_safe_fix(tmp_path: Path) -> None:
@@ -80,6 +83,21 @@ def test_steps_that_remove_most_entities(count: int, codes: list[str], tmp_path:
     rule: dict[str, Any] = {"steps": [{"path": "hosts", "keep": ["id"]}]}
     assert [one.code for one in check(tmp_path, content, rule)] == codes
     assert [one.code for one in check(tmp_path, content, {**rule, "preserve": ["ip"]})] == ["W051"]
+
+
+@pytest.mark.parametrize(("preserve", "exercised"), [([], 1), (["ip"], 0)])
+def test_coverage_counts_a_step_only_if_it_changes_a_result(preserve: list[str], exercised: int) -> None:
+    test = {"name": "x", "given": {"json": {"a": ["x 192.0.2.1", "y 192.0.2.2"]}}, "expect": {"max_chars": 99}}
+    ruleset = rules(steps=[{"path": "a", "limit": 1}], preserve=preserve, tests=[test])
+    covered = coverage(ruleset.rules, [run_test(ruleset, *one) for one in chosen_tests(ruleset)])
+    assert (covered.steps, covered.exercised, len(covered.gaps)) == (1, exercised, 1 - exercised)
+
+
+def test_a_rule_that_never_runs(tmp_path: Path) -> None:
+    rule = {"when": {"min_chars": 100}, "steps": [{"limit": 1}]}
+    (problem,) = check(tmp_path, [1, 2], rule)
+    assert shown(problem).startswith('W063 `"when"` the rule never runs, because its `when` holds for no sample: add')
+    assert check(tmp_path, list(range(50)), rule) == []
 
 
 def test_how_far_max_chars_gets(tmp_path: Path) -> None:

@@ -241,7 +241,7 @@ def test_an_interrupted_run_leaves_no_output_and_no_process(large: Path, how: in
 
 
 def test_a_worker_that_dies_is_reported(large: Path) -> None:
-    killer = "import os, signal, reducer.cli.reduction as r; r.reduce_chunk = lambda *_, **__: os.kill(os.getpid(), 9)"
+    killer = "import os, signal, reducer.cli.dry_run as r; r.reduce_chunk = lambda *_, **__: os.kill(os.getpid(), 9)"
     (large / "sitecustomize.py").write_text(f"import sys\nif '--multiprocessing-fork' in sys.argv:\n    {killer}\n")
     paths = os.pathsep.join((str(large), ENVIRONMENT["PYTHONPATH"]))
     result = process("a.jsonl.gz", *RULES, "-o", "out.jsonl", "--jobs", "2", env={"PYTHONPATH": paths})

@@ -16,7 +16,8 @@ import pytest
 
 from reducer import cli as package
 from reducer.cli import VERBS
-from tests.cli.conftest import ENVIRONMENT, ROOT, Cli, history, process, start
+from tests.analysis.drafting import recordings
+from tests.cli.conftest import ENVIRONMENT, ROOT, RULE, Cli, history, process, start
 
 pty = pytest.importorskip("pty")
 HEAVY = {"pydantic_ai", "rich", "ahocorasick_rs", "ahocorasick"} | {
@@ -65,6 +66,35 @@ def test_nothing_is_wider_than_the_terminal(folder: Path) -> None:
     assert "Saved" in text
 
 
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+def test_tables_keep_their_first_column_and_their_numbers(folder: Path, columns: int) -> None:
+    tool = "get_indicator_details"
+    returns = [(tool, {"records": [{"name": f"host{number}", "raw": "x" * 50} for number in range(30)]})] * 3
+    (folder / "h.json").write_bytes(history(*returns, text="host3 and host29"))
+    (folder / "get_indicator_details.yaml").write_text(RULE.replace("lookup", tool))
+    rules = ("--rules", "get_indicator_details.yaml")
+    commands = {
+        tool: ("h.json", *rules),
+        "truncate:2000": ("compare", "h.json", *rules),
+        "list_hosts": ("learn", "histories"),
+    }
+    recordings.write(folder / "histories")
+    for name, command in commands.items():
+        lines = on_terminal(*command, NO_COLOR="1", COLUMNS=str(columns)).splitlines()
+        (row,) = (line for line in lines if line.startswith(f" {name} "))
+        assert "%" in row
+        assert "…" not in row or name == tool
+        assert max(map(len, lines)) <= columns
+
+
+def test_lines_break_between_words(folder: Path) -> None:
+    names = [f"aws_security_hub_findings_{number}.yaml" for number in range(9)]
+    for name in names:
+        (folder / name).write_text(RULE.replace("lookup", name))
+    text = on_terminal("h.json", "--rules", ".", NO_COLOR="1", COLUMNS="60")
+    assert [name for name in names if name not in text] == []
+
+
 def test_names_cannot_steer_the_terminal(folder: Path) -> None:
     returns = (("a\x1b]0;title\x07\u202e\n", "x"), ("lookup", {"records": [{"name": "\x1b[2J"}] * 9}))
     (folder / "h.json").write_bytes(history(*returns))
@@ -72,6 +102,11 @@ def test_names_cannot_steer_the_terminal(folder: Path) -> None:
         text = on_terminal("h.json", "--rules", "lookup.yaml", "--format", format, NO_COLOR="1")
         assert "\x1b" not in text
         assert "\u202e" not in text
+    (folder / "x.txt").write_text("a\x1b[2J\u202eb")
+    for format in ("text", "diff", "result"):
+        assert {"\x1b", "\u202e"}.isdisjoint(
+            on_terminal("try", "lookup.yaml", "x.txt", "--format", format, NO_COLOR="1")
+        )
 
 
 def test_a_closed_pipe_is_not_an_error(folder: Path) -> None:

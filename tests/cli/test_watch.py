@@ -69,6 +69,17 @@ def test_rules_are_checked_again(watched: Watched) -> None:
     assert "  gone: other.yaml: error[" in third
 
 
+def test_a_rule_is_tried_again(folder: Path, watched: Watched) -> None:
+    (folder / "sample.json").write_text('{"records": [{"name": "b"}, {"name": "192.0.2.1"}]}')
+    steps = [{"lookup.yaml": RULE.replace("limit: 5", text)} for text in ("limit: 1", "limt: 1", "limit: 5")]
+    first, second, third, fourth = watched("try lookup.yaml sample.json", *steps)
+    assert "sample.json (lookup.yaml)\n" in first
+    fewer, all = "26 of 47 characters kept, 1 entity lost", "47 of 47 characters kept, 0 entities lost"
+    assert f"  sample.json: {fewer}, was {all}\n" in second
+    assert "did you mean `limit`?" in third
+    assert f"  sample.json: {all}, was {fewer}\n" in fourth
+
+
 def test_the_dry_run_is_run_again(watched: Watched) -> None:
     more = history(("lookup", {"records": []}), ("other", {})).decode()
     steps = {"lookup.yaml": RULE.replace("limit: 5", "limit: 2")}, {"h.json": more}, {"h.json": more}

@@ -1,4 +1,4 @@
-"""The report of `run` as a diff: what each step removed from each return."""
+"""What a rule did to a return, for `try`, `explain` and `run --format diff`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.steps import Change, StepReport
-from reducer.cli.screen import counted, visible
-from reducer.cli.views.report import sizes
+from reducer.analysis.texts import listed
+from reducer.cli.screen import counted, print_lines, visible
+from reducer.cli.views.report import lost_entities, sizes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,12 +22,42 @@ _MAX_CHANGES = 40
 
 
 def print_returns(title: str, returns: Sequence[Explanation], whole: bool, screen: Console) -> None:
-    """Print the returns of one history below its `title`; if `whole`, only the returns that have a rule."""
-    shown = [entry for entry in returns if entry.status not in ("no rule", "untouched")] if whole else returns
-    if shown and title:
-        screen.print(f"{visible(title)}\n", style="bold underline")
+    """Print the returns of one history below its `title`; if `whole`, only list the returns that do not change."""
+    shown, unchanged = list(returns), []
+    if whole:
+        shown = [one for one in returns if one.status == "reduced" or any(step.changes for step in one.steps)]
+        unchanged = [one.name for one in returns if one.rule and one not in shown]
+    if title and (shown or unchanged):
+        print_lines([title], screen, style="bold underline")
+        screen.print()
     for entry in shown:
-        _print_return(entry, screen)
+        print_head(entry, screen)
+        print_effects(entry, screen)
+        screen.print()
+    if unchanged:
+        count = counted(len(unchanged), "return")
+        print_lines([f"{count} unchanged (--call shows why): {listed(unchanged)}", ""], screen)
+
+
+def print_head(entry: Explanation, screen: Console, sample: str = "") -> None:
+    """Print which rule applied to which return or `sample`, and the sizes before and after."""
+    about = [PurePath(entry.rule.file).name] if entry.rule else []
+    if entry.place is not None:
+        about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
+    name = f"{entry.tool} {entry.name}" if entry.place else sample or entry.tool
+    print_lines([f"{name} ({', '.join(about)})" if about else name], screen, style="bold")
+    unchanged = f"{counted(entry.before, 'character')}, unchanged: {entry.why}"
+    print_lines([sizes(entry.before, entry.after) if entry.status == "reduced" else unchanged], screen, 2)
+
+
+def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_CHANGES) -> None:
+    """Print what changed the size of a return, at the places that it changed, and the entities that it lost."""
+    for line, changes in _effects(entry):
+        print_lines([line], screen, 2)
+        _print_changes(changes, screen, max_changes)
+    if entry.lost_entities:
+        print_lines(["entities that the result does not contain"], screen, 2)
+        print_lines(lost_entities(entry.entities, entry.lost_entities), screen, 4)
 
 
 def step_line(step: StepReport) -> str:
@@ -60,23 +91,6 @@ def describe(change: Change) -> str:
     return f"{change.path}{times}: {counted(max(change.before, change.after), 'character')}{stays}"
 
 
-def _print_return(entry: Explanation, screen: Console) -> None:
-    about = [PurePath(entry.rule.file).name] if entry.rule else []
-    name = entry.tool
-    if entry.place is not None:
-        name = f"{entry.tool} {entry.name}"
-        about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
-    screen.print(visible(f"{name} ({', '.join(about)})" if about else name), style="bold")
-    if entry.status == "reduced":
-        screen.print(f"  {sizes(entry.before, entry.after)}")
-    else:
-        screen.print(f"  {counted(entry.before, 'character')}, unchanged: {visible(entry.why)}")
-    for line, changes in _effects(entry):
-        screen.print(f"  {visible(line)}")
-        _print_changes(changes, screen)
-    screen.print()
-
-
 def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
     """Yield what changed the size of a return, with the changed places."""
     if entry.rewritten > 0:
@@ -92,12 +106,12 @@ def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
         yield f"still {counted(entry.over, 'character')} above max_chars {entry.rule.max_chars or 0:,}", ()
 
 
-def _print_changes(changes: Sequence[Change], screen: Console) -> None:
-    for change in changes[:_MAX_CHANGES]:
+def _print_changes(changes: Sequence[Change], screen: Console, max_changes: int) -> None:
+    for change in changes[:max_changes]:
         sign = _SIGNS[change.kind]
         sample = f"  {change.sample}" if change.sample else ""
         line = visible(f"{sign} {describe(change)}{sample}")
         screen.print(f"    {line}", style=_STYLES[sign], no_wrap=True, overflow="ellipsis")
-    if len(changes) > _MAX_CHANGES:
-        size = counted(sum(abs(change.before - change.after) for change in changes[_MAX_CHANGES:]), "character")
-        screen.print(f"    … and at {counted(len(changes) - _MAX_CHANGES, 'more place')}: {size}")
+    if len(changes) > max_changes:
+        size = counted(sum(abs(change.before - change.after) for change in changes[max_changes:]), "character")
+        screen.print(f"    … and at {counted(len(changes) - max_changes, 'more place')}: {size}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report, tokens
@@ -13,9 +14,6 @@ from reducer.cli.screen import fields_of, plain, print_json
 
 VERSION = 3
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
-
-_NOT_LISTED = ("before", "after", "rule", "steps", "content", "entities", "lost_entities", "place")
-"""Fields of an `Explanation` that the report writes in another form, or that only single contents have."""
 
 
 def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
@@ -54,16 +52,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
             }
             for tool in report.tools
         ],
-        "returns": [
-            {
-                **plain(entry.place),
-                **fields_of(entry, *_NOT_LISTED),
-                "rule": entry.rule.file if entry.rule else None,
-                "characters": _characters(entry.before, entry.after),
-                "steps": [_step(step) for step in entry.steps],
-            }
-            for entry in report.returns
-        ],
+        "returns": [{**plain(entry.place), **return_as_json(entry)} for entry in report.returns],
         "lines": [
             {**fields_of(total), "first_bad": [{"line": number, "why": why} for number, why in total.first_bad]}
             for total in report.lines
@@ -71,6 +60,22 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
         "measures": None if measures is None else _measures(measures, prices),
         "attention": [{**fields_of(need, "about", "entities", "first"), "message": need.message} for need in needs],
     }
+
+
+def return_as_json(entry: Explanation) -> dict[str, Any]:
+    """Return what a rule did to one return as plain JSON values."""
+    return {
+        **fields_of(entry, "before", "after", "rule", "steps", "content", "entities", "lost_entities", "place"),
+        "rule": entry.rule.file if entry.rule else None,
+        "characters": _characters(entry.before, entry.after),
+        "steps": [_step(step) for step in entry.steps],
+    }
+
+
+def content_as_json(entry: Explanation) -> dict[str, Any]:
+    """Return what a rule did to a single content, with the result, as plain JSON values."""
+    entities = {"types": entry.entities, "lost": entry.lost_entities}
+    return {**return_as_json(entry), "content": entry.content, "entities": plain(entities)}
 
 
 def _step(step: StepReport) -> dict[str, Any]:

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from itertools import groupby
 from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
 
-from reducer.analysis.measures import Measures
+from reducer.analysis.measures import LostEntity, Measures, Recall
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import TITLES, Attention, Report, tokens
-from reducer.cli.screen import console, counted, make_table, print_indented, visible
+from reducer.analysis.texts import excerpt, listed
+from reducer.cli.screen import console, counted, make_table, print_lines
 from reducer.operations.limit import Limit
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _COLUMNS = ("Tool", "Rule", "Calls", "Characters\nbefore", "after", "Saved", "Tokens, about\nbefore", "after")
+_OPTIONAL = (7, 6, 2, 1)
 _MAX_DETAILS = 8
+_MAX_VALUES = 3
+_MAX_STEPS = 2
+_MAX_WIDTH = 64
 _SEVERAL = "several steps"
-_NARROW = 110
-"""The table leaves out the columns for tokens on narrower terminals; the line below it shows their sums."""
 _PAGE_WIDTH = 160
+_API_LINK = re.compile(r"^\w+://(?:[\w.-]*\bapi\b|[^/]+/(?:[^?#]*/)?(?:apis?|rest|_apis|odata|wp-json)(?:/|$|\?))")
 _Section = tuple[str, Sequence[str]]
 """A summary with its details."""
 
@@ -49,29 +54,27 @@ def _print_report(
 ) -> None:
     print_head(report, screen)
     if report.tools:
-        shown = len(_COLUMNS) if screen.width >= _NARROW else len(_COLUMNS) - 2
         rows, total = _tool_rows(report)
-        sums = total[:shown] if len(rows) > 1 else ()
-        screen.print(make_table(_COLUMNS[:shown], [row[:shown] for row in rows], sums, texts=(0, 1)))
-        for note in _notes(report):
-            screen.print(note, style="dim")
+        sums = total if len(rows) > 1 else ()
+        screen.print(make_table(_COLUMNS, rows, sums, screen=screen, texts=(0, 1), optional=_OPTIONAL))
+        print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
-            costs = [*_losses(measures), *_always_kept(report), *_requests(measures, prices)]
+            values = _MAX_VALUES if max_details == _MAX_DETAILS else max_details
+            costs = [*_losses(measures, values), *_always_kept(report), *_requests(measures, prices)]
             _print_part("What the rules cost", costs, screen, max_details)
     else:
         screen.print("No tool returns.")
-    _print_attention(needs, screen, max_details)
+    _print_attention(needs, screen, max_details, in_table=True)
 
 
 def print_head(report: Report, screen: Console) -> None:
     """Print which histories and rules the report covers."""
     count = len(report.histories)
     lines = f", {counted(sum(total.lines for total in report.lines), 'line')}" if report.lines else ""
-    if count == 1:
-        screen.print(f"History  {visible(report.histories[0])}{lines}")
-    else:
-        screen.print(f"Read     {counted(count, 'file') if lines else counted(count, 'history', 'histories')}{lines}")
-    screen.print(f"Rules    {visible(report.rules)} ({counted(len(report.ruleset.rules), 'rule')})\n")
+    names = report.histories[0] if count == 1 else counted(count, *(("file",) if lines else ("history", "histories")))
+    rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
+    print_lines([f"{'History' if count == 1 else 'Read   '}  {names}{lines}", f"Rules    {rules}"], screen)
+    screen.print()
 
 
 def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, _: Prices) -> None:
@@ -79,16 +82,16 @@ def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, _: Pri
     screen = console(stream)
     total = f"Total: {sizes(report.before, report.after)}" if report.tools else "No tool returns."
     screen.print(total, style="bold")
-    _print_attention(needs, screen, _MAX_DETAILS)
+    _print_attention(needs, screen, _MAX_DETAILS, in_table=False)
 
 
 def _print_part(heading: str, sections: Iterable[_Section], screen: Console, max_details: int) -> None:
     screen.print(f"\n{heading}", style="bold")
     for summary, details in sections:
-        screen.print(f"  {visible(summary)}")
-        print_indented(details[:max_details], 4, screen)
+        print_lines([summary], screen, 2)
+        print_lines(details[:max_details], screen, 4)
         if len(details) > max_details:
-            screen.print(f"    and {len(details) - max_details:,} more; `--format json` lists them")
+            print_lines([f"and {len(details) - max_details:,} more; `--format json` lists them"], screen, 4)
 
 
 def share(part: int, whole: int) -> str:
@@ -133,21 +136,25 @@ def _notes(report: Report) -> Iterator[str]:
         yield f"Kept {characters} in {returns} {reason}."
 
 
-def _print_attention(needs: Sequence[Attention], screen: Console, max_details: int) -> None:
-    """Print what needs attention, grouped by kind."""
+def _print_attention(needs: Sequence[Attention], screen: Console, max_details: int, *, in_table: bool) -> None:
+    """Print what needs attention, grouped by kind. Tools without a rule are only counted if they are `in_table`."""
     sections = []
     for kind, group in groupby(needs, key=attrgetter("kind")):
         entries = list(group)
-        details = [f"{entry.where}: {entry.message}" for entry in entries]
+        title, details = TITLES[kind], [f"{entry.where}: {entry.message}" for entry in entries]
         if kind == "unused rule":
             details = [", ".join(PurePath(entry.where).name for entry in entries)]
         elif kind in ("no place", "undone"):
             details = [f"{entry.where}: {entry.message} ({counted(entry.calls, 'call')})" for entry in entries]
-        sections.append((TITLES[kind], details))
+        elif kind == "no rule" and in_table:
+            calls, size = sum(entry.calls for entry in entries), sum(entry.characters for entry in entries)
+            sums = f"{counted(len(entries), 'tool')}, {counted(calls, 'call')}, {counted(size, 'character')}"
+            title, details = f"{title}: {sums}; `init` drafts rules", []
+        sections.append((title, details))
     _print_part("What needs attention" if needs else "Nothing needs attention.", sections, screen, max_details)
 
 
-def _losses(measures: Measures) -> Iterator[_Section]:
+def _losses(measures: Measures, max_values: int) -> Iterator[_Section]:
     """Yield the references and entities that were kept or lost, and the calls that were repeated."""
     if not measures.references:
         yield "References the agent later used no value that only tool returns contain", []
@@ -160,15 +167,9 @@ def _losses(measures: Measures) -> Iterator[_Section]:
         kept = f"{measures.kept:,} of {measures.references:,} values that the agent used later"
         yield f"References {share(measures.kept, measures.references)} kept: {kept}", lost
     if total := sum(one.total for one in measures.entities.values()):
-        kinds = ", ".join(f"{kind} {one.kept:,}/{one.total:,}" for kind, one in measures.entities.items())
         kept = share(sum(one.kept for one in measures.entities.values()), total)
-        steps = Counter((one.step, one.type) for one in measures.lost_entities).most_common()
-        lost = [f"{counted(count, f'{kind} value')} removed by {step or _SEVERAL}" for (step, kind), count in steps]
-        lost += [
-            f"{one.value}: {one.type} from {one.tool} {one.found}, removed by {one.step or _SEVERAL}"
-            for one in measures.lost_entities
-        ]
-        yield f"Entities   {kept} kept in reduced returns: {kinds}", lost
+        summary = f"Entities   {kept} of {total:,} kept in reduced returns"
+        yield summary, lost_entities(measures.entities, measures.lost_entities, max_values)
     if measures.repeats:
         again = [
             f"{one.tool}: message {one.first}, again in message {one.again}, "
@@ -176,6 +177,27 @@ def _losses(measures: Measures) -> Iterator[_Section]:
             for one in measures.again
         ]
         yield f"Repeats    {counted(measures.repeats, 'call')} repeated after the first answer", again
+
+
+def lost_entities(
+    recalls: Mapping[str, Recall], lost: Sequence[LostEntity], max_values: int = _MAX_VALUES
+) -> list[str]:
+    """Describe the lost entities of each type, the largest loss first; links of an API are counted but come last."""
+    lines = []
+    for kind, recall in recalls.items():
+        found = [one for one in lost if one.type == kind]
+        links = [one.value for one in found if _API_LINK.search(one.value)]
+        values = [one.value for one in found if one.value not in links] or links
+        of_api = f" ({counted(len(links), 'link')} of an API)" if links else ""
+        steps = Counter(one.step or _SEVERAL for one in found)
+        counts = (f"{step} ({count:,})" if len(steps) > 1 else step for step, count in steps.most_common())
+        by = listed(counts, _MAX_STEPS)
+        shown = listed((excerpt(value, _MAX_WIDTH) for value in values), max_values)
+        gone = recall.total - recall.kept
+        line = f"{kind}: {gone:,} of {recall.total:,} lost{of_api}, by {by}: {shown}"
+        lines += [(len(links) - gone, line)] if gone else []
+    kept = ", ".join(f"{kind} {recall.total:,}" for kind, recall in recalls.items() if recall.kept == recall.total)
+    return [line for _, line in sorted(lines)] + ([f"all kept: {kept}"] if kept else [])
 
 
 def _always_kept(report: Report) -> Iterator[_Section]:
