@@ -75,14 +75,13 @@ def is_marked(text: str) -> bool:
 
 
 def written(count: int, unit: Unit, mentions: tuple[str, ...] = (), tallies: Counter[Tally] | None = None) -> str:
-    """Return the text of a marker with the most frequent values. `count` is limited to the largest count."""
+    """Return the text of a marker with the most frequent values of each label. Counts have a maximum."""
     count = min(count, _MAX_COUNT)
     parts = [f"{count} more {unit}"]
-    labels = dict.fromkeys(label for label, _ in tallies or ())
-    for label in labels:
+    for label in dict.fromkeys(label for label, _ in tallies or ()):
         of_label = [(-number, value) for (each, value), number in (tallies or {}).items() if each == label]
-        frequent = [f"{min(-number, _MAX_COUNT)} {value}" for number, value in sorted(of_label)[:_MAX_TALLIES]]
-        parts.append(f"{label}: {', '.join(frequent)}")
+        frequent = sorted((value, -number) for number, value in sorted(of_label)[:_MAX_TALLIES])
+        parts.append(f"{label}: {', '.join(f'{min(number, _MAX_COUNT)} {value}' for value, number in frequent)}")
     if mentions:
         parts.append(f"mentions {', '.join(mentions)}")
     return f"{PREFIX}{'; '.join(parts)}]"

@@ -105,7 +105,7 @@ Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, 
 class SortKey(NamedTuple):
     """A key of `sort_by`: items with a high value come first, or with `-` before it items with a low value."""
 
-    expression: Expression
+    condition: Expression
     is_reversed: bool
 
 

@@ -38,13 +38,8 @@ class Limit(Op):
         Example(
             "a marker counts the others",
             {"path": "alerts", "limit": 1, "mark": "severity"},
-            {"alerts": [{"severity": level, "name": "sign-in from a new place"} for level in ("low", "high", "low")]},
-            {
-                "alerts": [
-                    {"severity": "low", "name": "sign-in from a new place"},
-                    "…[2 more items; severity: 1 high, 1 low]",
-                ]
-            },
+            {"alerts": [{"severity": level, "note": "new place"} for level in ("low", "high", "low")]},
+            {"alerts": [{"severity": "low", "note": "new place"}, "…[2 more items; severity: 1 high, 1 low]"]},
         ),
         Example(
             "the first lines of a text",
@@ -118,13 +113,13 @@ class Limit(Op):
         ends = enumerated(
             end if count == 1 else f"{count:,} {end}" for end, count in ((first, head), (last, tail)) if count
         )
-        texts = [named([key.expression.text]) for key in self.sort_by]
+        texts = [named([key.condition.text]) for key in self.sort_by]
         then = "".join(f", then the {word} {text}" for (word, _), text in zip(others, texts[1:], strict=True))
         return f"keeps the {ends} {items} by {texts[0]}{then}{also}{marked(self.mark)}"
 
     def _words(self, key: SortKey) -> tuple[str, str]:
         """Return the words for the first and the last items by a key."""
-        low, high = ("oldest", "newest") if _TIME.search(key.expression.text) else ("lowest", "highest")
+        low, high = ("oldest", "newest") if _TIME.search(key.condition.text) else ("lowest", "highest")
         return (high, low) if self._descends(key) else (low, high)
 
     def _descends(self, key: SortKey) -> bool:
@@ -134,13 +129,13 @@ class Limit(Op):
         return ((),)
 
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
-        expressions = [*(key.expression for key in self.sort_by), *filter(None, [self.always_keep])]
+        expressions = [*(key.condition for key in self.sort_by), *filter(None, [self.always_keep])]
         return [((), chain) for expression in expressions for chain in expression.reads]
 
     def _ranked(self, items: list[Any]) -> Sequence[int]:
         ranked: Sequence[int] = range(len(items))
         for key in reversed(self.sort_by):  # sorting keeps the order of ties
-            ranked = _sorted(ranked, _values(items, key.expression), self._descends(key))
+            ranked = _sorted(ranked, _values(items, key.condition), self._descends(key))
         return ranked
 
 
