@@ -1,10 +1,12 @@
 """Draft a rule for each tool without one, from stored histories or from samples: files with one answer of a tool each.
-A draft states a reason for each step and comes with a sample and a test. Existing files are never overwritten.
+A draft keeps almost all entities and the longest text of each item, states a reason for each step, and comes with a
+sample and a test. What it leaves out is listed by size. Existing files are never overwritten.
 
 examples:
   python -m reducer init session.json              rules/TOOL.yaml for each tool in a history that has no rule
   python -m reducer init answer.json --tool search a rule from a sample, JSON or text
   python -m reducer init search.json -o my-rules/  a rule for the tool that the file is named after, in another folder
+  python -m reducer init search.json --save 85%    a stricter rule, which may lose entities and texts
 
 Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 """
@@ -12,18 +14,18 @@ Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from reducer.analysis.drafting import BIG, Draft, Trial, draft_rule, file_names
-from reducer.analysis.steps import characters
+from reducer.analysis.steps import changes, characters
 from reducer.cli.answers import each_answer
-from reducer.cli.arguments import parse, parser
+from reducer.cli.arguments import parse, parser, share
 from reducer.cli.files import STANDARD_INPUT, write
 from reducer.cli.rules import Chosen, load, rules_error
 from reducer.cli.schema import schema_text
-from reducer.cli.screen import CommandError, counted, say, visible
+from reducer.cli.screen import CommandError, console, counted, print_lines, say, visible
 from reducer.files import rule_files
 from reducer.histories.files import ENDINGS
 from reducer.rules import compile_rules
@@ -31,6 +33,7 @@ from reducer.values import Unreducible, chars
 
 _MAX_ANSWERS = 40
 """A draft uses the longest answers of a tool; more of them add nothing new."""
+_KINDS = {"removed": "all", "emptied": "all", "cut": "cut", "unwrapped": "quotes"}
 _TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
 
@@ -42,10 +45,12 @@ def main(arguments: Sequence[str]) -> int:
     add("files", nargs="+", metavar="HISTORY|SAMPLE", help=inputs)
     add("-o", "--output", default="rules", metavar="DIR", help="write the drafts to this folder (default: rules)")
     add("--tool", metavar="NAME", help="draft only for this tool; for a sample, the tool that returned it")
+    save = "share of the characters to save, even if entities and texts are lost (default: 70%% if none are lost)"
+    add("--save", type=share, metavar="SHARE", help=save)
     options = parse(reader, arguments)
     folder = Path(options.output)
     answers_by_tool, is_history = _answers_by_tool(options.files, options.tool)
-    drafted = _draft_all(answers_by_tool, folder, named=options.tool is not None or not is_history)
+    drafted = _draft_all(answers_by_tool, folder, options.save, named=options.tool is not None or not is_history)
     if not drafted:
         say("nothing to draft")
         return 1
@@ -53,7 +58,9 @@ def main(arguments: Sequence[str]) -> int:
     for draft, trial in drafted:
         answers = _describe(draft.tool, len(trial.outcomes), len(answers_by_tool[draft.tool]))
         sizes = f"{trial.before:,} -> {counted(trial.after, 'character')}"
-        print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%} of {answers}: {sizes}")
+        kept = f" and keeps {trial.kept:,} of {counted(trial.entities, 'entity', 'entities')}" if trial.entities else ""
+        print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%}{kept} of {answers}: {sizes}")
+        print_lines(_left_out(trial), console(), indent=2)
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of each draft refers to it
         write(schema, schema_text(answers_by_tool if is_history else (), [str(folder)]))
@@ -62,6 +69,18 @@ def main(arguments: Sequence[str]) -> int:
         print(visible(f"  python -m reducer {' '.join(options.files)} --rules {folder} --format diff"))
     say("samples are real answers; check for confidential content before sharing")
     return 0
+
+
+def _left_out(trial: Trial) -> Iterator[str]:
+    """Yield a line for each kind of place that the rule removes or cuts, the largest first."""
+    found = changes(edit for outcome in trial.outcomes for edit in outcome.removals())
+    for one in sorted(found, key=lambda one: one.after - one.before):
+        what = f"{one.items:,} of {counted(one.total, 'item')}" if one.items else _KINDS[one.kind]
+        names = f": {', '.join(one.names)}" if one.names else ""
+        yield f"{one.before - one.after:>9,}  {one.path} ({what}){names}"
+    restored = sum(edit.after - edit.before for outcome in trial.outcomes for edit in outcome.restorations())
+    if restored:
+        yield f"{-restored:>9,}  entities in removed items and texts, which stay"
 
 
 def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, list[Any]], bool]:
@@ -85,7 +104,9 @@ def _tool_name(file: str) -> str:
     return name[: len(name) - len(ending)] or name
 
 
-def _draft_all(answers_by_tool: dict[str, list[Any]], folder: Path, named: bool) -> list[tuple[Draft, Trial]]:
+def _draft_all(
+    answers_by_tool: dict[str, list[Any]], folder: Path, target: float | None, *, named: bool
+) -> list[tuple[Draft, Trial]]:
     """Draft a rule for each tool that needs one, and print why the others do not; a `named` tool must not have one."""
     present = tuple(rule_files(folder)) if folder.is_dir() else ()
     existing = load(Chosen(present, str(folder)), "drafted") if present else None
@@ -101,7 +122,7 @@ def _draft_all(answers_by_tool: dict[str, list[Any]], folder: Path, named: bool)
             say(message)
         elif not named and characters(answers[0]) < BIG:
             say(f"`{tool}`: no rule needed; no answer has {BIG:,} characters")
-        elif contents and (draft := draft_rule(tool, contents, source, files[tool])):
+        elif contents and (draft := draft_rule(tool, contents, source, files[tool], target=target)):
             drafted.append(draft)
         else:
             say(f"`{tool}`: nothing to remove: no long lists, no long texts, no keys that are known to be unused")

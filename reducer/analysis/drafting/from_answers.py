@@ -1,23 +1,35 @@
-"""Drafts without evidence: from the answers of a tool to a rule.
+"""Drafts without evidence: from the answers of a tool to a rule that keeps their substance.
 
-The names and values of keys show which of them readers ask for, and which rank or date items.
+The substance is almost all entities, and the longest text of each record. Keys go by their rank, then long texts are
+cut, and lists without sentences are limited.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from glob import escape
+from itertools import accumulate
 from typing import Any, NamedTuple
 
-import jmespath
-
-from reducer.analysis.drafting.profiles import Profile, profile
+from reducer.analysis.drafting.profiles import Path, Profile, profile
+from reducer.analysis.drafting.ranking import (
+    NEVER_COUNTED,
+    REDUNDANT,
+    Leaf,
+    Rank,
+    always_keep,
+    is_writable_path,
+    key_text,
+    rank,
+    record_of,
+    sort_key,
+)
 from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft
+from reducer.analysis.texts import entities, opened
 from reducer.engine import Outcome, attempt
-from reducer.formats import decode
-from reducer.paths.written import Token, path_text
+from reducer.entities import TYPES, scan
 from reducer.rules import compile_rules
 from reducer.values import chars
 
@@ -25,104 +37,59 @@ ENOUGH = 0.70
 """The share of the characters that a draft should save."""
 BIG = 2000
 """Shorter answers are not worth reducing: about five hundred tokens."""
+_MIN_RECALL, _MAX_DROPPED = 0.90, 0.05
+"""The share of the entities that a draft keeps, and the share that the keys that it drops may contain alone."""
 _MODELINE = "yaml-language-server: $schema=.schema.json"
 """Tells editors that the schema of a rule file is next to it."""
 _ROUND = 5
-_NOTES = {"max_chars": "What is still longer is cut evenly; markers name its indicators."}
-_HINT = "Add `preserve: [threat_actor, cve]` to keep such entities, whatever a step removes."
-
-_ASKED_FOR = """
-    id ids uid guid key name names title type kind status state severity risk score scores verdict category categories
-    level priority cve cves cwe ip ips address addresses host hosts hostname hostnames domain domains fqdn url uri email
-    mail user username account port ports protocol service hash md5 sha1 sha256 file filename path process version
-    product vendor package action result outcome message summary description subject rule technique techniques tactic
-    country city asn label labels tag tags malicious suspicious confidence source target destination src dst family
-    actor actors campaign malware count total number amount price date time timestamp created updated modified seen
-    first last start end published posted submitted observed expires cvss classification threat alert reason value text
-    content query command owner role code error method
-    """
-_FOR_MACHINES = """
-    raw html xml css link links href self permalink icon icons avatar image images img logo thumbnail thumbnails picture
-    photo screenshot color colour style pem base64 blob binary etag template schema cursor pagination paging locale x509
-    bytes hex embed embeds widget layout x y gravatar
-    """
-_ASKED_FOR_WORDS, _FOR_MACHINES_WORDS = (frozenset(words.split()) for words in (_ASKED_FOR, _FOR_MACHINES))
-_RANK = re.compile(
-    r"(?i)cvss|severity|risk|score|critical|malicious|priority|threat|confidence|weight|impact|hits?$|count$|stars"
-    r"|rating|popularity"
-)
-_TIMES = (
-    re.compile(
-        r"(?i)(last|latest|most_recent).*(seen|update|modif|activ|observ|chang|date|time)|(seen|updated|modified).*last"
-    ),
-    re.compile(r"(?i)updated|modified|modification|changed"),
-    re.compile(r"(?i)date|time|timestamp|when|published|created|creation|started|observed|seen|posted|_at$|At$"),
-)
-_SEVERE = ("critical", "high", "severe", "malicious", "important")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}/\d\d/\d\d")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_HASHES = re.compile("sha256|sha1|md5")
-_MIN_DIFFERENT = 2
-_MIN_SHARE = 0.6
-"""The share of the records that must contain the key that they are ranked by."""
-_MAX_KEY = 200
-
-Keys = tuple[str, ...]
-"""The keys that lead from a record to a value in it."""
+_PRESERVE = ["ioc", "cve", "mitre_attack", "threat_actor", "malware"]
+_NOTES = {
+    "preserve": "The answers cannot be that short with all of their entities.",
+    "max_chars": "Cut the rest evenly.",
+}
 
 
 class Level(NamedTuple):
-    """How strict a draft is. A record is an item of a list or a value of a map.
+    """How strict a draft is.
 
-    items: items of a list
-    text: characters of a text
-    whole: characters of an answer that is one text
-    record: characters of a record, or 0 for no bound
-    part: the share of its characters that a record may keep
-    share: `max_chars` as a share of a typical answer, or 0 for none
+    points: keys with fewer points are dropped
+    text: characters of the longest text of a record; other texts keep half of it
+    items: items of a list without sentences, or 0 for all
     """
 
-    items: int
+    points: int
     text: int
-    whole: int
-    record: int = 0
-    part: float = 1
-    share: float = 0
+    items: int = 0
 
 
 LEVELS = (
-    Level(50, 1000, 4000),
-    Level(30, 500, 2000),
-    Level(25, 400, 1500, record=800, part=0.7),
-    Level(20, 300, 1000, record=500, part=0.5),
-    Level(15, 200, 700, record=350, part=0.4),
-    Level(10, 160, 500, record=250, part=0.3),
-    Level(10, 160, 400, record=250, part=0.3, share=0.27),
-    Level(10, 120, 300, record=160, part=0.2, share=0.2),
+    *(Level(-4, 2000), Level(-2, 1000), Level(0, 1000, 200), Level(0, 600, 100), Level(1, 600, 100), Level(2, 500, 50)),
+    *(Level(3, 400, 50), Level(3, 300, 30), Level(3, 200, 30), Level(3, 150, 30)),
+    *(Level(4, 200, 30), Level(5, 200, 30), Level(5, 150, 30)),
 )
 """Levels from harmless to strict; the first that saves enough is used."""
-_STRICT = 0.4
-"""Single objects lose keys only at levels with at most this `part`."""
-_LITTLE = 0.02
-"""A place with a smaller share of the characters is not worth a step."""
-_MAX_STEPS, _MAX_TEXTS = 14, 5
-_MANY_LINES = 20
-_WIDE = 8
-"""A single object with fewer keys keeps all of them."""
-_MIN_KEYS, _MAX_KEYS = 3, 60
-"""Bounds for the number of keys that a record keeps."""
-_MANY = 5
-_MAX_NAMED = 10
+_REFERENCES = "id ids uid uuid guid from to source target ref refs parent"
+_ELSEWHERE = 4
+"""The points that a leaf of links and hashes loses if other leaves contain all of them."""
+_LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
+_LITTLE, _TINY = 0.01, 0.001
+"""A place, or a key, with a smaller share of the characters is not worth a step."""
+_MAX_STEPS, _MAX_TEXTS, _MAX_NAMED, _MANY_LINES = 20, 5, 8, 20
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A rule, the outcomes of applying it to answers, and the characters of the answers before and after."""
+    """A rule, the outcomes of applying it to answers, and the characters and entities of the answers before and after.
+
+    Entities that only links of an API and pictures contain are not counted.
+    """
 
     rule: DraftRule
     outcomes: tuple[Outcome, ...]
     before: int
     after: int
+    entities: int
+    kept: int
 
     @property
     def saved(self) -> float:
@@ -130,40 +97,51 @@ class Trial:
         return 1 - self.after / self.before if self.before else 0.0
 
 
-def draft_rule(tool: str, contents: Sequence[Any], source: str, file: str) -> tuple[Draft, Trial] | None:
+def draft_rule(
+    tool: str, contents: Sequence[Any], source: str, file: str, *, target: float | None = None
+) -> tuple[Draft, Trial] | None:
     """Draft the rule of `tool` from its answers (plain JSON values); return None if nothing can be removed.
 
     source: describes the origin of the answers, for the header
     file: the name of the rule file without its extension
+    target: the share of the characters to save at any cost; by default entities and texts stay
     """
     big = [content for content in contents if chars(content, BIG) >= BIG]
     answers = big or list(contents)
-    trial = _best_trial(answers, {"when": {"min_chars": BIG}} if big else {})
+    trial = _best_trial(answers, {"when": {"min_chars": BIG}} if big else {}, target)
     if trial is None or trial.after >= trial.before:
         return None
-    header = [_MODELINE, f"Drafted from {source}. Read each step, change what it should not remove, then run its test."]
+    result = f"It saves {trial.saved:.0%} of the characters and keeps {trial.kept:,} of {trial.entities:,} entities."
+    advice = "Read each step, change what it should not remove, then run its test."
+    header = [_MODELINE, f"Drafted from {source}. {result} {advice}"]
     written = draft(replace(trial.rule, tool=escape(tool), notes=_NOTES), file, header, _test(answers, trial))
-    written = replace(written, tool=tool, text=f"{written.text}\n# {_HINT}\n")
     ruleset, problems = compile_rules([("draft.yaml", written.text)])
-    return None if ruleset is None or problems else (written, trial)
+    return None if ruleset is None or problems else (replace(written, tool=tool), trial)
 
 
-def _best_trial(answers: Sequence[Any], gate: Mapping[str, Any]) -> Trial | None:
-    """Try the levels in order; return the first trial that saves enough, otherwise the one that saves most."""
-    root = profile(answers)
-    typical = sorted(map(chars, answers))[len(answers) // 2]
-    trials: list[Trial] = []
-    for level in LEVELS:
-        target = {"max_chars": max(100, int(typical * level.share) // 100 * 100)} if level.share else {}
-        rule = DraftRule("*", tuple(suggested_steps(root, level)), {**gate, **target})
-        if (trial := _try_useful_steps(rule, answers)) is not None:
-            trials.append(trial)
-            if trial.saved >= ENOUGH:
-                break
-    return max(trials, key=lambda trial: trial.saved, default=None)
+def _best_trial(answers: Sequence[Any], gate: Mapping[str, Any], target: float | None) -> Trial | None:
+    """Return the trial of the most harmless level that saves enough, otherwise of the strictest one."""
+    sketch, goal = Sketch.of(profile(answers)), target or ENOUGH
+
+    def trials(levels: Iterable[Level]) -> Iterator[Trial]:
+        for level in levels:
+            trial = _try_useful_steps(DraftRule("*", tuple(_steps(sketch, level)), gate), answers, sketch.uncounted)
+            if trial is not None and trial.kept >= _MIN_RECALL * trial.entities:
+                yield trial
+
+    strictest = next(trials(reversed(LEVELS)), None)
+    if strictest is not None and strictest.saved >= goal:
+        return next(trial for trial in trials(LEVELS) if trial.saved >= goal)
+    if target is None:
+        return strictest
+    most = max(100, int(sum(map(chars, answers)) * (1 - target)) // len(answers))
+    steps = [replace(step, keys={**step.keys, "preserve": []}) if "limit" in step.keys else step
+             for step in (strictest.rule.steps if strictest else ())]  # fmt: skip
+    rule = DraftRule("*", tuple(steps), {**gate, "preserve": [], "max_chars": most})
+    return _try_useful_steps(rule, answers, sketch.uncounted) or strictest
 
 
-def _try_useful_steps(rule: DraftRule, answers: Sequence[Any]) -> Trial | None:
+def _try_useful_steps(rule: DraftRule, answers: Sequence[Any], uncounted: Set[tuple[str, str]]) -> Trial | None:
     """Try a rule, leaving out steps that change nothing or are not idempotent; return None if no step remains."""
     while rule.steps or "max_chars" in rule.settings:
         try:
@@ -175,13 +153,31 @@ def _try_useful_steps(rule: DraftRule, answers: Sequence[Any]) -> Trial | None:
         unstable = {run.step.number for run in faults if run is not None and run.step is not None}
         if faults and not unstable:
             return None
-        changed = {run.step.number for outcome in outcomes for run in outcome.steps if run.step and run.changed}
-        useless = unstable or set(range(1, len(rule.steps) + 1)) - changed
+        gains = Counter[int]()
+        for outcome in outcomes:
+            # `check` warns of a step if at least half of what it removes is restored.
+            for edit in outcome.removals():
+                gains[edit.step] += edit.before - edit.after
+            for edit in outcome.restorations():
+                gains[edit.step] -= 2 * (edit.after - edit.before)
+        useless = unstable or {number for number in range(1, len(rule.steps) + 1) if gains[number] <= 0}
         if not useless:
-            after = sum(chars(outcome.content) for outcome in outcomes)
-            return Trial(rule, outcomes, sum(map(chars, answers)), after)
+            found = [_entities(content) - uncounted for content in answers]
+            left = [_entities(outcome.content) for outcome in outcomes]
+            return Trial(
+                rule,
+                outcomes,
+                before=sum(map(chars, answers)),
+                after=sum(chars(outcome.content) for outcome in outcomes),
+                entities=sum(map(len, found)),
+                kept=sum(len(before & after) for before, after in zip(found, left, strict=True)),
+            )
         rule = replace(rule, steps=tuple(step for number, step in enumerate(rule.steps, 1) if number not in useless))
     return None
+
+
+def _entities(content: Any) -> Set[tuple[str, str]]:
+    return entities(opened(content), scan).keys()
 
 
 def _test(answers: Sequence[Any], trial: Trial) -> dict[str, Any]:
@@ -189,12 +185,11 @@ def _test(answers: Sequence[Any], trial: Trial) -> dict[str, Any]:
     pairs = zip(answers, (outcome.content for outcome in trial.outcomes), strict=True)
     sample, left = max(pairs, key=lambda pair: chars(pair[0]) - chars(pair[1]))
     share = 1 - chars(left) / chars(sample)
-    opened = decode(left) if type(left) is str else left
-    paths = [step.keys.get("path", "@") for step in trial.rule.steps if "limit" in step.keys]
-    lists = {path: jmespath.search(path, opened) for path in paths if "*" not in path}
-    counts = {f"length({path})": len(items) for path, items in lists.items() if type(items) is list}
-    name = "a sample answer is short enough" + (" and keeps the best of its lists" if counts else "")
-    expected = {"min_reduction": f"{int(share * 100) // _ROUND * _ROUND}%", **({"values": counts} if counts else {})}
+    before = _entities(sample)
+    found, lost = ({kind for kind, _ in some} for some in (before, before - _entities(left)))
+    kept = [kind for kind in TYPES if kind in found - lost]
+    name = "a sample answer is short enough" + (" and keeps its entities" if kept else "")
+    expected = {"min_reduction": f"{int(share * 100) // _ROUND * _ROUND}%", **({"preserves": kept} if kept else {})}
     return {"name": name, "sample": sample, "expect": expected}
 
 
@@ -202,223 +197,172 @@ def _test(answers: Sequence[Any], trial: Trial) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sketch:
-    """The characters of all answers, the level, and the places with long texts and the share left of each."""
+class Sketch:
+    """The profile of answers, and the ranks of its leaves by path.
 
-    total: int
-    level: Level
-    texts: list[tuple[float, Profile]] = field(default_factory=list)
+    longest: the places of the longest text of each record
+    linked: the places of ids that other keys refer to, and of these references
+    uncounted: the entities that only links of an API and pictures contain
+    """
 
-    def is_little(self, chars: float) -> bool:
-        return chars < _LITTLE * self.total
+    root: Profile
+    ranks: Mapping[Path, tuple[Leaf, Rank]]
+    longest: frozenset[Path]
+    linked: frozenset[Path]
+    uncounted: frozenset[tuple[str, str]]
 
-    def share(self, chars: float) -> str:
-        share = chars / self.total
+    @classmethod
+    def of(cls, root: Profile) -> Sketch:
+        """Rank the leaves of a profile."""
+        leaves = [Leaf.at(place) for place in root.walk() if not place.below]
+        ranks = {leaf.place.path: (leaf, rank(leaf)) for leaf in leaves}
+        records = [place for place in root.walk() if not place.path or type(place.path[-1]) is not str]
+        longest = {root.find(path).path for record in records for path in record.longest}
+        links, others = set[tuple[str, str]](), set[tuple[str, str]]()
+        for leaf, found in ranks.values():
+            (links if found.reason in NEVER_COUNTED else others).update(leaf.place.entities)
+        kept = frozenset(path for path in longest if path in ranks and ranks[path][1].points > REDUNDANT)
+        names: dict[str, set[str]] = {}
+        references = [leaf for leaf, found in ranks.values() if leaf.is_named(_REFERENCES) and found.points > REDUNDANT]
+        for leaf in references:
+            for text in leaf.texts:
+                names.setdefault(text, set()).add(leaf.keys[-1])
+        linked = frozenset(one.place.path for one in references if any(len(names[text]) > 1 for text in one.texts))
+        return cls(root, ranks, longest=kept, linked=linked, uncounted=frozenset(links - others))
+
+    def is_little(self, size: int) -> bool:
+        """Return whether a number of characters is not worth a step."""
+        return size < _LITTLE * self.root.chars
+
+    def share(self, size: int) -> str:
+        """Describe a number of characters as a share of all."""
+        share = size / max(1, self.root.chars)
         return (f"{share:.0%}" if share >= 0.01 else "under 1%") + " of the characters"
 
 
-def suggested_steps(root: Profile, level: Level) -> list[Step]:
-    """Return the steps for answers with this profile; later steps account for what earlier ones remove."""
+def _steps(sketch: Sketch, level: Level) -> Iterator[Step]:
+    """Yield the steps of a level."""
+    root = sketch.root
     if not root.below:
-        return [_truncate_answer(root, level)] if root.texts else []
-    sketch = _Sketch(max(1, root.chars), level)
-    steps = [*_unwraps(root, sketch), *[*_walk(root, 1.0, sketch)][:_MAX_STEPS], *_cut_texts(sketch)]
+        yield from [_truncate_answer(root, level)] if root.texts else []
+        return
+    gone = _chosen(sketch, level)
+    stays = {prefix for path in sketch.ranks.keys() - gone if not sketch.ranks[path][0].is_empty
+             for prefix in accumulate((token,) for token in path)}  # fmt: skip
+    for place in root.walk():
+        sizes = place.json_texts
+        if sizes and place.path in stays and not sketch.is_little(sum(sizes)) and is_writable_path(place.path):
+            count = f"{len(sizes):,} texts contain JSON" if len(sizes) > 1 else "A text contains JSON"
+            yield Step(at(place.path, {"unwrap": True}), f"{count}: it is shorter without its quotes, and readable")
+    yield from _drops(sketch, gone, stays)
+    yield from _limits(sketch, level, gone.keys())
+    yield from _truncates(sketch, level, gone.keys())
     keyed = (place for place in root.walk() if place.path and place.path[-1] != -1)
     empty = sum(entry.chars for place in keyed for entry in place.entries if entry.value in (None, "", [], {}))
-    if empty * 200 >= sketch.total:
-        steps.append(Step({"compact": True}, f"{sketch.share(empty)}: keys without a value"))
-    return steps
+    if empty * 200 >= root.chars:
+        yield Step({"compact": True}, f"{sketch.share(empty)}: keys without a value")
+
+
+def _chosen(sketch: Sketch, level: Level) -> dict[Path, str]:
+    """Choose the leaves with the fewest points to drop, and return the reasons by path; almost all entities stay."""
+    holders = Counter(one for leaf, _ in sketch.ranks.values() for one in leaf.place.entities - sketch.uncounted)
+    allowed = int(len(holders) * _MAX_DROPPED)
+    gone: dict[Path, str] = {}
+    ranked = sorted(sketch.ranks.items(), key=lambda item: item[1][1].points)
+    for path, (leaf, found) in ranked[:-1]:
+        counted = leaf.place.entities - sketch.uncounted
+        are_links = bool(counted) and {kind for kind, _ in counted} <= _LINKS
+        lost = sum(holders[one] == 1 for one in counted)
+        points = found.points - _ELSEWHERE * (are_links and not lost)
+        is_kept = points >= level.points or path in sketch.longest | sketch.linked or leaf.is_empty
+        if leaf.keys and lost <= allowed and not is_kept:
+            allowed -= lost
+            holders.subtract(counted)
+            gone[path] = found.reason
+    return gone
+
+
+def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterator[Step]:
+    """Yield a step for each kind of record that drops the keys whose leaves go, with the reasons."""
+    reasons: dict[Path, Counter[str]] = {}
+    for path, reason in gone.items():
+        # A key whose values all go is dropped as a whole.
+        prefixes = accumulate((token,) for token in path)
+        top = next(prefix for prefix in prefixes if type(prefix[-1]) is str and prefix not in stays)
+        reasons.setdefault(top, Counter())[reason] += sketch.ranks[path][0].place.chars
+    records: dict[Path, list[Profile]] = {}
+    named_already: set[Path] = set()
+    for place in sorted(map(sketch.root.find, reasons), key=lambda place: (len(record_of(place.path)), -place.chars)):
+        # Some values are lists in one place and single objects in another: the same key reaches both.
+        names = tuple(token for token in place.path if token != -1)
+        if place.chars >= _TINY * sketch.root.chars and names not in named_already:
+            named_already.add(names)
+            record = record_of(place.path)
+            # At a list, `drop` applies to each item.
+            records.setdefault(record[:-1] if record[-1:] == (-1,) else record, []).append(place)
+    sizes = {path: sum(place.chars for place in places) for path, places in records.items()}
+    for path in sorted(records, key=lambda path: -sizes[path])[:_MAX_STEPS]:
+        if not sketch.is_little(sizes[path]):
+            named: dict[str, dict[str, None]] = {}
+            for place in records[path]:
+                reason, keys = reasons[place.path].most_common(1)[0][0], place.path[len(record_of(place.path)) :]
+                named.setdefault(reason, {})[key_text(*map(str, keys))] = None
+            action = {"drop": list(dict.fromkeys(name for names in named.values() for name in names))}
+            why = "; ".join(f"{reason} ({_listed([*names])})" for reason, names in named.items())
+            yield Step(at(path, action), f"{sketch.share(sizes[path])}: {why}")
+
+
+def _limits(sketch: Sketch, level: Level, gone: Set[Path]) -> Iterator[Step]:
+    """Yield a step for each long list without sentences."""
+    for place in sketch.root.walk() if level.items else ():
+        limit = level.items if all(type(token) is str for token in place.path) else max(5, level.items // 2)
+        if max(place.lengths, default=0) <= limit or sketch.is_little(place.chars) or not is_writable_path(place.path):
+            continue
+        below = [one.path for one in place.walk() if not one.below]
+        if gone >= {*below} or not sketch.longest.isdisjoint(below):
+            continue
+        items, lists = sum(place.lengths), "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
+        reason = f"{sketch.share(place.chars)}: {items:,} items{lists} of about {place.chars // items:,} characters"
+        leaves = [sketch.ranks[path][0] for path in below if path not in gone]
+        leaves = [leaf for leaf in leaves if leaf.record == (*place.path, -1)]
+        action: dict[str, Any] = {"limit": limit}
+        by, which = sort_key(leaves, items)
+        if by:
+            action["sort_by"], reason = by, f"{reason}; {which}"
+        if condition := always_keep(leaves):
+            action["always_keep"] = condition
+        if any(one.entities for one in place.walk()):
+            action["preserve"], reason = _PRESERVE, f"{reason}; of the other items the entities stay"
+        yield Step(at(place.path, action), reason)
+
+
+def _truncates(sketch: Sketch, level: Level, gone: Set[Path]) -> Iterator[Step]:
+    """Yield steps for long texts: at their places, or one for all if there are many."""
+    bounds = {
+        leaf.place: level.text // (1 if path in sketch.longest else 2) for path, (leaf, _) in sketch.ranks.items()
+    }
+    long = [place for place, bound in bounds.items() if place.max_text > bound and not sketch.is_little(place.chars)]
+    texts = [place for place in long if place.path not in gone]
+    if len(texts) > _MAX_TEXTS or not all(is_writable_path(place.path) for place in texts):
+        longest = f"the longest of {max(place.max_text for place in texts):,} characters"
+        reason = f"Long texts at {len(texts):,} places, {longest}; markers name the indicators"
+        yield Step({"truncate": level.text}, reason)
+        return
+    for place in sorted(texts, key=lambda place: -place.chars):
+        number = f"{len(place.texts):,} texts" if len(place.texts) > 1 else "a text"
+        reason = f"{sketch.share(place.chars)}: {number} of up to {place.max_text:,} characters"
+        yield Step(at(place.path, {"truncate": bounds[place]}), f"{reason}; markers name the indicators")
 
 
 def _truncate_answer(root: Profile, level: Level) -> Step:
-    lines, tail = max(text.count("\n") for text in root.texts), level.whole // 4
+    whole, lines = 2 * level.text, max(text.count("\n") for text in root.texts)
     reason = f"The answer is a text of up to {root.max_text:,} characters"
     if lines > _MANY_LINES:
-        ends = {"head": level.whole - tail, "tail": tail}
+        ends = {"head": whole - whole // 4, "tail": whole // 4}
         return Step({"truncate": ends}, f"{reason}, {lines:,} lines: both ends stay")
-    return Step({"truncate": level.whole}, f"{reason}: its beginning stays")
+    return Step({"truncate": whole}, f"{reason}: its beginning stays")
 
 
-def _unwraps(root: Profile, sketch: _Sketch) -> Iterator[Step]:
-    for place in root.walk():
-        sizes = place.json_texts
-        if sizes and not sketch.is_little(sum(sizes)) and is_writable_path(place.path):
-            count = f"{len(sizes):,} texts contain JSON" if len(sizes) > 1 else "A text contains JSON"
-            yield Step(at(place.path, {"unwrap": True}), f"{count}: it is shorter without its quotes, and readable")
-
-
-def _walk(place: Profile, remaining: float, sketch: _Sketch) -> Iterator[Step]:
-    """Yield the steps for a place and everything below it; earlier steps leave the share `remaining` of its values."""
-    if sketch.is_little(place.chars * remaining) or not is_writable_path(place.path):
-        return
-    if place.max_text > sketch.level.text:
-        sketch.texts.append((remaining, place))
-    record = place.below.get(None, place.each)
-    if place.each is not None:
-        is_inner = -1 in place.path or None in place.path
-        limit = max(5, sketch.level.items // 2) if is_inner else sketch.level.items
-        if max(place.lengths) > limit:
-            yield _limit_step(place, place.each, limit, sketch)
-            remaining *= min(1.0, limit * len(place.lengths) / sum(place.lengths))
-    is_single = record is None
-    if is_single and sketch.level.part <= _STRICT and len(place.keys) >= _WIDE and place.path:
-        record = place
-    kept, others = _choose_keys(record, remaining, sketch) if record is not None and record.objects else ([], [])
-    if record is not None and kept:
-        # At a list, `keep` applies to each item. The path to the values of a map ends in `.*`.
-        yield _keep_step(record, place.path if record is place.each else record.path, kept, others)
-        for below in (below for keys, below in _leaves(record, 3) if keys in kept):
-            yield from _walk(below, remaining, sketch)
-        return
-    large = {
-        key: below for key, below in place.keys.items() if is_single and not sketch.is_little(below.chars * remaining)
-    }
-    dropped = {key: below for key, below in large.items() if worth(key) == 0 and is_writable_path((key,))}
-    if 0 < len(dropped) < len(place.keys):
-        share = sketch.share(sum(below.chars for below in dropped.values()) * remaining)
-        action = {"drop": [*map(key_text, dropped)]}
-        yield Step(at(place.path, action), f"{share}: for screens and programs, by the names")
-    for token, below in sorted(place.below.items(), key=lambda item: -item[1].chars):
-        if token not in dropped or len(dropped) == len(place.keys):
-            yield from _walk(below, remaining, sketch)
-
-
-def _limit_step(place: Profile, record: Profile, limit: int, sketch: _Sketch) -> Step:
-    items, lists = sum(place.lengths), "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
-    reason = f"{sketch.share(place.chars)}: {items:,} items{lists} of about {place.chars // items:,} characters"
-    rank, what_stays = sort_key(record)
-    _, condition = always_keep(record)
-    order = {"sort_by": path_text(rank)} if rank else {}
-    severe = {"always_keep": condition} if condition else {}
-    action = {"limit": limit, **order, **severe}
-    return Step(at(place.path, action), f"{reason}; {what_stays}" if rank else reason)
-
-
-def _choose_keys(record: Profile, remaining: float, sketch: _Sketch) -> tuple[list[Keys], list[Keys]]:
-    """Choose the keys of a record that fit into the level; return them and the others, or nothing if all keys fit.
-
-    Keys that conditions read are chosen first, then keys with a high worth and short values.
-    """
-    level = sketch.level
-    leaves = {keys: below for keys, below in _leaves(record, 3) if is_writable_path(keys)}
-    costs = {keys: below.chars / record.objects for keys, below in leaves.items()}
-    budget = sum(costs.values()) * level.part
-    if record.path[-1] in (-1, None):
-        budget = min(level.record, budget)
-    is_small = (
-        sketch.is_little(record.chars * remaining / 3) or len(leaves) <= _MIN_KEYS or sum(costs.values()) <= budget
-    )
-    if not level.record or None in record.below or is_small:
-        return [], []
-    worths = {keys: _worth(keys, below) for keys, below in leaves.items()}
-    order = sorted(leaves, key=lambda keys: (-worths[keys], len(keys), costs[keys]))
-    # A dict keeps the order: a sum of the same costs in another order may differ in its last digit.
-    chosen = dict.fromkeys(keys for keys in (sort_key(record)[0], always_keep(record)[0]) if keys in leaves)
-    for keys in order[:_MAX_KEYS]:
-        rest = budget - sum(costs[other] for other in chosen)
-        if worths[keys] and (costs[keys] <= rest or len(chosen) < _MIN_KEYS):
-            chosen[keys] = None
-    others = [keys for keys in order if keys not in chosen]
-    return ([keys for keys in leaves if keys in chosen], others) if others else ([], [])
-
-
-def _keep_step(record: Profile, path: Sequence[Token], kept: Sequence[Keys], others: Sequence[Keys]) -> Step:
-    more = f" and {len(others) - _MAX_NAMED:,} more" if len(others) > _MAX_NAMED else ""
-    sizes = f"{len(kept) + len(others):,} keys in about {record.chars // record.objects:,} characters"
-    left_out = ", ".join(key_text(*keys) for keys in others[:_MAX_NAMED]) + more
-    reason = f"An object has {sizes}; these are asked for most, by their names. Left out: {left_out}"
-    return Step(at(path, {"keep": [key_text(*keys) for keys in kept]}), reason)
-
-
-def _leaves(record: Profile, depth: int, above: Keys = ()) -> Iterator[tuple[Keys, Profile]]:
-    """Yield the keys of a record, with the keys of small objects in place of the objects."""
-    for name, below in record.keys.items():
-        inner = below if below.objects or below.each is None else below.each
-        if depth > 1 and None not in inner.below and 0 < len(inner.keys) <= _MAX_KEYS:
-            yield from _leaves(inner, depth - 1, (*above, name))
-        else:
-            yield (*above, name), below
-
-
-def _worth(keys: Keys, place: Profile) -> int:
-    own = 0 if 0 in map(worth, keys) else worth(keys[-1])
-    # A value that is the same in all records does not identify any of them.
-    is_constant = len(place.scalars) >= _MANY and place.scalars.count(place.scalars[0]) == len(place.scalars)
-    return own - 1 if own and is_constant else own
-
-
-def _cut_texts(sketch: _Sketch) -> Iterator[Step]:
-    texts = sorted(sketch.texts, key=lambda entry: -entry[0] * entry[1].chars)
-    if len(texts) > _MAX_TEXTS:
-        longest = f"the longest of {max(place.max_text for _, place in texts):,} characters"
-        reason = f"Long texts at {len(texts):,} places, {longest}; markers name the indicators"
-        yield Step({"truncate": sketch.level.text}, reason)
-        return
-    for remaining, place in texts:
-        number = f"{len(place.texts):,} texts" if len(place.texts) > 1 else "a text"
-        reason = f"{sketch.share(place.chars * remaining)}: {number} of up to {place.max_text:,} characters"
-        yield Step(at(place.path, {"truncate": sketch.level.text}), reason)
-
-
-# --- keys
-
-
-def worth(name: str) -> int:
-    """Rate a key by its name: 0 if only screens or machines need it, 2 if it identifies or rates things, else 1."""
-    if name.startswith("_") and name.strip("_") not in _ASKED_FOR_WORDS:
-        return 0
-    words = [word.lower() for word in _WORDS.findall(_HASHES.sub("hash", name))]
-    if not _FOR_MACHINES_WORDS.isdisjoint(words):
-        return 0
-    return 2 if words and not _ASKED_FOR_WORDS.isdisjoint((words[0], words[-1])) else 1
-
-
-def is_writable_path(path: Sequence[Token]) -> bool:
-    """Return whether all keys of a path can be written in a rule."""
-    keys = [token for token in path if type(token) is str]
-    return all(key and key != "*" and key.isprintable() and len(key) <= _MAX_KEY for key in keys)
-
-
-def key_text(*keys: str) -> str:
-    """Write a key for `keep` and `drop`, where a bare word is a key."""
-    return path_text(keys) if any(set(name) & set('."[]|') for name in keys) else ".".join(keys)
-
-
-def sort_key(record: Profile) -> tuple[Keys, str]:
-    """Return the keys that rank records best, and which records stay; importance ranks before time. () for none."""
-    best = 0
-    best_keys: tuple[Keys, str] = ((), "")
-    for name, below in record.keys.items():
-        # An expression can read the value of a key, or of a key of an object below it.
-        for keys, place in [((name,), below), *(((name, inner), value) for inner, value in below.keys.items())]:
-            is_steady = place.scalars and not place.below and len(place.entries) >= record.objects * _MIN_SHARE
-            rank = _rank(keys, place.scalars) if is_steady and is_writable_path(keys) else 0
-            if rank > best:
-                best, best_keys = rank, (keys, "the highest stay" if rank > 2 * len(_TIMES) else "the newest stay")
-    return best_keys
-
-
-def always_keep(record: Profile) -> tuple[Keys, str]:
-    """Return the key that rates records and the condition for severe ones; () if there are none or too many."""
-    for name, below in record.keys.items():
-        words = [value for value in below.texts if value.casefold() in _SEVERE]
-        if name and worth(name) == 2 and "'" not in name and words and len(words) * 4 <= len(below.texts):
-            text, different = path_text((name,)), sorted(set(words))
-            condition = f"{text} == '{words[0]}'" if len(different) == 1 else f"contains({different!r}, {text})"
-            return (name,), condition
-    return (), ""
-
-
-def _rank(keys: Keys, samples: Sequence[Any]) -> int:
-    """Return how well the values of a key rank items, importance before time; 0 if they do not."""
-    name, depth = keys[-1], len(keys) - 1
-    numbers = [value for value in samples if type(value) in (int, float)]
-    if _RANK.search(name) and len(numbers) * 2 > len(samples) and len(set(numbers)) >= _MIN_DIFFERENT:
-        return 10 - depth
-    time = next((len(_TIMES) - number for number, pattern in enumerate(_TIMES) if pattern.search(name)), 0)
-    # Only dates that start with the year can be sorted as texts.
-    dates = [
-        _DATE.match(value) if type(value) is str else type(value) in (int, float) and value > 10**8 for value in samples
-    ]
-    is_time = len({str(value) for value in samples}) >= _MIN_DIFFERENT and sum(map(bool, dates)) * 10 >= len(dates) * 8
-    return time * 2 - depth if time and is_time else 0
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(names[:_MAX_NAMED]) + more

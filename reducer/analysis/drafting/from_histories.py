@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from hashlib import blake2b
-from itertools import product, takewhile
+from itertools import accumulate, product, takewhile
 from typing import Any, NamedTuple
 
 from reducer.analysis.drafting.evidence import (
@@ -28,14 +28,13 @@ from reducer.analysis.drafting.evidence import (
     scored,
     split,
 )
-from reducer.analysis.drafting.from_answers import key_text
-from reducer.analysis.drafting.profiles import Entry, Profile, profile
+from reducer.analysis.drafting.profiles import Entry, Path, Profile, profile
+from reducer.analysis.drafting.ranking import key_text
 from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft, file_names
 from reducer.analysis.measures import size
 from reducer.engine import attempt
 from reducer.entities.custom import word_error
 from reducer.formats import decode
-from reducer.paths.written import Token
 from reducer.references import NUMBER, occurrences, searched, searcher
 from reducer.rules import Ruleset
 from reducer.rules.choose import is_glob
@@ -404,13 +403,12 @@ def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[S
             return False
         return not any(is_used(entry) for place in below.walk() if not place.below for entry in place.entries)
 
-    dropped: set[tuple[Token, ...]] = set()
+    dropped: set[Path] = set()
     for place in root.walk() if uses >= _MIN_KEY_USES else ():
-        is_kept = all(place.path[:length] not in dropped for length in range(len(place.path) + 1))
         keys = place.keys
         unused = [name for name in sorted(keys) if is_unused(name, keys[name], place.objects)]
         # An object with only unused keys is dropped with its own key, or not at all.
-        if is_kept and 0 < len(unused) < len(keys):
+        if dropped.isdisjoint(accumulate((token,) for token in place.path)) and 0 < len(unused) < len(keys):
             dropped.update((*place.path, name) for name in unused)
             names, share = [*map(key_text, unused)], sum(keys[name].chars for name in unused) / root.chars
             reason = f"{', '.join(names)}: {share:.0%} of the characters, 0 of {uses:,} later uses"
@@ -428,21 +426,18 @@ def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
     for number, one in enumerate(returns):
         opened = decode(one.content) if type(one.content) is str else one.content
         for row in opened if type(opened) is list else ():
-            reversed_end = takewhile(is_common, row[:0:-1]) if type(row) is list else ()
-            end = tuple(reversed_end)[:_MAX_END][::-1]
+            end = tuple(takewhile(is_common, row[:0:-1]))[:_MAX_END][::-1] if type(row) is list else ()
             for start in range(len(end)):
                 rows_by_end[len(row), end[start:]].append(number)
-    frequent = {
-        key: rows for key, rows in rows_by_end.items() if len(set(rows)) >= _MIN_RETURNS and len(rows) >= _MIN_ROWS
-    }
+    frequent = [key for key, rows in rows_by_end.items() if len({*rows}) >= _MIN_RETURNS and len(rows) >= _MIN_ROWS]
     # `dict` keeps the last end of each width: the one with most characters.
-    by_size = sorted(frequent, key=lambda key: len(frequent[key]) * sum(len(item or "") + 4 for item in key[1]))
-    for width, end in dict(by_size).items():
-        first, rows = width - len(end), frequent[width, end]
+    frequent.sort(key=lambda key: len(rows_by_end[key]) * sum(len(item or "") + 4 for item in key[1]))
+    for width, end in dict(frequent).items():
+        first, rows = width - len(end), rows_by_end[width, end]
         tests = [f"[{n}] == " + ("`null`" if item is None else f"'{item}'") for n, item in enumerate(end, first)]
         condition = " && ".join([f"length(@) == `{width}`", *tests])
         shown = ", ".join("null" if item is None else f'"{item}"' for item in end)
-        reason = f"Rows that end in {shown}: {len(rows):,} in {len(set(rows)):,} returns, 0 later uses"
+        reason = f"Rows that end in {shown}: {len(rows):,} in {len({*rows}):,} returns, 0 later uses"
         yield Step({"path": f"[?{condition}]", "limit": first}, reason)
 
 
@@ -459,9 +454,12 @@ def _reused_values(used: Uses, returns: Sequence[RecordedReturn]) -> tuple[str, 
 
 def _entity_type(tool: str) -> str:
     """Return the name of the entity type for the reused values of a tool, which is unique to this tool."""
-    name = re.sub("[^a-z0-9]+", "_", tool.lower()).strip("_")[:24]
-    digest = blake2b(tool.encode("utf-8", "replace"), digest_size=2).hexdigest()
-    return f"used_{name}" if name == tool else f"used_{name or 'tool'}_{digest}"
+    name = re.sub("[^a-z0-9]+", "_", tool.lower()).strip("_")[:24] or "tool"
+    return (
+        f"used_{name}"
+        if name == tool
+        else f"used_{name}_{blake2b(tool.encode(errors='replace'), digest_size=2).hexdigest()}"
+    )
 
 
 def _reason(returns: Sequence[RecordedReturn], most: int) -> str:

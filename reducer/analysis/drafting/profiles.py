@@ -8,16 +8,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from reducer.entities import scan
 from reducer.formats import decode, parse_nested, plain
 from reducer.paths.written import Token
 from reducer.values import MAX_DEPTH, chars, dump, is_media
 
 _MIN_ENCODED = 40
 """Shorter texts are not parsed."""
-_MIN_MAP_KEYS = 5
+_MIN_SENTENCE, _MIN_SPACES = 40, 3
+_MIN_MAP_KEYS, _MAX_ID = 5, 200
 _MIN_ALIKE = 0.6
 """The share of all keys that the average value of a map must contain."""
-_ID = re.compile(r"\d.*\d|[.:/@ ]|^\d+$|^[0-9a-f-]{8,}$")
+_ID = re.compile(r"[\d\W_]*\d[\d\W_]*|(?=\D*\d)[0-9a-fA-F:-]{8,}|(?=\D*\d)\S{24,}|.*\d{5}\S*")
+"""Keys without letters, such as numbers, dates and addresses, hashes, and words with long numbers or random letters."""
+
+
+Path = tuple[Token, ...]
 
 
 class Entry(NamedTuple):
@@ -34,12 +40,15 @@ class Profile:
 
     path: keys, with -1 for the items of a list and None for the values of a map
     json_texts: the characters of each text that contains JSON
-    below: the profiles one level deeper
+    longest: the paths of the longest sentences in each object
+    above, below: the profiles one level higher and deeper
     """
 
-    path: tuple[Token, ...] = ()
+    path: Path = ()
+    above: Profile | None = None
     entries: list[Entry] = field(default_factory=list)
     json_texts: list[int] = field(default_factory=list)
+    longest: set[Path] = field(default_factory=set)
     below: dict[Token, Profile] = field(default_factory=dict)
 
     @property
@@ -78,6 +87,11 @@ class Profile:
         return [value for value in self.scalars if type(value) is str]
 
     @cached_property
+    def entities(self) -> frozenset[tuple[str, str]]:
+        """The type and canonical value of each entity in the texts."""
+        return frozenset((one.type, one.canonical) for text in dict.fromkeys(self.texts) for one in scan(text))
+
+    @cached_property
     def max_text(self) -> int:
         """The characters of the longest text."""
         return max(map(len, self.texts), default=0)
@@ -88,9 +102,16 @@ class Profile:
         for below in self.below.values():
             yield from below.walk()
 
+    def find(self, path: Path) -> Profile:
+        """Return the place of the values at a path, in which keys of maps may replace None."""
+        place = self
+        for token in path:
+            place = place.below[token if token in place.below else None]
+        return place
+
     def at(self, token: Token) -> Profile:
         """Return the profile one level deeper; create it if there is none."""
-        return self.below.setdefault(token, Profile((*self.path, token)))
+        return self.below.setdefault(token, Profile((*self.path, token), self))
 
 
 def profile(contents: Iterable[Any]) -> Profile:
@@ -105,26 +126,41 @@ def profile(contents: Iterable[Any]) -> Profile:
     return root
 
 
-def _add(place: Profile, entry: Entry, depth: int) -> int:
-    """Add a value, whose entry counts only its key so far, and return its characters."""
+class _Added(NamedTuple):
+    """The characters of a value that was added, and the length and path of its longest sentence."""
+
+    chars: int
+    longest: tuple[int, Path] = (0, ())
+
+
+def _add(place: Profile, entry: Entry, depth: int) -> _Added:
+    """Add a value, whose entry counts only its key so far."""
     number, value, size = entry
     is_encoded = type(value) is str and depth > 0 and bool(place.path) and len(value) >= _MIN_ENCODED
     if is_encoded and (parsed := parse_nested(value)):
         if parsed[1].name == "JSON":
             place.json_texts.append(len(dump(value)))
         value, depth = plain(parsed[0]), depth - 1
+    added: list[_Added] = []
     if type(value) not in (dict, list):
-        size += chars([value]) - 2
+        is_sentence = type(value) is str and len(value) >= _MIN_SENTENCE and value.count(" ") >= _MIN_SPACES
+        added = [_Added(chars([value]) - 2, (len(value), place.path) if is_sentence else (0, ()))]
     elif depth < 0 or is_media(value):
         size += 2
     elif type(value) is dict:
         # The key, its colon and the comma after it are removed with the value.
         entries = [(place.at(key), Entry(number, item, len(dump(key)) + 2)) for key, item in value.items()]
-        size += 2 + sum(_add(below, entry, depth - 1) for below, entry in entries)
+        size += 2
+        added = [_add(below, entry, depth - 1) for below, entry in entries]
     else:
-        size += 2 + sum(1 + _add(place.at(-1), Entry(number, item, 0), depth - 1) for item in value)
+        size += 2 + len(value)
+        added = [_add(place.at(-1), Entry(number, item, 0), depth - 1) for item in value]
+    size += sum(one.chars for one in added)
+    longest = max((one.longest for one in added), key=lambda one: one[0], default=(0, ()))
+    if type(value) is dict and longest[0]:
+        place.longest.add(longest[1])
     place.entries.append(Entry(number, value, size))
-    return size
+    return _Added(size, longest)
 
 
 def _merge_maps(place: Profile) -> None:
@@ -132,21 +168,34 @@ def _merge_maps(place: Profile) -> None:
     for below in place.below.values():
         _merge_maps(below)
     if _is_map(place):
-        values, place.below = place.keys.values(), {}
+        values = place.keys.values()
+        place.below = {token: below for token, below in place.below.items() if type(token) is not str}
         for below in values:
             _merge(place.at(None), below)
 
 
+def is_id(name: str) -> bool:
+    """Return whether a key looks like an id, an address or a date instead of a name."""
+    return len(name) <= _MAX_ID and _ID.fullmatch(name) is not None
+
+
 def _is_map(place: Profile) -> bool:
-    """Return whether the values have mostly the same keys, and are either all objects or all lists under ids."""
+    """Return whether most keys are ids, or the values are at least five objects with mostly the same keys."""
     values = [*place.keys.values()]
-    if len(values) < _MIN_MAP_KEYS or any(value.texts for value in values):
-        return False
-    if all(value.objects and not value.lengths for value in values):
-        return _are_alike([value.below for value in values])
-    are_ids = sum(bool(_ID.search(name)) for name in place.keys) * 2 >= len(values)
-    are_lists = all(value.lengths and not value.objects for value in values)
-    return are_ids and are_lists and _are_alike([value.each.below if value.each else () for value in values])
+    are_nested = not any(value.texts for value in values)
+    ids = sum(is_id(name) or (are_nested and _is_entity(name)) for name in place.keys)
+    if values and ids * 2 >= len(values):
+        return len({_kind(entry.value) for value in values for entry in value.entries}) == 1
+    are_objects = are_nested and all(value.objects and not value.lengths for value in values)
+    return are_objects and len(values) >= _MIN_MAP_KEYS and _are_alike([value.below for value in values])
+
+
+def _kind(value: Any) -> type:
+    return type(value) if type(value) in (dict, list) else str
+
+
+def _is_entity(name: str) -> bool:
+    return any(entity.value == name for entity in scan(name))
 
 
 def _are_alike(groups: Sequence[Iterable[Token]]) -> bool:
@@ -158,5 +207,6 @@ def _are_alike(groups: Sequence[Iterable[Token]]) -> bool:
 def _merge(into: Profile, other: Profile) -> None:
     into.entries += other.entries
     into.json_texts += other.json_texts
+    into.longest |= other.longest
     for token, below in other.below.items():
         _merge(into.at(token), below)
