@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -50,7 +51,7 @@ class Amount(BaseModel):
     @model_validator(mode="after")
     def _something_stays(self) -> Amount:
         if self.head + self.tail < 1:
-            raise PydanticCustomError("E022", "expected at least 1; to remove everything use `drop`")
+            raise PydanticCustomError("E022", "expected at least 1", {"help": "to remove everything write drop: NAME"})
         return self
 
     @classmethod
@@ -154,14 +155,21 @@ def compile_target(text: str) -> Target:
     return Target(text, chain, compile_path(lists), condition=compile_expression(condition), warnings=warnings)
 
 
+_CONDITION = re.compile(r"[=!<>]=|&&|\s[<>=]\s")
+
+
 def _chain(text: str) -> Chain:
     """Return the names in a key: plain words with dots, or JMESPath. Raises `PathError`."""
     if not set(text) & set('"[]|') and all(text.split(".")):
+        if "," in text:
+            raise PathError("E071", "this is one key, because commas separate keys only in a list", width=len(text))
+        if _CONDITION.search(text):
+            raise PathError("E072", "this is a condition, not a key", width=len(text))
         return tuple(text.split("."))
     path = compile_path(text)
     chain = tuple(str(token[1]) for token in path.shape if token[0] == "field")
     if not chain or any(token[0] not in ("field", "each", "flatten") for token in path.shape):
-        help = "to select items use `limit` or a filter"
+        help = "for the first items write limit: 5, for others a filter such as \"[?risk == 'high']\""
         raise PathError("E068", "expected only keys: names, dots and `[*]`", width=len(text), help=help)
     return chain
 

@@ -154,10 +154,12 @@ def _lexer_error(text: str, error: LexerError) -> PathError:
         help = "inside quotes write a backslash as `\\\\`"
         return PathError("E069", f"the text in {character} is not valid JSON", at + 1, help=help)
     code, help = _CHARACTERS.get(character, ("E057", _QUOTE))
-    return PathError(code, f"unknown character `{character}`", at + 1, help=help)
+    message = f"`{character}` is not an operator" if code in ("E052", "E061") else f"unknown character `{character}`"
+    return PathError(code, message, at + 1, help=help)
 
 
 _WORDS = {"and": "&&", "or": "||", "not": "!"}
+_OPERATORS = "the operators are ==, !=, <, <=, >, >=, &&, || and !"
 _UNEXPECTED = (
     ("number", "lbracket", "E064", "write an index directly after its list, without a dot: `items[0]`"),
     ("dot", "dot", "E055", "write one dot: JMESPath has no `..` operator"),
@@ -178,6 +180,8 @@ def _parser_error(tokens: tuple[Token, ...], position: int) -> PathError:
         if operator is not None:
             return word.problem("E053", f"`{word.value}` is not an operator", f"write `{operator}`")
     previous = "" if before is None else before.type
+    if token.type == previous == "unquoted_identifier":
+        return token.problem("E053", f"`{shortened(token.text)}` is not an operator", _OPERATORS)
     if token.type == "number" and previous != "lbracket":
         code, help = "E056", "write a number after an operator and without leading zeros: `score > 5`"
     elif previous == "current" and token.type.endswith("identifier"):

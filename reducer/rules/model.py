@@ -183,7 +183,9 @@ class RuleFile(Model):
     entities: _Definitions | None = Field(
         None, description="Custom entity types and ignored values, for all rule files of the folder."
     )
-    conditions: _Definitions | None = Field(None, description="Conditions by name, for all rule files of the folder.")
+    conditions: Annotated[dict[str, Condition], Field(min_length=1)] | None = Field(
+        None, description="Conditions by name, for all rule files of the folder."
+    )
     tests: list[Test] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
 
 

@@ -41,8 +41,8 @@ from tests.histories.messages import shorter
 
 LISTS_TOOLS = VERSION >= (1, 87)
 INSTRUCTIONS = (
-    "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
-    "- `deep_research`: keeps the first 2 items of the answer."
+    "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here.\n"
+    "- `deep_research`: keeps the first 2 items of the answer. Not marked: items that are not long texts."
 )
 
 
@@ -102,7 +102,11 @@ def test_the_instructions_are_the_same_in_every_request(rules: Path) -> None:
     made = analyst(asked, ReduceToolReturns(rules), instructions="You are an analyst.")
     made.run_sync("Once more.", message_history=made.run_sync(PROMPT).all_messages())
     messages = [message for sent in asked.received for message in json.loads(sent) if message["kind"] == "request"]
-    other = "" if LISTS_TOOLS else "\n- `other`: keeps the first 2 items of the answer."
+    other = (
+        ""
+        if LISTS_TOOLS
+        else "\n- `other`: keeps the first 2 items of the answer. Not marked: items that are not long texts."
+    )
     assert {one.get("instructions") for one in messages} == {f"You are an analyst.\n\n{INSTRUCTIONS}{other}"}
 
 
