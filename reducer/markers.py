@@ -3,18 +3,22 @@
     text = kept (marker "…" kept)* [marker tail]   a text that was cut; after "…", another kept part follows:
                                                    `It …[900 more characters]… is INC-4711.`
     item = marker                                  the last item of a list: `…[35 more items; mentions APT28]`
-    marker = "…[" count " more " ("characters" | "items") ["; mentions " value *(", " value)] "]"
+    marker = "…[" count " more " ("characters" | "items") *("; " label ": " tally *(", " tally))
+             ["; mentions " value *(", " value)] "]"
+    tally = count " " value                        how many of the items have a value: `severity: 41 high, 77 low`
 
-`kept` and `tail` are parts of the original text. A value is an entity as it was written. If there is text before a
-marker, a space separates them.
+`kept` and `tail` are parts of the original text. A mentioned value is an entity as it was written. If there is text
+before a marker, a space separates them.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Unit = Literal["characters", "items"]
 Reads = Callable[[str], bool]
@@ -26,7 +30,12 @@ CONTINUES = "…"
 _INNER_CLOSING = "]" + CONTINUES
 _MAX_COUNT = (1 << 53) - 1
 """The largest count: the largest integer that every JSON parser preserves."""
-_HEAD = re.compile(r"…\[([1-9][0-9]{0,15}) more (characters|items)(?:; mentions |\])")
+_TALLY = r"[1-9][0-9]{0,15} [^,;\]]{1,40}"
+_TALLIES = rf"; [^,;:\]]{{1,60}}: {_TALLY}(?:, {_TALLY}){{0,7}}"
+_HEAD = re.compile(rf"…\[([1-9][0-9]{{0,15}}) more (characters|items)((?:{_TALLIES})*)(?:; mentions |\])")
+LABEL = re.compile(r"[^,;:\]]{1,60}")
+_VALUE = re.compile(r"[^,;\]<…\s](?:[^,;\]<…]{0,38}[^,;\]<…\s])?")
+_MAX_TALLIES = 8
 # Limits for forged markers. Real markers stay below them.
 _MAX_STARTS = 4
 _MAX_BRACKETS = 16
@@ -35,10 +44,15 @@ _MAX_WITH_MENTIONS = 500
 """Maximum number of inner markers with mentions that are read in one text."""
 
 
+Tally = tuple[str, str]
+"""The label of a count and the value that is counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Marker:
     """A marker in a text: the number of omitted characters or items, and the preserved entities that they contained.
 
+    `tallies` counts the omitted items by label and value.
     `text[start:stop]` is the marker with the space before it and the `…` after it.
     """
 
@@ -46,6 +60,13 @@ class Marker:
     mentions: tuple[str, ...]
     start: int
     stop: int
+    tallies: tuple[tuple[Tally, int], ...] = ()
+
+
+def countable(value: Any) -> str | None:
+    """Return the text of a short scalar that a marker can count, or None for any other value."""
+    text = value if type(value) is str else json.dumps(value) if type(value) in (bool, int, float) else ""
+    return text if _VALUE.fullmatch(text) and text.isprintable() else None
 
 
 def is_marked(text: str) -> bool:
@@ -53,11 +74,17 @@ def is_marked(text: str) -> bool:
     return _HEAD.search(text) is not None
 
 
-def written(count: int, unit: Unit, mentions: tuple[str, ...] = ()) -> str:
-    """Return the text of a marker. `count` is limited to the largest count."""
+def written(count: int, unit: Unit, mentions: tuple[str, ...] = (), tallies: Counter[Tally] | None = None) -> str:
+    """Return the text of a marker with the most frequent values of each label. Counts have a maximum."""
     count = min(count, _MAX_COUNT)
-    mentioned = f"; mentions {', '.join(mentions)}" if mentions else ""
-    return f"{PREFIX}{count} more {unit}{mentioned}]"
+    parts = [f"{count} more {unit}"]
+    for label in dict.fromkeys(label for label, _ in tallies or ()):
+        of_label = [(-number, value) for (each, value), number in (tallies or {}).items() if each == label]
+        frequent = sorted((value, -number) for number, value in sorted(of_label)[:_MAX_TALLIES])
+        parts.append(f"{label}: {', '.join(f'{min(number, _MAX_COUNT)} {value}' for value, number in frequent)}")
+    if mentions:
+        parts.append(f"mentions {', '.join(mentions)}")
+    return f"{PREFIX}{'; '.join(parts)}]"
 
 
 def read(text: str, head: int, tail: int, reads: Reads) -> Marker | None:
@@ -92,9 +119,14 @@ def read_all(text: str, tail: int, reads: Reads) -> tuple[Marker, ...]:
     return (*(marker for marker in found if marker.start < last.start), last)
 
 
-def read_item(item: object, reads: Reads) -> Marker | None:
-    """Return the marker that is an item of a list, or None if the item is not a marker."""
-    return _whole(item, "items", reads) if type(item) is str else None
+def read_item(item: object, reads: Reads, labels: Collection[str] = ()) -> Marker | None:
+    """Return the marker that is an item of a list, or None if the item is not a marker with some of these labels."""
+    marker = _whole(item, "items", reads) if type(item) is str else None
+    if marker is None or not marker.tallies:
+        return marker
+    tallies = Counter(dict(marker.tallies))
+    is_own = all(label in labels for label, _ in tallies) and all(countable(value) for _, value in tallies)
+    return marker if is_own and written(marker.count, "items", marker.mentions, tallies) == item else None
 
 
 def read_alone(text: str, reads: Reads) -> Marker | None:
@@ -113,12 +145,13 @@ def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str 
     if match is None or match[2] != unit or (own == start and start > 0):
         return None
     count, begin = int(match[1]), match.end()
-    if count > _MAX_COUNT:
+    if count > _MAX_COUNT or (match[3] and unit == "characters"):
         return None
+    tallies = tuple(_tallies(match[3]))
     if text[begin - 1] == "]":
         stop = begin - 1
         fits = text.startswith(closing, stop) and stop + len(closing) >= first
-        return Marker(count, (), own, stop + len(closing)) if fits else None
+        return Marker(count, (), own, stop + len(closing), tallies) if fits else None
     stop = text.find(closing, max(begin, first - len(closing)))
     for _ in range(_MAX_BRACKETS):
         if stop < 0:
@@ -129,9 +162,17 @@ def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str 
             return None
         if reads(text[last:stop]):
             mentions = _mentions(text, begin, stop, reads)
-            return None if mentions is None else Marker(count, mentions, own, stop + len(closing))
+            return None if mentions is None else Marker(count, mentions, own, stop + len(closing), tallies)
         stop = text.find(closing, stop + 1)
     return None
+
+
+def _tallies(text: str) -> Iterator[tuple[Tally, int]]:
+    for part in text.split("; ")[1:]:
+        label, _, values = part.partition(": ")
+        for tally in values.split(", "):
+            number, _, value = tally.partition(" ")
+            yield (label, value), int(number)
 
 
 def _mentions(text: str, begin: int, stop: int, reads: Reads) -> tuple[str, ...] | None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import yaml
+
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.entities import scan
 from reducer.formats import decode, parse_nested, plain
@@ -103,6 +105,14 @@ ENTITIES = ("185.220.101.34", "1[.]2[.]3[.]4", "evil-updates.com", "CVE-2024-340
 def prose(chosen: Random, words: int) -> str:
     """Return a text with this number of words. A few of them are entities."""
     return " ".join(chosen.choice(ENTITIES if chosen.random() < 0.03 else WORDS) for _ in range(words))
+
+
+# --- tables
+
+
+def table(test: str, name: str) -> Any:
+    """Read a YAML file next to a test module, which is given as `__file__`."""
+    return yaml.safe_load(Path(test).with_name(name).read_text("utf-8"))
 
 
 # --- the shipped rules

@@ -83,18 +83,17 @@ def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
 
 
 def _advice(conflict: Conflict) -> str:
+    """Return the smallest change of a rule after which the result of its first pass stays."""
     reader, chain, remover = conflict
     place = names_of(remover.path.shape)
     key = path_text(chain[len(place) :] if chain[: len(place)] == place else chain)
-    reason = f"step {reader.number} depends on it"
-    verb = remover.op.verb()
-    if key == "@" and verb in ("keep", "drop"):
-        return f"move step {remover.number} before step {reader.number}, which depends on the whole value"
-    if verb == "keep":
-        return f"add `{key}` to `keep` in step {remover.number}; {reason}"
-    if verb == "drop":
-        return f"remove `{key}` from `drop` in step {remover.number}; {reason}"
-    return f"do not change `{path_text(chain)}` in step {remover.number} (`{remover.name}`); {reason}"
+    verb, reason = remover.op.verb(), f"step {reader.number} depends on it"
+    if chain in reader.op.reads_return() or (key == "@" and verb in ("keep", "drop")):
+        return f"move step {remover.number} before step {reader.number}, which depends on `{path_text(chain)}`"
+    if verb in ("keep", "drop") and not [*remover.op.shortens()]:
+        change = f"add `{key}` to `keep`" if verb == "keep" else f"remove `{key}` from `drop`"
+        return f"{change} in step {remover.number}; {reason}"
+    return f"remove step {remover.number} (`{remover.name}`): it changes `{path_text(chain)}`, and {reason}"
 
 
 # --- generated contents

@@ -63,9 +63,12 @@ class _Finding(NamedTuple):
     instead: str = ""
 
 
-def problems_when_run(rule: Rule, ruleset: Ruleset) -> list[Diagnostic]:
-    """Run a rule on its samples, search for a counterexample, and return the problems that only this reveals."""
-    tree, report = parse_rule(FilePath(rule.file).read_bytes(), rule.file)
+def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -> list[Diagnostic]:
+    """Run a rule on its samples, search for a counterexample, and return the problems that only this reveals.
+
+    `text` is the text of the rule file if it is not the one on disk.
+    """
+    tree, report = parse_rule(FilePath(rule.file).read_bytes() if text is None else text, rule.file)
     if tree is None:  # the file changed after it was loaded
         return []
     report.problems.clear()

@@ -2,7 +2,7 @@
 
 examples:
   python -m reducer check                  ./rules, or the bundled rules if there is none
-  python -m reducer check --fix            correct misspelt keys, missing quotes and similar mistakes, then check
+  python -m reducer check --fix            correct misspelt keys, missing quotes, a missing [*] and the like, then check
   python -m reducer check --format github  print workflow commands; use json for other programs
 
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
@@ -11,7 +11,7 @@ Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot ru
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from reducer.cli.screen import (
 )
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic
-from reducer.rules import check_rules
+from reducer.rules import Ruleset, check_rules, compile_rules
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.fix import fixed
 
@@ -83,16 +83,24 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
 def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
     """Return every problem in rule files, including those found by running the rules on their samples."""
     ruleset, problems = check_rules(*files)
-    if ruleset is None:
-        return problems
-    samples = {Path(rule.file).with_name("samples") for rule in ruleset.rules}
-    run_all = any(folder.is_dir() for folder in samples)
-    to_run = [rule for rule in ruleset.rules if run_all or rule.tests or not rule.statically_idempotent]
-    if to_run:
+    return (*problems, *_found_when_run(ruleset, {}))
+
+
+def _problems_in(texts: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
+    """Return the same as `problems_of` for the texts of rule files by name."""
+    ruleset, problems = compile_rules(texts.items())
+    return (*problems, *_found_when_run(ruleset, texts))
+
+
+def _found_when_run(ruleset: Ruleset | None, texts: Mapping[str, bytes]) -> Iterator[Diagnostic]:
+    rules = ruleset.rules if ruleset else ()
+    run_all = any(Path(rule.file).with_name("samples").is_dir() for rule in rules)
+    to_run = [rule for rule in rules if run_all or rule.tests or not rule.statically_idempotent]
+    if ruleset and to_run:
         from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
 
-        problems += tuple(problem for rule in to_run for problem in problems_when_run(rule, ruleset))
-    return problems
+        for rule in to_run:
+            yield from problems_when_run(rule, ruleset, texts.get(rule.file))
 
 
 def _correct(chosen: Chosen, only_show: bool) -> None:
@@ -101,7 +109,7 @@ def _correct(chosen: Chosen, only_show: bool) -> None:
     if not only_show and not Path("rules").is_dir() and chosen.files[0].resolve().is_relative_to(bundled):
         raise CommandError("the bundled rules are never changed; name your own")
     before = {str(file): file.read_bytes() for file in chosen.files}
-    changed = {name: text for name, text in fixed(before).items() if text != before[name]}
+    changed = {name: text for name, text in fixed(before, _problems_in).items() if text != before[name]}
     for name, text in changed.items():
         if only_show:
             old, new = (data.decode("utf-8", "surrogateescape").splitlines() for data in (before[name], text))

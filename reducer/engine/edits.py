@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from reducer.engine.cuts import Cut
+from reducer.engine.place import Key
 from reducer.engine.plan import LAST, Emptied, Node, Omission, Opened, build
 from reducer.values import Unreducible, chars
-
-Token = str | int
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Edit:
 
     step: int
     kind: Literal["key", "items", "emptied", "cut", "unwrapped", "marker"]
-    path: tuple[Token, ...]
+    path: tuple[Key, ...]
     """The keys and indices that lead to the place in the original return."""
     value: Any
     """The removed value as the step found it, or the restored value as it is in the result; for "items" a list."""
@@ -37,7 +36,7 @@ class Edit:
     is_restored: bool = False
 
 
-def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: int = LAST) -> Iterator[Edit]:
+def edits(value: Any, node: Node | None, path: tuple[Key, ...] = (), until: int = LAST) -> Iterator[Edit]:
     """Yield the removals by all steps before step `until`, and what was restored of them, in document order."""
     if type(node) is Omission:
         yield from _edits_of_children(value, node, path, until)
@@ -65,13 +64,13 @@ def edits(value: Any, node: Node | None, path: tuple[Token, ...] = (), until: in
             yield replace(edit, value=restored, before=edit.after, after=len(restored), is_restored=True)
 
 
-def _edits_of_children(value: Any, node: Omission, path: tuple[Token, ...], until: int) -> Iterator[Edit]:
+def _edits_of_children(value: Any, node: Omission, path: tuple[Key, ...], until: int) -> Iterator[Edit]:
     restored = {key: build(value[key], plan) for key, plan in (node.restored or {}).items()}
-    removed, left = node.removed(value), len(value)
+    removed, left, inside = node.removed(value), len(value), node.separate(value)
     for step in dict.fromkeys(removed.values()):
         keys = [key for key, number in removed.items() if number == step]
         if 0 < step < until:
-            found = {key: build(value[key], node.inside.get(key), step - 1, seen=True) for key in keys}
+            found = {key: build(value[key], inside.get(key), step - 1, seen=True) for key in keys}
             yield from _removals(step, path, found, left)
         again = {key: restored[key] for key in keys if key in restored}
         for edit in _removals(step, path, again, 0) if again else ():
@@ -81,15 +80,15 @@ def _edits_of_children(value: Any, node: Omission, path: tuple[Token, ...], unti
         step = node.versions[-1][0] if node.versions else 0
         size = _size(node.marker) + 1
         yield Edit(step, "marker", path, node.marker, before=0, after=size, is_restored=True)
-    for key in (value if type(value) is dict else range(len(value))) if node.inside else ():
-        inner = node.inside.get(key)
+    for key in (value if type(value) is dict else range(len(value))) if inside else ():
+        inner = inside.get(key)
         yield from edits(value[key], inner, (*path, key), min(until, removed.get(key, until)))
         if type(inner) is Emptied and key in restored and key not in removed:
             before, after = _size(inner.empty), _size(restored[key])
             yield Edit(inner.step, "emptied", (*path, key), restored[key], before=before, after=after, is_restored=True)
 
 
-def _removals(step: int, path: tuple[Token, ...], items: dict[Any, Any], total: int) -> Iterator[Edit]:
+def _removals(step: int, path: tuple[Key, ...], items: dict[Any, Any], total: int) -> Iterator[Edit]:
     """Yield one edit for each removed key, or a single edit for all removed items."""
     if all(type(key) is int for key in items):
         sizes = sum(map(_size, items.values())) + len(items)

@@ -11,7 +11,9 @@ from reducer import markers
 from reducer.engine.cuts import Cut, outside_markers, shortened
 from reducer.engine.plan import (
     LAST,
+    LEAVES,
     NEVER,
+    TEXT,
     Emptied,
     Node,
     Omission,
@@ -25,16 +27,16 @@ from reducer.engine.plan import (
     open_live,
 )
 from reducer.engine.protected import References, Scans
-from reducer.paths import Path, walk
+from reducer.paths import Expression, Path, walk
 from reducer.rules import Rule
-from reducer.values import MAX_DEPTH, Unreducible, is_media
+from reducer.values import MAX_DEPTH, PLAIN, Unreducible, chars, is_media
 
 Key = str | int
-
-_TEXT = frozenset({str})
-_NUMBERS = frozenset({int, float, bool, type(None)})
-_SIMPLE = _NUMBERS | {str, list}
+_NUMBERS = LEAVES - TEXT
+_SIMPLE = PLAIN - {dict}
 """The types of values that are never media."""
+_MARKER = chars([markers.written(1, "items")])
+"""Characters of a list with only a marker. Its count is fixed, so that a second pass makes the same choice."""
 
 
 @dataclass(slots=True, eq=False)
@@ -49,8 +51,10 @@ class Work:
     """The number of the current step."""
     edits: int = 0
     """The number of omissions so far."""
+    in_maps: bool = False
+    """Whether a step selected among the values of an object."""
     marked: bool = False
-    """Whether a list of texts lost items in this pass or an earlier one, and may need a marker."""
+    """Whether a list that may need a marker lost items in this pass or an earlier one."""
 
     def root(self) -> Place:
         """Return the place of the whole return."""
@@ -104,23 +108,28 @@ class Place:
         return [*value] if kept is None else [key for key in value if key in kept]
 
     def _without_marker(self) -> range:
-        value = self.value
-        if len(value) > 1 and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
-            marker = markers.read_item(value[-1], self.work.scans.is_entity)
-            if marker is not None and holds_texts(value, self.node):
+        value, marks = self.value, self.work.rule.marks
+        if value and type(value[-1]) is str and value[-1][:2] == markers.PREFIX:
+            labels = [mark.text for mark in marks if isinstance(mark, Expression)]
+            marker = markers.read_item(value[-1], self.work.scans.is_entity, labels)
+            if marker is not None and (any(marks) or holds_texts(value, self.node)):
                 node, kept = self.omission(), range(len(value) - 1)
                 node.earlier, self.work.marked = marker, True
                 node.keep(kept, 0)
                 return kept
         return range(len(value))
 
+    def entries(self) -> Sequence[Any]:
+        """Return the indices of the kept items of this list, or the kept keys of this object, unless all keys stay."""
+        if type(self.value) is list:
+            return self.keys()
+        self.work.in_maps = True
+        return () if self.is_root or self.work.rule.all_keys else self.keys()
+
     def contents(self) -> list[Any]:
-        """Return the kept items of this list as conditions see them, or the list itself if nothing is omitted."""
-        value, indices = self.value, self.keys()
-        inside = self.node.inside if type(self.node) is Omission else None
-        if inside:
-            return [build(value[i], inside.get(i), LAST, seen=True) for i in indices]
-        return value if len(indices) == len(value) else [value[i] for i in indices]
+        """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""
+        entries, seen = self.entries(), self.json
+        return seen if type(seen) is list else [seen[key] for key in entries]
 
     def has(self, key: str) -> bool:
         """Return whether this is an object that contains the key and keeps it."""
@@ -145,7 +154,7 @@ class Place:
     def child(self, key: Key) -> Place:
         """Open the item or value at a key, and return its place. Raises `Unreducible` beyond `MAX_DEPTH` levels."""
         value, depth = self.value[key], self.depth + 1
-        node = self.node.inside.get(key) if type(self.node) is Omission else None
+        node = self.node.child(key, value) if type(self.node) is Omission else None
         if depth > MAX_DEPTH:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
         if node is None and has_structure(value):
@@ -192,18 +201,29 @@ class Place:
         self.parent.inside[self.key] = self.node = node
 
     def keep_items(self, positions: Collection[int]) -> None:
-        """Keep only the items at these positions in `contents`, plus all media. A root list keeps at least one item."""
+        """Keep only the items at these positions in `contents`, plus all media.
+
+        A root list of which nothing would be kept keeps its first item, or a marker if that is shorter.
+        """
+        if type(self.value) is dict:
+            entries = self.entries()
+            kept = map(entries.__getitem__, positions)
+            self.keep_keys(frozenset(self.value.keys() - set(entries).difference(kept)))
+            return
         indices, value = self.keys(), self.value
-        if _may_hold_media(value):
+        if _hold_media(value):
             media = {position for position, index in enumerate(indices) if is_media(value[index])}
             positions = sorted(media.union(positions))
-        least = max(self.parent.least if type(self.parent) is Opened else 0, self.is_root)
+        least = self.parent.least if type(self.parent) is Opened else 0
+        if self.is_root and not positions and indices:
+            least = max(least, chars(self.contents()[:1], _MARKER) <= _MARKER)
         if len(positions) < least:
             positions = at_least(least, positions, len(indices))
         if len(positions) < len(indices):
             self.omission().keep([indices[position] for position in positions], self.work.step)
             self.work.edits += 1
-            self.work.marked = self.work.marked or holds_texts(value[:1], None)
+            needs_marker = any(self.work.rule.marks) or not positions or holds_texts(value[:1], None)
+            self.work.marked = self.work.marked or needs_marker
 
     def keep_keys(self, names: frozenset[str]) -> None:
         """Keep only these keys of this object, or of each object in this list, plus all media.
@@ -223,21 +243,24 @@ class Place:
             work.edits += 1
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:
-        version, inside, all_keys = ((self.work.step, names),), self.inside, self.work.rule.all_keys
-        for index in self.keys():
-            item = self.value[index]
-            if type(item) is dict and index not in inside and "kind" not in item and not all_keys:
-                removed = item.keys() - names
-                if _TEXT.issuperset(map(type, removed)) and _SIMPLE.issuperset(map(type, map(item.get, removed))):
-                    # Records without media share their kept keys: a place for each would double the time.
-                    if removed:
-                        inside[index] = Omission(version)
-                        self.work.edits += 1
-                    continue
-            if type(item) not in _SIMPLE:
-                child = self.child(index)
-                if type(child.value) is dict:
-                    child.keep_keys(names)
+        node, value = self.omission(), self.value
+        planned = node.separate(value)
+        objects = [value[index] for index in self.keys() if type(value[index]) is dict]
+        keys = set[Any]().union(*objects)
+        removed = keys - names
+        columns = ([*map(dict.get, objects, repeat(key))] for key in removed)
+        have_media = ("kind" in keys and any(map(is_media, objects))) or any(map(_hold_media, columns))
+        if have_media or self.work.rule.all_keys or not TEXT.issuperset(map(type, keys)):
+            indices = self.keys()
+        else:
+            indices = [index for index in self.keys() if index in planned or type(value[index]) not in PLAIN]
+            if removed:
+                node.each = self.work.step, names
+                self.work.edits += 1
+        for index in indices:
+            child = self.child(index) if type(value[index]) not in _SIMPLE else None
+            if child is not None and type(child.value) is dict:
+                child.keep_keys(names)
 
     def empty(self, key: str) -> None:
         """Replace a text, list or object at a key with an empty one. Any other value and media stay."""
@@ -301,9 +324,9 @@ class Place:
             self.work.edits += 1
 
 
-def _may_hold_media(items: list[Any]) -> bool:
-    """Return whether some items may be media. This runs at C speed."""
+def _hold_media(items: list[Any]) -> bool:
+    """Return whether some items are media. Usually, this runs at C speed."""
     kinds = set(map(type, items))
-    if kinds == {dict}:
-        return any(map(dict.__contains__, items, repeat("kind")))
-    return not kinds <= _SIMPLE
+    if kinds == {dict} and not any(map(dict.__contains__, items, repeat("kind"))):
+        return False
+    return not kinds <= _SIMPLE and any(map(is_media, items))

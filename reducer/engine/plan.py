@@ -13,8 +13,9 @@ from operator import is_
 from typing import Any
 
 from reducer.engine.cuts import RESULT, Cut
-from reducer.formats import Atom, Bracketed, Format, parse
+from reducer.formats import Atom, Bracketed, Format, parse, parse_lines
 from reducer.markers import Marker
+from reducer.rules.model import TextPaths
 from reducer.values import MAX_DEPTH, PLAIN, chars, is_media, shown
 
 NEVER = RESULT + 1
@@ -22,8 +23,8 @@ NEVER = RESULT + 1
 LAST = RESULT - 1
 """A step number after those of all steps, before restoring."""
 _EMPTY = frozenset({str, list, dict})
-_TEXT = frozenset({str})
-_SCALARS = frozenset({str, int, float, bool, type(None)})
+LEAVES = PLAIN - {dict, list}
+TEXT = frozenset({str})
 
 
 @dataclass(slots=True, eq=False)
@@ -34,6 +35,8 @@ class Omission:
     """The number of each step that removed something, with the indices (in order) or keys that are kept after it."""
     inside: dict[Any, Node | None] = field(default_factory=dict)
     """The plans of children."""
+    each: tuple[int, Collection[Any]] | None = None
+    """The version that all kept objects of a list without a plan in `inside` share."""
     earlier: Marker | None = None
     """The marker of an earlier pass, which is the last item of the list; step 0 removes it."""
     restored: dict[Any, Node | None] | None = None
@@ -53,13 +56,28 @@ class Omission:
                 return kept
         return None
 
+    def child(self, key: Any, value: Any) -> Node | None:
+        """Return the plan of a kept child, which no longer shares its version."""
+        if self.each is not None and key not in self.inside and type(value) is dict:
+            self.inside[key] = Omission((self.each,))
+        return self.inside.get(key)
+
+    def separate(self, value: Any) -> dict[Any, Node | None]:
+        """Return the plans of children, none of which shares its version any more."""
+        if self.each is not None:
+            kept = self.kept(self.each[0])
+            for key in range(len(value)) if kept is None else kept:
+                self.child(key, value[key])
+            self.each = None
+        return self.inside
+
     def removed(self, value: Any) -> dict[Any, int]:
         """Return the removed indices or keys of a list or an object in order, each with the step that removed it."""
         removed: dict[Any, int] = {}
         left: Collection[Any] = range(len(value)) if type(value) is list else value
         for step, kept in self.versions:
             names = frozenset(kept)
-            removed.update((key, step) for key in left if key not in names)
+            removed.update(dict.fromkeys([key for key in left if key not in names], step))
             left = [key for key in left if key in names]
         return removed
 
@@ -76,6 +94,8 @@ class Opened:
     """The original is JSON text, which `unwrap` can replace with its value."""
     least: int = 0
     """The number of items that a list must keep so that its text is read as a list again."""
+    is_text: bool = False
+    """The original is a plain text, and the structure is the list of its lines."""
     unwrapped: int = NEVER
     """The step that replaces the text with its value."""
     inside: dict[Any, Node | None] = field(default_factory=dict)
@@ -119,7 +139,7 @@ def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) 
         inside = inside | node.restored
         kept = None if kept is None else node.restored.keys() | kept
     if not inside:
-        return value if kept is None else {key: item for key, item in value.items() if key in kept}
+        return value if kept is None else _with_keys(value, kept)
     new = {
         key: build(item, inside[key], step, seen) if key in inside else item
         for key, item in value.items()
@@ -128,13 +148,26 @@ def _build_object(value: dict[str, Any], node: Omission, step: int, seen: bool) 
     return value if len(new) == len(value) and all(map(is_, new.values(), value.values())) else new
 
 
+def _with_keys(value: dict[str, Any], kept: Collection[Any]) -> dict[str, Any]:
+    new = {key: item for key, item in value.items() if key in kept}
+    return new if len(new) < len(value) else value
+
+
 def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list[Any]:
     kept, inside = node.kept(step), node.inside
     if node.restored and step == RESULT:
         inside = inside | node.restored
         kept = None if kept is None else sorted({*kept, *node.restored})
     indices = range(len(value)) if kept is None else kept
-    items = [build(value[i], inside[i], step, seen) if i in inside else value[i] for i in indices]
+    items = [value[i] for i in indices]
+    if node.each is not None and node.each[0] <= step:
+        keys = node.each[1]
+        items = [_with_keys(item, keys) if type(item) is dict else item for item in items]
+    if inside:
+        items = [
+            build(value[i], inside[i], step, seen) if i in inside else item
+            for i, item in zip(indices, items, strict=True)
+        ]
     if node.marker and step == RESULT:
         items.append(node.marker)
     return value if len(items) == len(value) and all(map(is_, items, value)) else items
@@ -159,11 +192,13 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
 # --- values with structure
 
 
-def open_return(content: Any) -> Opened | None:
+def open_return(content: Any, paths: TextPaths | None = None) -> Opened | None:
     """Open a whole content, or return None if rules never change it. Raises `Unreducible`."""
     if type(content) is str:
         parsed = parse(content)
-        return Opened(content, as_it_is) if parsed is None else open_parsed(*parsed)
+        if parsed is not None:
+            return open_parsed(*parsed)
+        return open_lines(content) if content and paths is not None and paths.lines else Opened(content, as_it_is)
     if is_media(content):
         return None
     top = open_live(content)
@@ -176,6 +211,17 @@ def open_parsed(value: Any, format: Format) -> Opened:
         return Opened(value, format.write, format.is_json, format.least)
     inner = open_live(value)
     return Opened(inner.value, lambda new: format.write(inner.write(new)), least=inner.least)
+
+
+def open_lines(text: str, nested: bool = False) -> Opened:
+    """Open a plain text as a list of its lines. It stays if the remaining lines are empty or have structure."""
+    lines, format = parse_lines(text)
+
+    def write(lines: list[str]) -> str:
+        new = format.write(lines)
+        return new if new and parse(new, nested) is None else text
+
+    return Opened(lines, write, least=1, is_text=True)
 
 
 def open_live(value: Any) -> Opened:
@@ -198,7 +244,7 @@ def has_structure(value: Any) -> bool:
     Plain JSON values, atoms and media need no opening; an object with keys that are not texts does.
     """
     if type(value) is dict:
-        return not _TEXT.issuperset(map(type, value)) and not is_media(value)
+        return not TEXT.issuperset(map(type, value)) and not is_media(value)
     return type(value) not in PLAIN and type(value) is not Atom and not is_media(value)
 
 
@@ -231,7 +277,7 @@ def fits(value: Any, depth: int = MAX_DEPTH, media: bool = False) -> bool:
     if depth < 0 or (not media and is_media(value)):
         return False
     items = value.values() if type(value) is dict else value
-    return _SCALARS.issuperset(map(type, items)) or all(fits(item, depth - 1, media) for item in items)
+    return LEAVES.issuperset(map(type, items)) or all(fits(item, depth - 1, media) for item in items)
 
 
 def at_least(least: int, kept: Collection[int], size: int) -> list[int]:

@@ -7,6 +7,7 @@ only the keys that lead there: a thin item.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
@@ -16,6 +17,8 @@ from reducer import markers
 from reducer.engine.cuts import Cut
 from reducer.engine.place import Work
 from reducer.engine.plan import (
+    LEAVES,
+    TEXT,
     Emptied,
     Node,
     Omission,
@@ -29,6 +32,8 @@ from reducer.engine.plan import (
     text_of,
 )
 from reducer.formats import Atom
+from reducer.operations.fields import Mark
+from reducer.paths import Expression
 from reducer.values import MAX_DEPTH, Unreducible, chars, is_media
 
 Types = frozenset[str]
@@ -39,9 +44,6 @@ _LONG = 200
 """If the kept texts of a list are longer on average, a marker counts the removed ones. In characters."""
 _SHORT = len(markers.written(1, "characters", ("",)))
 """Characters of a marker without its mentions: a text that is not longer is restored as a whole."""
-_SCALARS = frozenset({int, float, bool, type(None)})
-_LEAVES = _SCALARS | {str}
-_TEXT = frozenset({str})
 _NONE: Types = frozenset()
 _NOTHING = object()
 """Takes the place of a plan if nothing is restored."""
@@ -101,8 +103,8 @@ class _Overlay:
     removed: list[tuple[Types, list[str]]] = field(default_factory=list)
     """The removed texts and keys, in document order, with the entity types that are preserved in them."""
     removals: list[_Removal] = field(default_factory=list)
-    text_lists: list[tuple[list[Any], Omission]] = field(default_factory=list)
-    """The remaining lists of texts that lost items in this pass or an earlier one, with their plans."""
+    lists: list[tuple[list[Any], Omission, bool]] = field(default_factory=list)
+    """The remaining lists that may need a marker, with their plans, and whether they are lists of texts."""
     cuts: list[Cut] = field(default_factory=list)
     """The plans of the remaining texts that were cut."""
     missing: set[str] = field(default_factory=set)
@@ -132,19 +134,21 @@ class _Overlay:
             self._read([], [value], types, depth)
 
     def _add_children(self, value: Any, node: Omission, types: Types | None, depth: int) -> None:
-        removed, inside = node.removed(value), node.inside
+        removed, inside = node.removed(value), node.separate(value)
         is_marked = types is None and bool(node.versions) and holds_texts(value, node)
         if is_marked:
             value, inside = [*map(text_of, value)], {key: inside[key] for key in inside if key not in removed}
-            self.text_lists.append((value, node))
+        needs_marker = is_marked or node.earlier or any(self.work.rule.marks) or len(removed) == len(value)
+        if types is None and type(value) is list and needs_marker:
+            self.lists.append((value, node, is_marked))
 
-        def group_of(key: Any) -> tuple[int | None, Any]:
-            return removed.get(key), key if key in inside else None  # a child with a plan is a group of its own
-
-        for (step, planned), group in groupby(range(len(value)) if type(value) is list else value, group_of):
+        planned = {key: key for key in inside}  # a child with a plan is a group of its own
+        children = range(len(value)) if type(value) is list else value
+        by_step = groupby(children, removed.get)
+        for step, own, group in ((step, *each) for step, keys in by_step for each in groupby(keys, planned.get)):
             if step == 0:
                 continue  # the marker of an earlier pass
-            keys, child = [*group], inside.get(planned)
+            keys, child = [*group], inside.get(own)
             types_below = types if step is None else self._preserved(step, types)
             cause = child.step if type(child) is Emptied and step is None else step
             if types is None and cause is not None:
@@ -189,10 +193,11 @@ class _Overlay:
             found, needed = self.work.scans.found.items(), self.needed
             self.texts = {text for text, entities in found for entity in entities if entity.value in needed}
         for removal in self.removals:
-            if self.missing or self.texts:
+            if self.missing or self.needed:
                 self._restore(removal)
-        for texts, node in self.text_lists:
-            self._write_marker(texts, node)
+        for items, node, are_texts in self.lists:
+            self._write_marker(items, node, are_texts)
+            result.nodes.append(node)
         return result
 
     def _widened(self, cut: Cut) -> Cut:
@@ -260,10 +265,12 @@ class _Overlay:
         """Return plans that keep only the needed parts of children, given as keys with the preserved types."""
         plans: Plans = {}
         for key, types in rows:
+            if not (self.missing or self.needed):
+                break
             item = value[key]
             if type(value) is dict and (self.missing or key in self.texts) and any(self._pop_needed(key, types)):
                 plans[key] = _plan_for_key(item)
-            if key in inside or type(item) not in _LEAVES or self.missing or item in self.texts:
+            if key in inside or type(item) not in LEAVES or self.missing or item in self.texts:
                 plan = self._plan(item, inside.get(key), types)
                 if plan is not _NOTHING:
                     plans[key] = plan
@@ -271,6 +278,8 @@ class _Overlay:
 
     def _plan(self, value: Any, node: Node | None, types: Types) -> Any:
         """Return a plan that keeps only the needed parts of a removed value, None for all of it, or `_NOTHING`."""
+        if node is None and self._has_nothing(value):
+            return _NOTHING
         if type(node) is Emptied:
             return self._plan(value, node.before, self._preserved(node.step, types))
         if _is_leaf(value, node):
@@ -287,19 +296,20 @@ class _Overlay:
             if type(plan) is Omission and (kept := plan.kept()) is not None and len(kept) < node.least:
                 plan.keep(at_least(node.least, kept, len(node.value)), 0)
             return replace(node, inside={} if plan is None else {0: plan})
-        if node is None and self._has_nothing(value):
-            return _NOTHING
         node = node if type(node) is Omission else Omission()
         removed = node.removed(value)
         keys = value if type(value) is dict else range(len(value))
         rows = ((key, self._preserved(removed[key], types) if key in removed else types) for key in keys)
-        return self._thin(value, self._plans(value, node.inside, rows))
+        return self._thin(value, self._plans(value, node.separate(value), rows))
 
     def _has_nothing(self, value: Any) -> bool:
         """Return whether a list or an object without further levels contains no needed value. This runs at C speed."""
+        if self.missing or type(value) not in (dict, list):
+            return False
         items = value.values() if type(value) is dict else value
-        is_flat = not self.missing and _LEAVES.issuperset(map(type, items)) and self.texts.isdisjoint(items)
-        return is_flat and (type(value) is list or self.texts.isdisjoint(value))
+        if not (LEAVES.issuperset(map(type, items)) and self.texts.isdisjoint(items)):
+            return False
+        return type(value) is list or (TEXT.issuperset(map(type, value)) and self.texts.isdisjoint(value))
 
     def _thin(self, value: Any, plans: Plans) -> Any:
         """Return the plan of a list or an object that keeps only children with plans, None for all, or `_NOTHING`."""
@@ -313,7 +323,7 @@ class _Overlay:
         if type(value) is dict and self.work.rule.all_keys:
             inside.update((key, Emptied(0, empty)) for key, item in others if (empty := empty_of(item)) is not None)
             return Omission(inside=inside)
-        kept = plans.keys() | {key for key, item in others if type(item) not in _LEAVES and is_media(item)}
+        kept = plans.keys() | {key for key, item in others if type(item) not in LEAVES and is_media(item)}
         return Omission(((0, kept if type(value) is dict else sorted(kept)),), inside)
 
     def _pop_needed(self, leaf: Any, types: Types) -> tuple[tuple[str, ...], frozenset[str]]:
@@ -347,29 +357,63 @@ class _Overlay:
                 return None
         return Cut(text, (), restored=written)
 
-    def _write_marker(self, texts: list[Any], node: Omission) -> None:
-        """Append a marker that mentions the needed entities of a list of texts, or restore them if it is longer."""
-        steps, earlier = node.removed(texts), node.earlier
+    def _write_marker(self, value: list[Any], node: Omission, are_texts: bool) -> None:
+        """Append a marker that counts the removed items of a list and, for texts, mentions their needed entities.
+
+        Otherwise only long texts, steps that ask for a marker and a root without items have one. If it is longer than
+        the removed items, entities are restored, and the marker of a root only counts.
+        """
+        steps, earlier = node.removed(value), node.earlier
         found: dict[int, Any] = node.restored or {}
-        kept = [text_of(build(text, node.inside.get(i))) for i, text in enumerate(texts) if i not in steps]
-        restored = {i for i, (_, referenced) in found.items() if referenced}
+        restored = {i for i, plan in found.items() if not are_texts or plan[1]}
         removed = [i for i, step in steps.items() if step and i not in restored]
         mentions = dict.fromkeys(earlier.mentions if earlier else ())
-        mentions.update((value, None) for i, (values, _) in found.items() if i not in restored for value in values)
-        count = len(removed) + (earlier.count if earlier else 0)
-        is_marked = earlier or mentions or (count and sum(map(len, kept)) > _LONG * len(kept))
-        marker = markers.written(count, "items", tuple(mentions)) if is_marked else ""
-        if is_marked and earlier is None and len(marker) > sum(chars(texts[i]) + 2 for i in removed):
-            marker, restored = "", restored | {i for i, (values, _) in found.items() if values}
-        node.marker = texts[-1] if marker == texts[-1] else marker  # an unchanged list stays the same object
-        node.restored = dict.fromkeys(restored)
-        self.result.nodes.append(node)
+        mentions.update((entity, None) for i in found if i not in restored for entity in found[i][0])
+        kept = [text_of(build(value[i], node.inside.get(i))) for i in range(len(value)) if are_texts and i not in steps]
+        is_empty = node is self.work.top.inside.get(0) and len(removed) == len(value)
+        are_long = sum(map(len, kept)) > _LONG * len(kept)
+        marks = self._marks(node, steps)
+        before, marker = value[-1] if earlier else "", ""
+        if earlier or mentions or (removed and (marks or is_empty or are_long)):
+            tallies = self._tallies(value, node, [(i, steps[i]) for i in removed], marks)
+            count = len(removed) + (earlier.count if earlier else 0)
+            marker = markers.written(count, "items", tuple(mentions), tallies)
+        may_be_long = marker and not (are_texts and earlier)
+        if may_be_long and len(marker) - len(before) > sum(chars([value[i]]) - 2 for i in removed):
+            restored |= {i for i in found if not are_texts or found[i][0]}
+            marker = markers.written(len(removed), "items") if is_empty and not restored else before
+        node.marker = before if marker == before else marker  # an unchanged list stays the same object
+        if are_texts:
+            node.restored = dict.fromkeys(restored)
+
+    def _marks(self, node: Omission, removed: dict[Any, int]) -> list[Mark]:
+        """Return what the marker of a list counts: the marks of the steps that removed items, now and earlier."""
+        marks = self.work.rule.marks
+        labels = {label for (label, _), _ in node.earlier.tallies} if node.earlier else set[str]()
+        return [
+            mark
+            for number, mark in enumerate(marks)
+            if mark and (number in removed.values() or (isinstance(mark, Expression) and mark.text in labels))
+        ]
+
+    def _tallies(
+        self, value: list[Any], node: Omission, removed: Iterable[tuple[int, int]], marks: Iterable[Mark]
+    ) -> Counter[markers.Tally]:
+        """Count the removed items, given with their steps, by the values of expressions, and add the earlier counts."""
+        tallies = Counter(dict(node.earlier.tallies) if node.earlier else {})
+        expressions = {mark.text: mark for mark in marks if isinstance(mark, Expression)}
+        for index, step in removed if expressions else ():
+            item = build(value[index], node.inside.get(index), step - 1, seen=True)
+            for label, expression in expressions.items():
+                counted = markers.countable(expression.evaluate(item))
+                tallies.update([(label, counted)] if counted else ())
+        return tallies
 
 
 def _is_leaf(value: Any, node: Node | None) -> bool:
     """Return whether a value is a scalar, an atom, a media item or a text that was not opened."""
     kind, is_closed = type(value), node is None or type(node) is Cut
-    return is_closed and (kind in _LEAVES or kind is Atom or (kind is not list and is_media(value)))
+    return is_closed and (kind in LEAVES or kind is Atom or (kind is not list and is_media(value)))
 
 
 def _read(values: Iterable[Any], texts: list[Any], depth: int, leaves: bool) -> None:
@@ -381,23 +425,22 @@ def _read(values: Iterable[Any], texts: list[Any], depth: int, leaves: bool) -> 
     while level:
         if depth < 0:
             raise Unreducible(f"deeper than {MAX_DEPTH} levels")
-        below: list[Any] = []
-        for item in level:
-            kind = type(item)
-            if kind is str:
-                texts.append(item)
-            elif kind is list:
+        texts += [item for item in level if type(item) is str]
+        if leaves:
+            texts += [item for item in level if type(item) is int or type(item) is float]
+        are_leaves, below = LEAVES.issuperset(map(type, level)), list[Any]()
+        for item in () if are_leaves else [item for item in level if type(item) not in LEAVES]:
+            if type(item) is list:
                 below += item
-            elif kind in _SCALARS or kind is Atom or ((kind is not dict or "kind" in item) and is_media(item)):
-                if kind is Atom:
-                    texts.append(item.source)
-                elif leaves and item is not None and kind is not bool:
-                    texts.append(item)
-            elif has_structure(item):
-                below.append(open_live(item).value)
-            else:
+            elif type(item) is Atom:
+                texts.append(item.source)
+            elif (type(item) is not dict or "kind" in item) and is_media(item):
+                texts += [item] if leaves else []
+            elif type(item) is dict and TEXT.issuperset(map(type, item)):
                 texts += item
                 below += item.values()
+            else:
+                below.append(open_live(item).value)
         level, depth = below, depth - 1
 
 

@@ -9,16 +9,15 @@ from typing import Any
 from reducer.engine.budget import fit
 from reducer.engine.edits import Edit, edits
 from reducer.engine.place import Place, Work
-from reducer.engine.plan import LAST, Opened, build, fits, open_parsed, open_return
+from reducer.engine.plan import LAST, LEAVES, Opened, build, fits, open_lines, open_parsed, open_return
 from reducer.engine.protected import Protected, References, Scans
 from reducer.engine.restore import Restored, restore
 from reducer.formats import parse, parse_nested
 from reducer.rules import Rule, Ruleset, Step, When
 from reducer.rules.model import TextPaths
-from reducer.values import MAX_DEPTH, MAX_TEXT_CHARS, Unreducible, chars, dump, is_media, plain
+from reducer.values import MAX_DEPTH, MAX_TEXT_CHARS, PLAIN, Unreducible, chars, dump, is_media, plain
 
-_SCALARS = frozenset({str, int, float, bool, type(None)})
-_FLAT = _SCALARS - {str} | {dict}
+_FLAT = PLAIN - {str, list}
 _EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
 
 OnFault = Callable[[str, str], None]
@@ -49,6 +48,8 @@ class Outcome:
     """The gate of the rule (`when`) did not hold, so no step ran."""
     fault: str = ""
     """The reason why the rule could not be applied, or not completely."""
+    is_proven: bool = False
+    """A second pass cannot change the content."""
     unstable: StepRun | None = None
     """The step that would change the result again."""
     steps: tuple[StepRun, ...] = ()
@@ -115,13 +116,13 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
             return Outcome(rule, content, gated=True)
         if len(content) > MAX_TEXT_CHARS:
             raise Unreducible(f"a text of more than {MAX_TEXT_CHARS:,} characters")
-    top = open_return(content)
+    top = open_return(content, rule.text_paths)
     if top is None:
         return Outcome(rule, content)
-    scans, references = Scans(rule), References(protected, content, type(top.value) is str)
+    scans, references = Scans(rule), References(protected, content, type(top.value) is str or top.is_text)
 
     def one_pass(rule: Rule, value: Any, opened: Opened | None = None) -> Outcome:
-        opened = opened or open_return(value)
+        opened = opened or open_return(value, rule.text_paths)
         return Outcome(rule, value) if opened is None else _one_pass(value, Work(opened, rule, scans, references))
 
     return stabilized(rule, content, one_pass, one_pass(rule, content, top))
@@ -135,7 +136,7 @@ def stabilized(rule: Rule, content: Any, one_pass: Callable[[Rule, Any], Outcome
 
     A fallback is accepted only if this procedure returns it unchanged.
     """
-    if first.content is content or (rule.statically_idempotent and not first.restored.referenced):
+    if first.content is content or first.is_proven:
         return first
     unstable = _changed_again(rule, first.content, one_pass)
     if unstable is None:
@@ -180,7 +181,10 @@ def _one_pass(content: Any, work: Work) -> Outcome:
         before = work.edits
         restored = fit(work, [each.step for each in steps if each.ran and each.step is not None])
         steps.append(StepRun(None, work.step, True, places=1, changed=work.edits > before))
-    return Outcome(rule, _written(rule, content, top), steps=tuple(steps), restored=restored, top=top)
+    is_proven = rule.statically_idempotent and not work.in_maps and not restored.referenced
+    return Outcome(
+        rule, _written(rule, content, top), is_proven=is_proven, steps=tuple(steps), restored=restored, top=top
+    )
 
 
 def _written(rule: Rule, content: Any, top: Opened) -> Any:
@@ -215,7 +219,7 @@ def _holds(when: When, arrived: Any, top: Opened) -> bool:
 
 def seen_by(paths: TextPaths | None, content: Any) -> Any:
     """Return a content in plain JSON types as the steps of a rule with these paths see it. Raises `Unreducible`."""
-    top = open_return(content)
+    top = open_return(content, paths)
     if top is None:
         return plain(content)
     if paths is not None and type(top.value) is not str:
@@ -240,12 +244,15 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
     value = place.value[key]
     if type(value) is str and (every_text or paths.here or paths.all):
         parsed = parse_nested(value)
+        if parsed is None and paths.lines and value:
+            place.inside[key] = open_lines(value, nested=True)
+            return
         if parsed is None or not (paths.here or parsed[1].is_json):  # `unwrap` replaces JSON texts only
             return
         if not fits(parsed[0], MAX_DEPTH - place.depth - 1, paths.here):  # it must not turn data into media items
             return
         place.omission().inside[key] = open_parsed(*parsed)
-    elif type(value) in _SCALARS:
+    elif type(value) in LEAVES:
         return
     _open_texts(place.child(key), paths, every_text)
 

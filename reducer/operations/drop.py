@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import compress
 
-from reducer.operations.fields import Target, Targets
-from reducer.operations.op import Example, Op, Place, named
-from reducer.paths import Chain, names_of
+from reducer.operations.fields import MARK, Mark, Target, Targets
+from reducer.operations.op import Example, Op, Place, marked, named, named_keys
+from reducer.paths import Chain, names_of, overlap
 
 
 class Drop(Op):
-    """Drop the listed keys of an object, or of each object in a list; with a filter, the items that match it."""
+    """Drop the listed keys of an object, or of each object in a list; with a filter, the items that match it.
+
+    A dot leads to a nested key, and `*` stands for any characters. A filter also selects the values of an object.
+    """
 
     accepts = frozenset({dict, list})
     examples = (
@@ -23,20 +26,33 @@ class Drop(Op):
             {"whois": {"registrar": {"name": "R"}}},
         ),
         Example("items", {"drop": "[?risk == 'low']"}, [{"risk": "low"}, {"risk": "high"}], [{"risk": "high"}]),
+        Example(
+            "lines of a text",
+            {"path": "log", "lines": True, "drop": "[?contains(@, 'DEBUG')]"},
+            {"log": "DEBUG cache is cold\nERROR 203.0.113.57 refused\nDEBUG cache is warm\n"},
+            {"log": "ERROR 203.0.113.57 refused\n"},
+        ),
+        Example(
+            "the values of an object, and keys that start alike",
+            {"path": "engines", "drop": ["[?!verdict]", "*.debug_*"]},
+            {"engines": {"Alpha": {"verdict": "Trojan", "debug_1": "..."}, "Beta": {"verdict": None}}},
+            {"engines": {"Alpha": {"verdict": "Trojan"}}},
+        ),
         Example("the return keeps its own keys", {"drop": ["raw"]}, {"id": 1, "raw": "..."}, {"id": 1, "raw": ""}),
     )
 
     drop: Targets
+    mark: Mark = MARK
 
     def apply(self, place: Place, root: Place) -> None:
         for target in self.drop:
             _drop(place, target)
 
     def describe(self, place: str) -> str:
-        return f"drops {named(target.text for target in self.drop)} from {place}"
+        return f"drops {named(target.text for target in self.drop)} from {place}{marked(self.mark)}"
 
     def shortens(self) -> Iterable[Chain]:
-        return [names_of(target.lists.shape) for target in self.drop if target.lists is not None and target.key is None]
+        return [names_of(target.lists.shape) for target in self.drop if target.lists is not None and not target.chain]
 
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
         for target in self.drop:
@@ -44,34 +60,31 @@ class Drop(Op):
                 yield from ((names_of(target.lists.shape), chain) for chain in target.condition.reads)
 
     def names(self) -> Iterable[Chain]:
-        for target in self.drop:
-            if target.key is not None:
-                yield (*(names_of(target.lists.shape) if target.lists else ()), *target.key.chain)
+        return [target.names for target in self.drop if target.chain]
 
     def takes(self, chain: Chain) -> bool:
-        return any(name[: len(chain)] == chain or chain[: len(name)] == name for name in self.names())
+        return any(overlap(names, chain) for names in self.names())
 
 
 def _drop(place: Place, target: Target) -> None:
-    key, condition = target.key, target.condition
-    if target.lists is None or condition is None:
-        if key is not None:
-            _drop_key(place, key.chain)
+    if target.lists is None or target.condition is None:
+        _drop_key(place, target.chain)
         return
     for items in place.find(target.lists):
-        if type(items.value) is list:
-            matching = [condition.holds(item) for item in items.contents()]
-            if key is None:
+        if items.accepted_by((list, dict)):
+            matching = [target.condition.holds(item) for item in items.contents()]
+            if not target.chain:
                 items.keep_items([position for position, holds in enumerate(matching) if not holds])
             else:
-                for index in compress(items.keys(), matching):
-                    _drop_key(items.child(index), key.chain)
+                for key in compress(items.entries(), matching):
+                    _drop_key(items.child(key), target.chain)
 
 
-def _drop_key(place: Place, chain: Chain) -> None:
+def _drop_key(place: Place, chain: Sequence[str]) -> None:
     name, *rest = chain
     for found in place.objects():
-        if found.has(name) and rest:
-            _drop_key(found.child(name), tuple(rest))
-        elif found.has(name):
-            found.keep_keys(frozenset(found.value.keys() - {name}))
+        keys = named_keys(found, name)
+        if keys and not rest:
+            found.keep_keys(frozenset(found.value.keys() - keys))
+        for key in keys if rest else ():
+            _drop_key(found.child(key), rest)

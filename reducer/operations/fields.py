@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,7 +26,8 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from reducer.entities.entity import types_for
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
-from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, split_filter
+from reducer.markers import LABEL
+from reducer.paths import Chain, Expression, Path, PathError, compile_expression, compile_path, names_of, split_filter
 
 ENTITY = "entity-type"
 """The placeholder for the names of entity types in the JSON Schema of a model; folders of rules define more types."""
@@ -48,7 +51,7 @@ class Amount(BaseModel):
     @model_validator(mode="after")
     def _something_stays(self) -> Amount:
         if self.head + self.tail < 1:
-            raise PydanticCustomError("E022", "expected at least 1; to remove everything use `drop`")
+            raise PydanticCustomError("E022", "expected at least 1", {"help": "to remove everything write drop: NAME"})
         return self
 
     @classmethod
@@ -57,10 +60,12 @@ class Amount(BaseModel):
         return {"anyOf": [{"type": "integer", "minimum": 1}, {**both, "minProperties": 1}]}
 
 
-def _compiled(compile: Callable[[str], Any]) -> GetPydanticSchema:
+def _compiled(compile: Callable[[str], Any], or_true: bool = False) -> GetPydanticSchema:
     """Return a validator that compiles a text. Its error contains the position of a `PathError` in the text."""
 
     def validate(value: Any) -> Any:
+        if or_true and value is True:
+            return value
         if type(value) is not str:
             raise PydanticCustomError("E020", "expected a JMESPath expression")
         try:
@@ -70,10 +75,11 @@ def _compiled(compile: Callable[[str], Any]) -> GetPydanticSchema:
             context = {"message": error.message, "help": error.help, **at}
             raise PydanticCustomError(error.code, "{message}", context) from error
 
+    text: dict[str, Any] = {"type": "string", "minLength": 1}
     # pydantic never needs the schema of the compiled type itself.
     return GetPydanticSchema(
         lambda source, handler: core_schema.no_info_plain_validator_function(validate),
-        lambda schema, handler: {"type": "string", "minLength": 1},
+        lambda schema, handler: {"anyOf": [{"const": True}, text]} if or_true else text,
     )
 
 
@@ -96,56 +102,114 @@ Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], ONE_OR_LIST, 
 """One text or a list of texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key, or a nested key if `chain` has several names. It applies to each object in a list on the way."""
+class SortKey(NamedTuple):
+    """A key of `sort_by`: items with a high value come first, or with `-` before it items with a low value."""
 
-    text: str
-    chain: Chain
+    condition: Expression
+    is_reversed: bool
 
 
-def compile_key(text: str) -> Key:
-    """Compile a key of `keep` or `drop`: plain words with dots, or JMESPath. Raises `PathError`."""
-    if not set(text) & set('"[]|') and all(text.split(".")):
-        return Key(text, tuple(text.split(".")))
-    path = compile_path(text)
-    chain = tuple(str(token[1]) for token in path.shape if token[0] == "field")
-    if not chain or any(token[0] not in ("field", "each", "flatten") for token in path.shape):
-        help = "to select items use `limit`, or `drop` with a filter"
-        raise PathError("E068", "expected only keys: names, dots and `[*]`", width=len(text), help=help)
-    return Key(text, chain)
+def compile_sort_key(text: str) -> SortKey:
+    """Compile an expression, or `-` and an expression. Raises `PathError`."""
+    is_reversed = text.startswith("-")
+    try:
+        return SortKey(compile_expression(text[is_reversed:]), is_reversed)
+    except PathError as error:
+        error.column += is_reversed
+        raise
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target of `drop`: a key, the items of `lists` that match a condition, or a key in each of these items."""
+    """A target of `keep` or `drop`: a key, the items of `lists` that match a condition, or a key in each of these.
+
+    The key is nested if `chain` has several names, and applies to each object in a list on the way. In a name, `*`
+    stands for any characters. Without a key, `chain` is empty.
+    """
 
     text: str
-    key: Key | None
+    chain: Chain
     lists: Path | None = None
     condition: Expression | None = None
     warnings: tuple[PathError, ...] = ()
+
+    @property
+    def names(self) -> Chain:
+        """The names that lead to the key, with `*` for any name."""
+        lists = names_of(self.lists.shape) if self.lists else ()
+        return (*lists, *("*" if "*" in name else name for name in self.chain)) if self.chain else ()
 
 
 def compile_target(text: str) -> Target:
     """Compile a key, or a path with a filter such as `items[?risk == 'low'].raw`. Raises `PathError`."""
     parts = split_filter(text)
     if parts is None:
-        return Target(text, compile_key(text))
+        return Target(text, _chain(text))
     lists, condition, rest = parts
     try:
-        key = compile_key(rest) if rest else None
+        chain = _chain(rest) if rest else ()
     except PathError as error:
         error.column += len(text.rstrip()) - len(rest)
         raise
     warnings = compile_expression(text).warnings
-    return Target(text, key, compile_path(lists), condition=compile_expression(condition), warnings=warnings)
+    return Target(text, chain, compile_path(lists), condition=compile_expression(condition), warnings=warnings)
 
 
+_CONDITION = re.compile(r"[=!<>]=|&&|\s[<>=]\s")
+
+
+def _chain(text: str) -> Chain:
+    """Return the names in a key: plain words with dots, or JMESPath. Raises `PathError`."""
+    if not set(text) & set('"[]|') and all(text.split(".")):
+        if "," in text:
+            raise PathError("E071", "this is one key, because commas separate keys only in a list", width=len(text))
+        if _CONDITION.search(text):
+            raise PathError("E072", "this is a condition, not a key", width=len(text))
+        return tuple(text.split("."))
+    path = compile_path(text)
+    chain = tuple(str(token[1]) for token in path.shape if token[0] == "field")
+    if not chain or any(token[0] not in ("field", "each", "flatten") for token in path.shape):
+        help = "for the first items write limit: 5, for others a filter such as \"[?risk == 'high']\""
+        raise PathError("E068", "expected only keys: names, dots and `[*]`", width=len(text), help=help)
+    return chain
+
+
+def _compile_kept(text: str) -> Target:
+    target = compile_target(text)
+    if target.lists is not None and (target.chain or target.lists.shape):
+        help = "write the list as `path`, and list the keys in a step of their own"
+        raise PathError("E068", "expected keys or a filter: `[?risk == 'high']`", width=len(text), help=help)
+    return target
+
+
+def _of_one_kind(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    if len({target.condition is None for target in targets}) > 1:
+        raise PydanticCustomError("E068", "expected keys or filters, not both: write two steps")
+    return targets
+
+
+SortKeys = Annotated[tuple[Annotated[SortKey, _compiled(compile_sort_key)], ...], ONE_OR_LIST, Field(min_length=1)]
+"""One key of `sort_by` or a list of keys, the most important one first."""
 Targets = Annotated[tuple[Annotated[Target, _compiled(compile_target)], ...], ONE_OR_LIST, Field(min_length=1)]
 """One target of `drop` or a list of targets."""
-Keys = Annotated[tuple[Annotated[Key, _compiled(compile_key)], ...], ONE_OR_LIST, Field(min_length=1)]
-"""One key or a list of keys."""
+Kept = Annotated[
+    tuple[Annotated[Target, _compiled(_compile_kept)], ...],
+    ONE_OR_LIST,
+    Field(min_length=1),
+    AfterValidator(_of_one_kind),
+]
+"""Keys that `keep` keeps, or filters for items."""
+
+
+def _compile_mark(text: str) -> Expression:
+    if LABEL.fullmatch(text):
+        return compile_expression(text)
+    raise PathError("E020", "expected true, or a short expression without `,`, `;`, `:` and `]`", width=len(text))
+
+
+Mark = Annotated[Expression | Literal[True], _compiled(_compile_mark, or_true=True)] | None
+"""Whether a marker counts removed items, and the expression by whose values it counts them."""
+MARK = Field(None, description="A marker counts the removed items; with an expression, also by its value.")
 
 
 def _entity_type(name: Any, info: ValidationInfo) -> Any:

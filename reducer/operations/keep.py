@@ -1,20 +1,20 @@
-"""`keep`: keep only the listed keys of objects."""
+"""`keep`: keep only the listed keys of objects, or the items that match a filter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from itertools import chain as joined
 
-from reducer.operations.fields import Keys
-from reducer.operations.op import Example, Op, Place, named
+from reducer.operations.fields import MARK, Kept, Mark
+from reducer.operations.op import Example, Op, Place, is_named, items_of, marked, named, named_keys
 from reducer.paths import Chain
-
-Tree = dict[str, "Tree | None"]
-"""The kept keys, each with the kept keys of its value, or None to keep the whole value."""
 
 
 class Keep(Op):
-    """Keep only the listed keys of an object, or of each object in a list. A dot leads to a nested key."""
+    """Keep only the listed keys of an object, or of each object in a list; with a filter, the items that match it.
+
+    A dot leads to a nested key, and `*` stands for any characters. A filter also selects the values of an object.
+    """
 
     accepts = frozenset({dict, list})
     examples = (
@@ -31,6 +31,19 @@ class Keep(Op):
             {"event": {"@timestamp": "2024-05-01", "source": {"ip": "192.0.2.1"}}},
         ),
         Example(
+            "keys that start alike",
+            {"path": "issue", "keep": ["id", "customfield_*"]},
+            {"issue": {"id": 7, "customfield_1": "red", "customfield_2": None, "self": "/7"}},
+            {"issue": {"id": 7, "customfield_1": "red", "customfield_2": None}},
+        ),
+        Example("items", {"keep": "[?risk == 'high']"}, [{"risk": "low"}, {"risk": "high"}], [{"risk": "high"}]),
+        Example(
+            "the values of an object",
+            {"path": "hosts", "keep": "[?score > 5]"},
+            {"hosts": {"a.example": {"score": 9}, "b.example": {"score": 1}}},
+            {"hosts": {"a.example": {"score": 9}}},
+        ),
+        Example(
             "the return keeps its own keys",
             {"keep": ["a"]},
             {"a": 1, "b": "text", "c": [1], "d": 4},
@@ -38,40 +51,49 @@ class Keep(Op):
         ),
     )
 
-    keep: Keys
-
-    @cached_property
-    def tree(self) -> Tree:
-        """The listed keys as one tree."""
-        root: Tree = {}
-        for key in self.keep:
-            node, chain = root, key.chain
-            for name in chain[:-1]:
-                below = node.setdefault(name, {})
-                if below is None:
-                    break
-                node = below
-            else:
-                node[chain[-1]] = None
-        return root
+    keep: Kept
+    mark: Mark = MARK
 
     def apply(self, place: Place, root: Place) -> None:
-        _keep(place, self.tree)
+        conditions = [target.condition for target in self.keep if target.condition is not None]
+        if conditions:
+            items = enumerate(place.contents())
+            place.keep_items([position for position, item in items if any(each.holds(item) for each in conditions)])
+        else:
+            _keep(place, [target.chain for target in self.keep])
 
     def describe(self, place: str) -> str:
-        return f"keeps only {named(key.text for key in self.keep)} of {place}"
+        if self.shortens():
+            filters = named((target.text for target in self.keep), "or")
+            return f"keeps only {items_of(place)} that match {filters}{marked(self.mark)}"
+        return f"keeps only {named(target.text for target in self.keep)} of {place}"
+
+    def shortens(self) -> Sequence[Chain]:
+        return [()] if self.keep[0].condition is not None else []
+
+    def reads(self) -> Iterable[tuple[Chain, Chain]]:
+        return [((), chain) for target in self.keep if target.condition is not None for chain in target.condition.reads]
 
     def names(self) -> Iterable[Chain]:
-        return [key.chain for key in self.keep]
+        return [target.names for target in self.keep if target.chain]
 
     def takes(self, chain: Chain) -> bool:
-        return not any(chain[: len(key.chain)] == key.chain for key in self.keep)
+        # A name without `*` matches only itself.
+        kept = (target.chain for target in self.keep)
+        return not self.shortens() and not any(
+            len(names) <= len(chain) and all(map(is_named, chain, names)) for names in kept
+        )
 
 
-def _keep(place: Place, tree: Tree) -> None:
-    place.keep_keys(frozenset(tree))
-    deeper = [(name, below) for name, below in tree.items() if below is not None]
-    for found in place.objects() if deeper else ():
-        for name, below in deeper:
-            if found.has(name):
-                _keep(found.child(name), below)
+def _keep(place: Place, chains: Iterable[Sequence[str]]) -> None:
+    below: dict[str, list[Sequence[str]]] = {}
+    for name, *rest in chains:
+        keys = joined.from_iterable(named_keys(found, name) for found in place.objects()) if "*" in name else (name,)
+        for key in dict.fromkeys(keys):
+            below.setdefault(key, []).append(rest)
+    place.keep_keys(frozenset(below))
+    nested = {key: rests for key, rests in below.items() if [] not in rests}
+    for found in place.objects() if nested else ():
+        for key, rests in nested.items():
+            if found.has(key):
+                _keep(found.child(key), rests)

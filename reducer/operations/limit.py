@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from reducer.operations.fields import Amount, Condition
-from reducer.operations.op import Example, Op, Place, ends_of, enumerated, items_of, named
-from reducer.paths import Chain
+from reducer.operations.fields import MARK, Amount, Condition, Mark, SortKey, SortKeys
+from reducer.operations.op import Example, Op, Place, ends_of, enumerated, items_of, marked, named
+from reducer.paths import Chain, Expression
 from reducer.values import shown
 
 _TIME = re.compile(
@@ -20,9 +20,12 @@ _TIME = re.compile(
 
 
 class Limit(Op):
-    """Keep the first `limit` items, or the best by `sort_by`, and all items that match `always_keep`."""
+    """Keep the first `limit` items, or the best by `sort_by`, and all items that match `always_keep`.
 
-    accepts = frozenset({list})
+    In an object, the values are the items.
+    """
+
+    accepts = frozenset({list, dict})
     examples = (
         Example("the first two", {"limit": 2}, [1, 2, 3], [1, 2]),
         Example("both ends", {"limit": {"head": 1, "tail": 1}}, [1, 2, 3], [1, 3]),
@@ -33,6 +36,30 @@ class Limit(Op):
             [{"seen": "2024-01-02"}, {"seen": "2024-03-01"}],
         ),
         Example(
+            "a marker counts the others",
+            {"path": "alerts", "limit": 1, "mark": "severity"},
+            {"alerts": [{"severity": level, "note": "new place"} for level in ("low", "high", "low")]},
+            {"alerts": [{"severity": "low", "note": "new place"}, "…[2 more items; severity: 1 high, 1 low]"]},
+        ),
+        Example(
+            "the first lines of a text",
+            {"lines": True, "limit": 2},
+            "started\nconnected\nstopped\n",
+            "started\nconnected\n",
+        ),
+        Example(
+            "the most severe, and of these the oldest",
+            {"limit": 2, "sort_by": ["severity", "-seen"]},
+            [{"severity": 3, "seen": "2024-05-02"}, {"severity": 9}, {"severity": 3, "seen": "2024-05-01"}],
+            [{"severity": 9}, {"severity": 3, "seen": "2024-05-01"}],
+        ),
+        Example(
+            "values of an object",
+            {"path": "hosts", "limit": 1, "sort_by": "score"},
+            {"hosts": {"a.example": {"score": 1}, "b.example": {"score": 9}}},
+            {"hosts": {"b.example": {"score": 9}}},
+        ),
+        Example(
             "the lowest, and all with a high risk",
             {"limit": 1, "sort_by": "rank", "order": "asc", "always_keep": "risk == 'high'"},
             [{"rank": 1, "risk": "low"}, {"rank": 2, "risk": "low"}, {"rank": 3, "risk": "high"}],
@@ -41,9 +68,12 @@ class Limit(Op):
     )
 
     limit: Amount
-    sort_by: Condition | None = Field(None, description="Keep the items with the highest or newest value.")
-    order: Literal["asc", "desc"] = Field("desc", description="`desc`: the highest stay, `asc`: the lowest.")
+    sort_by: SortKeys = Field(
+        (), description="Keep the highest or newest by this; `-` before it: the lowest or oldest."
+    )
+    order: Literal["asc", "desc"] = Field("desc", description="`desc`: the highest stay; `asc`: the reverse.")
     always_keep: Condition | None = Field(None, description="Also keep items that match this, or a named condition.")
+    mark: Mark = MARK
 
     def apply(self, place: Place, root: Place) -> None:
         items = place.contents()
@@ -51,7 +81,7 @@ class Limit(Op):
             place.keep_items(sorted(self._chosen(items) | self._matching(items)))
 
     def prefers(self) -> bool:
-        return self.sort_by is not None or self.always_keep is not None
+        return bool(self.sort_by) or self.always_keep is not None
 
     def best(self, items: list[Any], most: int) -> Sequence[int]:
         matching = self._matching(items)
@@ -77,39 +107,54 @@ class Limit(Op):
         head, tail = self.limit.head, self.limit.tail
         items = items_of(place, head + tail)
         also = "" if self.always_keep is None else f", and all that match {named([self.always_keep.text])}"
-        if self.sort_by is None:
-            return f"keeps the {ends_of(('first', head), ('last', tail))} {items}{also}"
-        low, high = ("oldest", "newest") if _TIME.search(self.sort_by.text) else ("lowest", "highest")
-        first, last = (low, high) if self.order == "asc" else (high, low)
+        if not self.sort_by:
+            return f"keeps the {ends_of(('first', head), ('last', tail))} {items}{also}{marked(self.mark)}"
+        (first, last), *others = map(self._words, self.sort_by)
         ends = enumerated(
             end if count == 1 else f"{count:,} {end}" for end, count in ((first, head), (last, tail)) if count
         )
-        return f"keeps the {ends} {items} by {named([self.sort_by.text])}{also}"
+        texts = [named([key.condition.text]) for key in self.sort_by]
+        then = "".join(f", then the {word} {text}" for (word, _), text in zip(others, texts[1:], strict=True))
+        return f"keeps the {ends} {items} by {texts[0]}{then}{also}{marked(self.mark)}"
+
+    def _words(self, key: SortKey) -> tuple[str, str]:
+        """Return the words for the first and the last items by a key."""
+        low, high = ("oldest", "newest") if _TIME.search(key.condition.text) else ("lowest", "highest")
+        return (high, low) if self._descends(key) else (low, high)
+
+    def _descends(self, key: SortKey) -> bool:
+        return (self.order == "desc") is not key.is_reversed
 
     def shortens(self) -> Iterable[Chain]:
         return ((),)
 
     def reads(self) -> Iterable[tuple[Chain, Chain]]:
-        for expression in (self.sort_by, self.always_keep):
-            if expression is not None:
-                yield from (((), chain) for chain in expression.reads)
+        expressions = [*(key.condition for key in self.sort_by), *filter(None, [self.always_keep])]
+        return [((), chain) for expression in expressions for chain in expression.reads]
 
     def _ranked(self, items: list[Any]) -> Sequence[int]:
-        if self.sort_by is None:
-            return range(len(items))
-        if self.sort_by.simple_field is not None and set(map(type, items)) == {dict}:
-            values: list[Any] = [*map(dict.get, items, repeat(self.sort_by.simple_field))]
-        else:
-            values = [self.sort_by.evaluate(item) for item in items]
-        kinds = set(map(type, values))
-        descending = self.order == "desc"
-        # Values of one type, as in most real data, are compared at C speed.
-        if kinds == {str} or kinds == {int}:
-            return sorted(range(len(items)), key=values.__getitem__, reverse=descending)
-        keys: list[Any] = [_rank(value) for value in values]
-        with_value = [index for index, key in enumerate(keys) if key is not None]
-        without = [index for index, key in enumerate(keys) if key is None]
-        return [*sorted(with_value, key=keys.__getitem__, reverse=descending), *without]
+        ranked: Sequence[int] = range(len(items))
+        for key in reversed(self.sort_by):  # sorting keeps the order of ties
+            ranked = _sorted(ranked, _values(items, key.condition), self._descends(key))
+        return ranked
+
+
+def _values(items: list[Any], expression: Expression) -> list[Any]:
+    if expression.simple_field is not None and set(map(type, items)) == {dict}:
+        return [*map(dict.get, items, repeat(expression.simple_field))]
+    return [expression.evaluate(item) for item in items]
+
+
+def _sorted(positions: Sequence[int], values: list[Any], descends: bool) -> Sequence[int]:
+    """Sort positions by their values; positions without a value come last."""
+    kinds = set(map(type, values))
+    # Values of one type, as in most real data, are compared at C speed.
+    if kinds == {str} or kinds == {int}:
+        return sorted(positions, key=values.__getitem__, reverse=descends)
+    keys: list[Any] = [_rank(value) for value in values]
+    with_value = [position for position in positions if keys[position] is not None]
+    without = [position for position in positions if keys[position] is None]
+    return [*sorted(with_value, key=keys.__getitem__, reverse=descends), *without]
 
 
 def _rank(value: Any) -> tuple[bool, Any] | None:

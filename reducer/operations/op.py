@@ -1,17 +1,21 @@
 """The base class of operations, and words for their descriptions.
 
 An operation selects and builds nothing. It receives a place, and calls its methods to keep items, keys or parts of a
-text. The place enforces the laws (root keys, media, one item in a root list, markers) for all operations.
+text. The place enforces the laws (root keys, root lists, media, markers) for all operations.
 """
 
 from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import translate
+from functools import lru_cache
+from glob import escape
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
 
 from reducer.paths import Chain
 
@@ -53,6 +57,12 @@ class Op(BaseModel):
     """It rewrites a return that is JSON text even if no value changes."""
     opens_texts: ClassVar[bool] = False
     """It parses every JSON text below its place before the first step."""
+
+    @model_validator(mode="after")
+    def _marks_items(self) -> Self:
+        if getattr(self, "mark", None) is not None and not [*self.shortens()]:
+            raise PydanticCustomError("E020", "`mark` counts items, so it needs a filter")
+        return self
 
     @abstractmethod
     def apply(self, place: Place, root: Place) -> None:
@@ -96,14 +106,33 @@ class Op(BaseModel):
         return cls.__module__.rpartition(".")[2]
 
 
+# --- keys
+
+
+@lru_cache(maxsize=1024)
+def _glob(name: str) -> Callable[[str], Any]:
+    return re.compile(translate("*".join(map(escape, name.split("*"))))).match
+
+
+def is_named(key: str, name: str) -> bool:
+    """Return whether a name is the name of a key; `*` in it stands for any characters."""
+    return key == name or ("*" in name and _glob(name)(key) is not None)
+
+
+def named_keys(found: Place, name: str) -> list[str]:
+    """Return the keys of an object that have a name."""
+    keys = found.keys() if "*" in name else [name] if found.has(name) else []
+    return [key for key in keys if is_named(key, name)]
+
+
 # --- words for descriptions
 
 
-def named(texts: Iterable[str]) -> str:
+def named(texts: Iterable[str], last: str = "and") -> str:
     """Return the first few keys or expressions as code, each shortened, and the number of the others."""
     every = list(texts)
     names = [f"`{text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + '…'}`" for text in every[:_MAX_NAMES]]
-    return enumerated([*names, f"{len(every) - _MAX_NAMES} more"] if len(every) > _MAX_NAMES else names)
+    return enumerated([*names, f"{len(every) - _MAX_NAMES} more"] if len(every) > _MAX_NAMES else names, last)
 
 
 def enumerated(names: Iterable[str], last: str = "and") -> str:
@@ -117,8 +146,19 @@ def ends_of(*ends: tuple[str, int]) -> str:
     return enumerated(end if count == 1 else f"{end} {count:,}" for end, count in ends if count)
 
 
+def marked(mark: Any) -> str:
+    """Describe the marker that counts removed items, after the description of an operation."""
+    by = "" if mark is None or mark is True else f" by {named([mark.text])}"
+    return "" if mark is None else f", and a marker counts the others{by}"
+
+
+LINES_OF = "the lines of "
+"""The name of the lines of a text starts with this."""
+
+
 def items_of(place: str, count: int = 2) -> str:
     """Return the name of `count` items at a place. A plural names them itself, as in "the 20 newest `hosts`"."""
+    item, of = ("line", place.removeprefix(LINES_OF)) if place.startswith(LINES_OF) else ("item", place)
     if count == 1:
-        return f"item of {place}"
-    return place if _NAME.fullmatch(place) else f"items of {place}"
+        return f"{item} of {of}"
+    return place if _NAME.fullmatch(place) else f"{item}s of {of}"

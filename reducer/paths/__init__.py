@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from reducer.paths.expressions import Chain, Expression, compile_expression
-from reducer.paths.places import Path, Place, Shape, ValuePlace, compile_path, names_of, split_filter, walk
+from reducer.paths.places import Path, Place, Shape, ValuePlace, compile_path, names_of, overlap, split_filter, walk
 from reducer.paths.syntax import PathError
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "compile_expression",
     "compile_path",
     "names_of",
+    "overlap",
     "split_filter",
     "walk",
 ]

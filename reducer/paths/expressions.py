@@ -9,8 +9,9 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, TypeAlias, cast
 
-from jmespath.visitor import TreeInterpreter
+from jmespath.visitor import Options, TreeInterpreter
 
+from reducer.paths.functions import FUNCTIONS
 from reducer.paths.parser import Node, parse, walk_nodes
 from reducer.paths.syntax import PathError, Token, shortened
 from reducer.values import PLAIN, Unreducible, plain, shown
@@ -21,6 +22,9 @@ Chain: TypeAlias = tuple[str, ...]
 COMPARATORS: dict[str, Any] = TreeInterpreter.COMPARATOR_FUNC
 """The comparison functions of jmespath by the types of their tokens."""
 _Chains: TypeAlias = dict[Chain, None]  # an ordered set
+_ORDERS = frozenset({"lt", "lte", "gt", "gte"})
+_WORDS = {"true": "true", "false": "false", **dict.fromkeys(("null", "none", "nil", "undefined"), "null")}
+"""Words that look like values, with the literals that they mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +65,31 @@ class Expression:
 
 
 def compared_keys(tokens: tuple[Token, ...]) -> tuple[PathError, ...]:
-    """Warn about keys that look like values: in `risk == "high"`, `"high"` is a key."""
+    """Warn about keys that look like values (in `risk == "high"`, `"high"` is a key), and about misread operators."""
     warnings = []
-    for before, token, after in zip_longest(tokens, tokens[1:], tokens[2:]):
-        if token is None or before.type not in COMPARATORS:
+    for before, token, after, last in zip_longest(tokens, tokens[1:], tokens[2:], tokens[3:]):
+        if token is None:
+            continue
+        if token.type == "pipe" and before.type == "literal":
+            warnings.append(token.problem("W013", "`|` passes a value on; it does not mean or", "write `||`"))
+        if before.type == "not" and last is not None and after.type in COMPARATORS:
+            message = f"`!` applies to `{shortened(token.text)}` alone, so this compares true or false"
+            better = f"{token.text} != {last.text}" if after.type == "eq" else "the comparison in parentheses: !(…)"
+            warnings.append(before.problem("W014", message, f"write {better}"))
+        if before.type in _ORDERS and token.type == "literal" and _is_number(token.value):
+            message = f"{token.text} is a text, and a number is never greater or less than a text"
+            warnings.append(token.problem("W015", message, f"write {before.text} {token.value} for the number"))
+        if before.type not in COMPARATORS:
             continue
         if after is not None and after.type in ("dot", "lbracket", "filter", "flatten"):
             continue
         if token.type == "quoted_identifier":
             name = shortened(token.value)
             message = f'"{name}" in double quotes is a key, not a text'
-            warnings.append(token.problem("W010", message, f"write '{name}' for the text"))
-        elif token.type == "unquoted_identifier" and token.value in ("true", "false", "null"):
+            warnings.append(token.problem("W010", message, f"write {before.text} '{name}' for the text"))
+        elif token.type == "unquoted_identifier" and token.value.lower() in _WORDS:
             message = f"{token.value} without backticks is a key, not a value"
-            warnings.append(token.problem("W012", message, f"write `` `{token.value}` ``"))
+            warnings.append(token.problem("W012", message, f"write {before.text} `{_WORDS[token.value.lower()]}`"))
     return tuple(warnings)
 
 
@@ -96,12 +111,16 @@ def expression_of(text: str, tree: Node, warnings: tuple[PathError, ...]) -> Exp
     return Expression(text, reads, name, warnings, _evaluate=_evaluator(tree, reads))
 
 
+def _is_number(value: Any) -> bool:
+    return type(value) is str and value.replace(".", "", 1).isdecimal()
+
+
 def _evaluator(tree: Node, reads: tuple[Chain, ...]) -> Evaluate:
     if tree["type"] == "field":
         return _field(tree["value"])
     if tree["type"] == "comparator" and [child["type"] for child in tree["children"]] == ["field", "literal"]:
         return _comparison(tree)
-    interpreter = TreeInterpreter()
+    interpreter = TreeInterpreter(Options(custom_functions=FUNCTIONS))
     names = None if () in reads else tuple({chain[0]: None for chain in reads})
 
     def evaluate(value: Any) -> Any:

@@ -8,10 +8,20 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
-from jmespath.functions import Functions
 from jmespath.parser import Parser
 
-from reducer.paths.syntax import CLOSING, OPENING, PathError, Token, is_call, shortened, syntax_error, tokenize
+from reducer.paths.functions import FUNCTIONS, pattern_error
+from reducer.paths.syntax import (
+    CLOSING,
+    OPENING,
+    PathError,
+    Token,
+    is_call,
+    shortened,
+    standard,
+    syntax_error,
+    tokenize,
+)
 
 Node: TypeAlias = dict[str, Any]
 """A node of jmespath's tree: `type`, `children`, and sometimes `value`."""
@@ -38,7 +48,7 @@ def parse(text: str) -> tuple[Node, tuple[Token, ...]]:
             tokens = tokenize(text)
             if _brackets(tokens) > MAX_NESTING:  # do not depend on the caller's recursion limit
                 raise RecursionError
-            tree = _balanced(cast(Node, Parser().parse(text).parsed))
+            tree = _balanced(cast(Node, Parser().parse(standard(tokens)).parsed))
             if _nesting(tree) > MAX_NESTING:
                 raise RecursionError
         except RecursionError:
@@ -116,7 +126,7 @@ _OPERATORS = {"not": "write `!(...)` to negate", "and": "write `a && b`", "or": 
 
 def _check_call(call: Node, token: Token) -> None:
     name, given = call["value"], call["children"]
-    known: dict[str, Any] = Functions.FUNCTION_TABLE
+    known: dict[str, Any] = FUNCTIONS.FUNCTION_TABLE
     if name not in known:
         near = difflib.get_close_matches(name, known, 1, 0.6)
         guess = f"did you mean `{near[0]}()`?" if near else f"the functions are {', '.join(sorted(known))}"
@@ -136,3 +146,8 @@ def _check_call(call: Node, token: Token) -> None:
             example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
             raise token.problem("E060", f"{which} must be an expression with `&`", f"write `{example}`")
         raise token.problem("E060", f"{which} must be a value without `&`", "remove the `&`")
+    if name == "matches":
+        pattern = given[1].get("value") if given[1]["type"] == "literal" else None
+        message, help = pattern_error(pattern)
+        if message:
+            raise token.problem("E095", message, help)

@@ -91,6 +91,11 @@ def names_of(shape: Shape) -> Chain:
     return tuple("*" if step[0] == "values" else str(step[1]) for step in shape if step[0] in ("field", "values"))
 
 
+def overlap(a: Chain, b: Chain) -> bool:
+    """Return whether one chain may be the start of the other."""
+    return all(x == y or "*" in (x, y) for x, y in zip(a, b, strict=False))
+
+
 @dataclass(frozen=True, slots=True)
 class ValuePlace:
     """A value and the keys and indexes that lead to it from the root. Implements `Place`."""

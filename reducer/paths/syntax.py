@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from jmespath.exceptions import EmptyExpressionError, IncompleteExpressionError, LexerError, ParseError
@@ -13,6 +15,8 @@ from jmespath.lexer import Lexer
 OPENING = {"lbracket": "]", "filter": "]", "lbrace": "}", "lparen": ")"}
 """The types of opening brackets with their closing brackets."""
 CLOSING = frozenset({"rbracket", "rbrace", "rparen"})
+_BEFORE_VALUES = ("eq", "ne", "lt", "gt", "lte", "gte", "comma", "lparen", "and", "or", "not", "filter", "pipe")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?![0-9])")
 
 
 @dataclass(eq=False)
@@ -46,12 +50,30 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text without the final `eof`. Raises the errors of jmespath's lexer."""
-    raw = list(Lexer().tokenize(text))
-    ends = [token["start"] for token in raw[1:]]
-    return tuple(
-        Token(token["type"], token["value"], token["start"], text[token["start"] : end].rstrip())
-        for token, end in zip(raw, ends, strict=False)
+    """Return the tokens of a text without the final `eof`. Raises the errors of jmespath's lexer.
+
+    A number is a `literal` where a value can be, as in `score > -1.5`.
+    """
+    tokens: list[Token] = []
+    end = 0
+    for raw, following in pairwise(Lexer().tokenize(text)):
+        kind, value, start = raw["type"], raw["value"], raw["start"]
+        if start < end:
+            continue  # the decimals of a number
+        source = text[start : following["start"]].rstrip()
+        number = _NUMBER.match(text, start) if kind == "number" else None
+        if number is not None and (not tokens or tokens[-1].type in _BEFORE_VALUES):
+            kind, value, source = "literal", json.loads(number[0]), number[0]
+        tokens.append(Token(kind, value, start, source))
+        end = start + len(source)
+    return tuple(tokens)
+
+
+def standard(tokens: tuple[Token, ...]) -> str:
+    """Write tokens as standard JMESPath, in which a number needs backticks."""
+    is_number = (token.type == "literal" and token.text[0] not in "`'" for token in tokens)
+    return " ".join(
+        f"`{token.text}`" if number else token.text for token, number in zip(tokens, is_number, strict=True)
     )
 
 
@@ -96,9 +118,9 @@ def syntax_error(text: str, error: Exception) -> PathError:
         return _lexer_error(text, error)
     if isinstance(error, ParseError):  # also the subclass IncompleteExpressionError
         tokens = tokenize(text)
-        position = next((i for i, token in enumerate(tokens) if token.start == error.lex_position), None)
-        if position is not None and not isinstance(error, IncompleteExpressionError):
-            return _parser_error(text, tokens, position)
+        starts = [token.start for token in tokenize(standard(tokens))]
+        if error.lex_position in starts and not isinstance(error, IncompleteExpressionError):
+            return _parser_error(tokens, starts.index(error.lex_position))
         opened = still_open(tokens)
         help = f"close `{opened[-1].text[:2]}` with `{OPENING[opened[-1].type]}`" if opened else ""
         return PathError("E051", "the expression ends too early", len(text) + 1, help=help)
@@ -132,11 +154,12 @@ def _lexer_error(text: str, error: LexerError) -> PathError:
         help = "inside quotes write a backslash as `\\\\`"
         return PathError("E069", f"the text in {character} is not valid JSON", at + 1, help=help)
     code, help = _CHARACTERS.get(character, ("E057", _QUOTE))
-    return PathError(code, f"unknown character `{character}`", at + 1, help=help)
+    message = f"`{character}` is not an operator" if code in ("E052", "E061") else f"unknown character `{character}`"
+    return PathError(code, message, at + 1, help=help)
 
 
 _WORDS = {"and": "&&", "or": "||", "not": "!"}
-_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_OPERATORS = "the operators are ==, !=, <, <=, >, >=, &&, || and !"
 _UNEXPECTED = (
     ("number", "lbracket", "E064", "write an index directly after its list, without a dot: `items[0]`"),
     ("dot", "dot", "E055", "write one dot: JMESPath has no `..` operator"),
@@ -149,7 +172,7 @@ _UNEXPECTED = (
 """The types of a token and of the previous one (empty for any type), the code and the help."""
 
 
-def _parser_error(text: str, tokens: tuple[Token, ...], position: int) -> PathError:
+def _parser_error(tokens: tuple[Token, ...], position: int) -> PathError:
     """Explain a token that cannot follow the previous one."""
     token, before = tokens[position], tokens[position - 1] if position else None
     for word in filter(None, (token, before)):
@@ -157,8 +180,10 @@ def _parser_error(text: str, tokens: tuple[Token, ...], position: int) -> PathEr
         if operator is not None:
             return word.problem("E053", f"`{word.value}` is not an operator", f"write `{operator}`")
     previous = "" if before is None else before.type
+    if token.type == previous == "unquoted_identifier":
+        return token.problem("E053", f"`{shortened(token.text)}` is not an operator", _OPERATORS)
     if token.type == "number" and previous != "lbracket":
-        code, help = "E056", f"write the number in backticks: `` `{_NUMBER.findall(text, token.start)[0]}` ``"
+        code, help = "E056", "write a number after an operator and without leading zeros: `score > 5`"
     elif previous == "current" and token.type.endswith("identifier"):
         code, help = "E057", f'quote a key that starts with `@`: `"@{token.value}"`'
     else:

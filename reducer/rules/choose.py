@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from reducer.errors import Location
 from reducer.rules.diagnostics import Report
+from reducer.rules.habits import tool_names
 from reducer.rules.model import Rule
 from reducer.rules.parser import ScalarNode, SequenceNode, Tree, locate
 
@@ -19,6 +20,8 @@ _MAX_COMPARED = 100
 """The maximum number of globs that are compared with each other: each pair takes a few microseconds."""
 _WILD = re.compile(r"[*?\[]")
 _CLASS = re.compile(r"\[!?\]?[^\]]*\]")
+_NO_NAME = re.compile(r"^\^|\$$|[,|()\\]|\.\+")
+"""Parts of regular expressions and lists, which no tool name contains."""
 
 
 class Match(NamedTuple):
@@ -91,6 +94,8 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
             if len(name) > MAX_NAME or name.count("*") > MAX_STARS:
                 size = f"{len(name):,} characters" if len(name) > MAX_NAME else f"{name.count('*')} `*`"
                 report.add(item, "E082", f"the tool name has {size}")
+            elif _NO_NAME.search(name):
+                report.add(item, "E083", f"`{name}` is not a tool name or a glob", tool_names(name))
             elif name in first:
                 report.add(item, "E080", f"the tool `{name}` already has a rule at {first[name]}")
             else:

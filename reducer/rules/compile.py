@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
-
-from pydantic import BaseModel
+from typing import NamedTuple
 
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
 from reducer.errors import Diagnostic, Location, RuleError
 from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 from reducer.operations import operations
-from reducer.operations.fields import Target
 from reducer.operations.op import Op
-from reducer.paths import Expression, Path, compile_path
+from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
-from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary, report_path
-from reducer.rules.diagnostics import Report, catalogue
+from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
+from reducer.rules.diagnostics import Report, catalogue, written
 from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Ruleset, Step, StepKeys
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
@@ -63,7 +60,7 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
     """Compile pairs of a file name and a text, and return the same as `check_rules`."""
     parsed = [parse(text, file) for file, text in texts]
     files = [(without_empty_keys(tree, report), report) for tree, report in parsed if tree is not None]
-    language = _Language(operations(), read_vocabulary(files), read_conditions(files))
+    language = _Language(read_vocabulary(files), read_conditions(files))
     compiled = [_compile_rule(tree, report, language) for tree, report in files]
     check_tool_names(files)
     rules = tuple(rule for rule in compiled if rule is not None)
@@ -76,9 +73,8 @@ def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | N
 
 
 class _Language(NamedTuple):
-    """The operations by action, the entity types and the named conditions that all files of a ruleset share."""
+    """The entity types and the named conditions that all files of a ruleset share."""
 
-    operations: Mapping[str, type[Op]]
     vocabulary: Vocabulary
     conditions: Mapping[str, str]
 
@@ -93,7 +89,6 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
         validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
         return None
     checked: RuleFile | None = validated(RuleFile, data, tree, report, context=vocabulary)
-    _report_warnings(report, tree, checked)
     steps_data = data["steps"] if type(data.get("steps")) is list else []
     if len(steps_data) > MAX_STEPS:
         message = f"this rule has {len(steps_data):,} steps; at most {MAX_STEPS} are allowed"
@@ -128,6 +123,7 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
         steps=steps,
         max_chars=checked.max_chars,
         preserved=preserved,
+        marks=(None, *(getattr(step.op, "mark", None) for step in steps), None),
         bounds=tuple((vocabulary.expand([name]), count) for name, count in bounds),
         types=frozenset[str]().union(*preserved, *extracted),
         vocabulary=vocabulary,
@@ -142,16 +138,16 @@ def _compile_step(
     node: Tree, report: Report, language: _Language, *, number: int, general: frozenset[str] | None
 ) -> Step | None:
     """Compile a step and report its problems; `general` are the entity types that the rule preserves."""
-    (operations, vocabulary, conditions), data = language, plain(node)
+    (vocabulary, conditions), data = language, plain(node)
     if type(data) is not dict:
-        message, help = "expected a step, which is a mapping with one action", f"the actions are {listed(operations)}"
+        message, help = "expected a step, which is a mapping with one action", f"the actions are {listed(operations())}"
         report.add(node, "E020", message, help)
         return None
     common = {key: value for key, value in data.items() if key in StepKeys.model_fields}
     keys: StepKeys | None = validated(StepKeys, common, node, report, context=vocabulary)
-    actions = [key for key in data if key in operations]
+    actions = [key for key in data if key in operations()]
     if len(actions) != 1:
-        _report_actions(report, node, actions, operations)
+        _report_actions(report, node, actions)
         return None
     own = {key: value for key, value in data.items() if key not in StepKeys.model_fields}
     word = data.get("always_keep")
@@ -160,38 +156,38 @@ def _compile_step(
     elif type(word) is str and word.isidentifier() and (near := nearest(word, conditions, 0.75)):
         message = f"`{word}` is not a condition, so it is used as a key"
         report.add(locate(node, ("always_keep",)), "W032", message, f"did you mean `{near}`?")
-    op: Op | None = validated(operations[actions[0]], own, node, report, context=vocabulary)
-    _report_warnings(report, node, keys)
-    _report_warnings(report, node, op)
+    op: Op | None = validated(operations()[actions[0]], own, node, report, context=vocabulary)
     if keys is None or op is None:
         return None
-    default = KEY_TYPES if op.cuts_blindly else frozenset[str]()
-    preserves = default if general is None else general
+    preserves = (KEY_TYPES if op.cuts_blindly else frozenset[str]()) if general is None else general
     if keys.preserve is not None:
         preserves = vocabulary.expand(keys.preserve)
     location = Location(report.file, node.line, node.column)
-    return Step(number, keys.path or compile_path("@"), op, when=keys.when, preserves=preserves, location=location)
+    return Step(
+        number,
+        keys.path or compile_path("@"),
+        op,
+        when=keys.when,
+        preserves=preserves,
+        lines=keys.lines is True,
+        location=location,
+    )
 
 
-def _report_warnings(report: Report, node: Tree, value: Any) -> None:
-    """Report the warnings of all paths and expressions in a validated value."""
-    if isinstance(value, BaseModel | tuple):
-        for key, part in value if isinstance(value, BaseModel) else enumerate(value):
-            _report_warnings(report, locate(node, (key,)), part)
-    elif isinstance(value, Path | Expression | Target):
-        for warning in value.warnings:
-            report_path(report, node, warning)
-
-
-def _report_actions(report: Report, node: Tree, actions: list[str], operations: Mapping[str, type[Op]]) -> None:
+def _report_actions(report: Report, node: Tree, actions: list[str]) -> None:
     """Report a step with several actions, or without one because it may be misspelt."""
     if actions:
-        report.add(locate(node, (actions[1],), key=True), "E014", f"this step already has the action `{actions[0]}`")
+        data = plain(node)
+        path = f"path: {written(data['path'])}, " if "path" in data else ""
+        steps = (f"- {{{path}{action}: {written(data[action])}}}" for action in actions)
+        help = "\n  ".join(["write one step for each action:", *steps])
+        second = locate(node, (actions[1],), key=True)
+        report.add(second, "E014", f"this step already has the action `{actions[0]}`", help)
         return
     # Do not report the keys that belong to a misspelt action.
-    known = {*StepKeys.model_fields, *(key for op in operations.values() for key in op.model_fields)}
+    known = {*StepKeys.model_fields, *(key for op in operations().values() for key in op.model_fields)}
     unknown = [key for key in plain(node) if key not in known]
     for key in unknown:
-        report_unknown(report, node, key, [*operations, *StepKeys.model_fields])
+        report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
     if not unknown and not getattr(node, "incomplete", False):
-        report.add(node, "E013", "this step has no action", f"expected one of {listed(operations)}")
+        report.add(node, "E013", "this step has no action", f"add one of {listed(operations())}, for example limit: 20")

@@ -56,28 +56,14 @@ def definitions(files: Iterable[tuple[Tree, Report]], section: str) -> Iterator[
 
 
 def read_conditions(files: Iterable[tuple[Tree, Report]]) -> Mapping[str, str]:
-    """Return the named conditions of rule files as texts and report their problems.
-
-    An invalid expression becomes `@`, so that its uses are not reported as well.
-    """
+    """Return the named conditions of rule files as texts; an invalid one is `@`, so that its uses are not reported."""
     conditions: dict[str, str] = {}
-    for name, _, node, report in definitions(files, "conditions"):
-        conditions[name] = "@"
-        if not isinstance(node, ScalarNode) or type(node.value) is not str:
-            report.add(node, "E020", "expected a JMESPath expression", "for example `severity == 'critical'`")
-            continue
+    for name, _, node, _ in definitions(files, "conditions"):
         try:
-            for warning in compile_expression(node.value).warnings:
-                report_path(report, node, warning)
-            conditions[name] = node.value
-        except PathError as error:
-            report_path(report, node, error)
+            conditions[name] = compile_expression(node.value).text if isinstance(node, ScalarNode) else "@"
+        except PathError:
+            conditions[name] = "@"
     return MappingProxyType(conditions)
-
-
-def report_path(report: Report, node: Tree, error: PathError) -> None:
-    """Report an error or warning in a JMESPath expression."""
-    report.add(part(node, error.column - 1, error.width), error.code, error.message, error.help)
 
 
 def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:

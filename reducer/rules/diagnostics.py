@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import yaml
 
 from reducer.errors import Diagnostic, Edit, Location
 
@@ -95,8 +97,14 @@ def shortened(text: str) -> str:
 
 def quoted(text: str) -> str:
     """Put a text in quotes, without escapes if possible."""
-    if '"' not in text and "\\" not in text:
+    if not {'"', "\\"} & set(text):
         return f'"{text}"'
-    if "'" not in text:
-        return f"'{text}'"
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=False) if "'" in text else f"'{text}'"
+
+
+def written(value: Any) -> str:
+    """Write a value as one line of YAML, or as JSON if YAML doubles its quotes."""
+    text = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, sort_keys=False, width=1 << 30).strip()[
+        1:-1
+    ]
+    return json.dumps(value, ensure_ascii=False) if "''" in text else text

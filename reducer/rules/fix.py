@@ -1,41 +1,50 @@
-"""Corrects misspelt keys, actions and entity types, and missing quotes in rule files."""
+"""Corrects rule files: misspelt keys, actions and entity types, missing quotes, and what samples prove."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 from reducer.errors import Diagnostic, Edit
 from reducer.rules.compile import compile_rules
 
+Check: TypeAlias = Callable[[Mapping[str, bytes]], Sequence[Diagnostic]]
+"""Returns the problems of rule files by name."""
 _BREAK = re.compile("(\r\n|\r|\n)")
 
 
-def fixed(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Apply the fixes of all errors to rule files, which are given and returned by name.
+def check_texts(texts: Mapping[str, bytes]) -> Sequence[Diagnostic]:
+    """Return the problems of rule files that their texts alone show."""
+    return compile_rules(texts.items())[1]
 
-    Edits that neither reduce the number of errors nor make more of a file valid YAML are not applied. Fixing the
+
+def fixed(files: Mapping[str, bytes], check: Check = check_texts) -> dict[str, bytes]:
+    """Apply the fixes of the problems that `check` finds in rule files, which are given and returned by name.
+
+    Edits that neither reduce the number of problems nor make more of a file valid YAML are not applied. Fixing the
     result again changes nothing.
     """
     texts = dict(files)
-    problems = compile_rules(texts.items())[1]
+    problems = check(texts)
     while True:
         # Apply one edit per line at a time, because it can change the columns of the next one.
-        edits = {(p.location.file, edit.line): edit for p in problems if p.severity == "error" for edit in p.fix}
+        edits = {(problem.location.file, edit.line): edit for problem in problems for edit in problem.fix}
         edited = dict(texts)
         for (name, _), edit in edits.items():
             edited[name] = _edited(edited[name], edit)
-        remaining = compile_rules(edited.items())[1]
+        remaining = check(edited) if edits else problems
         if _rank(remaining) >= _rank(problems):
             return texts
         texts, problems = edited, remaining
 
 
-def _rank(problems: Sequence[Diagnostic]) -> tuple[int, int, int]:
+def _rank(problems: Sequence[Diagnostic]) -> tuple[int, int, int, int]:
     """Rank problems: invalid YAML is worse than any other error, because it hides the errors below it."""
     errors = [problem for problem in problems if problem.severity == "error"]
     unreadable = [problem for problem in errors if "E030" <= problem.code < "E050"]
-    return len(unreadable), -sum(problem.location.line for problem in unreadable), len(errors)
+    warnings = sum(bool(problem.fix) for problem in problems if problem.severity == "warning")
+    return len(unreadable), -sum(problem.location.line for problem in unreadable), len(errors), warnings
 
 
 def _edited(data: bytes, edit: Edit) -> bytes:

@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations.keep import Keep
-from reducer.operations.op import enumerated, named
+from reducer.operations.op import LINES_OF, enumerated, named
 from reducer.rules.model import Rule, Ruleset, Step, When
 from reducer.rules.validation import listed
 
 _INTRODUCTION = (
-    "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out."
+    "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here."
 )
-_MAX_PARTS = 8
+_MAX_PARTS = 7
 """The maximum number of parts per rule: every request contains all instructions."""
 
 
@@ -47,7 +47,20 @@ def _in_short(rule: Rule) -> str:
     # Always keep the last part, because it shortens most.
     if len(parts) > _MAX_PARTS:
         parts = [*parts[: _MAX_PARTS - 2], "shortens other parts too", parts[-1]]
-    return "; ".join(parts)
+    return ". ".join(["; ".join(parts), *_marking(rule)])
+
+
+def _marking(rule: Rule) -> list[str]:
+    """State what is left out with a marker, and what without one."""
+    lists = [step for step in rule.steps if [*step.op.shortens()]]
+    counted = [step.path.text for step in lists if getattr(step.op, "mark", None) is not None]
+    cuts = rule.max_chars is not None or any(step.op.verb() in ("truncate", "extract") for step in rule.steps)
+    marked = ["cut texts"] * cuts + ["items of the answer" if path == "@" else f"items of `{path}`" for path in counted]
+    keys = any([*step.op.names()] or step.op.verb() == "compact" for step in rule.steps)
+    items = rule.max_chars is not None or len(counted) < len(lists)
+    unmarked = ["keys"] * keys + [f"{'other ' if counted else ''}items that are not long texts"] * items
+    said = (("Marked", marked), ("Not marked", unmarked))
+    return [f"{title}: {enumerated(dict.fromkeys(parts))}" for title, parts in said if parts]
 
 
 def descriptions(rule: Rule) -> list[Description]:
@@ -87,6 +100,7 @@ def _steps(steps: Iterable[Step]) -> list[Description]:
             described[-1] = described[-1]._replace(text=f"{described[-1].text}, each with {keys}")
         else:
             place = "the answer" if step.path.text == "@" else f"`{step.path.text}`"
+            place = f"{LINES_OF}{place}" if step.lines else place
             gate = "" if step.when is None else f", if {_gate(step.when)}"
             described.append(Description(step.location.line, f"{step.op.describe(place)}{gate}"))
         before = step

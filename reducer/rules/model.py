@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
 from reducer.errors import Diagnostic, Location
-from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Names, Place, Preserved
+from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Names, Place, Preserved
 from reducer.operations.op import Op
 from reducer.paths import Path
 
@@ -141,6 +141,7 @@ class StepKeys(Model):
     preserve: Preserved | None = Field(
         None, description="Entity types that survive this step, instead of those of the rule."
     )
+    lines: Literal[True] | None = Field(None, description="`true`: a plain text is a list of its lines.")
 
 
 class EntityKeys(Model):
@@ -182,7 +183,9 @@ class RuleFile(Model):
     entities: _Definitions | None = Field(
         None, description="Custom entity types and ignored values, for all rule files of the folder."
     )
-    conditions: _Definitions | None = Field(None, description="Conditions by name, for all rule files of the folder.")
+    conditions: Annotated[dict[str, Condition], Field(min_length=1)] | None = Field(
+        None, description="Conditions by name, for all rule files of the folder."
+    )
     tests: list[Test] = Field([], description="Examples with expected results; `python -m reducer test` runs them.")
 
 
@@ -200,6 +203,8 @@ class Step:
     when: When | None
     preserves: frozenset[str]
     location: Location
+    lines: bool = False
+    """A plain text at the path is a list of its lines."""
 
     @property
     def name(self) -> str:
@@ -221,6 +226,8 @@ class TextPaths:
     """The value itself is opened if it is a text."""
     all: bool
     """Every text below the value is opened."""
+    lines: bool = False
+    """If the value is a plain text, it is opened as a list of its lines."""
 
     def of_items(self) -> TextPaths | None:
         """Return the texts below the items of a list."""
@@ -240,6 +247,8 @@ class Rule:
     max_chars: int | None
     preserved: tuple[frozenset[str], ...]
     """The preserved entity types by the number of the step. The first set is empty, the last is for `max_chars`."""
+    marks: tuple[Mark, ...]
+    """What a marker counts, by the number of the step."""
     bounds: tuple[tuple[frozenset[str], int], ...]
     """The maximum number of preserved values of some entity types."""
     types: frozenset[str]

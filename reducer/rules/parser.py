@@ -285,7 +285,8 @@ class _Reader:
                 return number
             self.report.add(node, "E041", f"the number `{shown}` is too large", "put it in quotes")
         elif _CURLY.fullmatch(text):
-            self.report.add(node, "E045", "YAML does not read curly quotes as quotes")
+            help = f"write straight quotes: {shortened(quoted(text[1:-1]))}"
+            self.report.add(node, "E045", "YAML does not read curly quotes as quotes", help)
         else:
             tags = (tag for tag, pattern in _RESOLVERS.get(text[:1], ()) if pattern.match(text))
             tag = next(tags, "").rpartition(":")[2]
@@ -336,7 +337,8 @@ class _Reader:
             node = replace(node, value=node.raw)
         name = str(node.value)
         if name in keys:
-            self.report.add(node, "E012", f"duplicate key `{shortened(name)}`, first used in line {keys[name]}")
+            message = f"duplicate key `{shortened(name)}`, first used in line {keys[name]}"
+            self.report.add(node, "E012", message, f"remove this line, or line {keys[name]}")
             return None
         keys[name] = node.line
         return node

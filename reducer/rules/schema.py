@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import yaml
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
@@ -15,12 +14,12 @@ from reducer.entities.entity import GROUPS, TYPES
 from reducer.operations import operations
 from reducer.operations.fields import ENTITY
 from reducer.operations.op import Example, Op, enumerated
+from reducer.rules.diagnostics import written
 from reducer.rules.model import SHARED_KEYS, EntityKeys, RuleFile, StepKeys
 
 Schema = dict[str, Any]
 
 _KINDS = {dict: "objects", list: "lists", str: "texts"}
-_ONE_LINE = 1 << 30
 
 
 class _Generator(GenerateJsonSchema):
@@ -45,7 +44,6 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     keys = rule["properties"]
     keys["steps"]["items"] = {"$ref": "#/$defs/Step"}
     keys["entities"]["additionalProperties"] = {"$ref": "#/$defs/EntityKeys"}
-    keys["conditions"]["additionalProperties"] = {"type": "string", "minLength": 1}
     for described, names in ((keys["tool"], tools), (step["properties"]["always_keep"], conditions)):
         if examples := sorted(set(names)):
             described["examples"] = examples
@@ -127,13 +125,7 @@ def hover(op: type[Op]) -> str:
 def _shown(example: Example) -> str:
     """Format an example as Markdown: the step, the given content and the result."""
     given, result = (json.dumps(value, ensure_ascii=False) for value in (example.given, example.result))
-    step = "\n  ".join(f"{key}: {_yaml(item)}" for key, item in example.step.items())
+    step = "\n  ".join(f"{key}: {written(item)}" for key, item in example.step.items())
     return (
         f"{example.title[:1].upper()}{example.title[1:]}:\n\n```yaml\n- {step}\n```\n\n```text\n{given}\n{result}\n```"
     )
-
-
-def _yaml(value: Any) -> str:
-    """Write a value as one line of YAML, or as JSON if YAML doubles its quotes."""
-    text = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, width=_ONE_LINE).strip()[1:-1]
-    return json.dumps(value, ensure_ascii=False) if "''" in text else text

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from reducer.operations.drop import Drop
 from reducer.operations.keep import Keep
-from reducer.paths import Chain, Shape, names_of
+from reducer.paths import Chain, Shape, names_of, overlap
 from reducer.rules.model import Step, TextPaths, When
 
 Problem: TypeAlias = tuple[str, str, str]
@@ -40,7 +40,8 @@ def is_statically_idempotent(steps: tuple[Step, ...]) -> bool:
     (`reducer.analysis.counterexamples`); loading never rejects them.
     """
     structural = all(
-        step.op.verb() in _STRUCTURAL and not step.preserves and not (step.when and step.when.where) for step in steps
+        step.op.verb() in _STRUCTURAL and not (step.preserves or step.lines or (step.when and step.when.where))
+        for step in steps
     )
     return structural and not any(conflicts(steps))
 
@@ -66,20 +67,15 @@ def _removes(step: Step, base: Chain, chain: Chain, whole: bool) -> bool:
     """Return whether a step can remove or change what another step reads."""
     place, full = names_of(step.path.shape), (*base, *chain)
     # If the items are read one by one, a removed item takes everything that depends on it with it.
-    if any((whole or len(items) > len(base)) and _overlap(items, full) for items in _shortened(step)):
+    if any((whole or len(items) > len(base)) and overlap(items, full) for items in _shortened(step)):
         return True
     # Reading a value includes reading everything in it.
-    return _overlap(full, place) and step.op.takes(full[len(place) :])
+    return overlap(full, place) and step.op.takes(full[len(place) :])
 
 
 def _shortened(step: Step) -> list[Chain]:
     """Return the lists from which a step removes items."""
     return [(*names_of(step.path.shape), *below) for below in step.op.shortens()]
-
-
-def _overlap(a: Chain, b: Chain) -> bool:
-    """Return whether one chain may be the start of the other."""
-    return all(x == y or "*" in (x, y) for x, y in zip(a, b, strict=False))
 
 
 def lint(steps: tuple[Step, ...]) -> Iterator[tuple[Step, Problem]]:
@@ -98,13 +94,13 @@ def _moving_index(step: Step, shortened: list[Chain]) -> Problem | None:
         place = names_of(step.path.shape[:number])
         if token[0] in ("slice", "pick") or (token[0] == "index" and token[1] < 0):
             return "E066", "a path cannot use a slice or an index from the end", ""
-        if token[0] == "index" and any(len(place) == len(items) and _overlap(place, items) for items in shortened):
+        if token[0] == "index" and any(len(place) == len(items) and overlap(place, items) for items in shortened):
             return "E067", "a path cannot use an index in a list that a step shortens", ""
     return None
 
 
 def _on_each_item(step: Step) -> Problem | None:
-    if step.op.accepts != frozenset({list}) or not step.path.text.endswith("[*]"):
+    if () not in step.op.shortens() or not step.path.text.endswith("[*]"):
         return None
     message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
     return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"
@@ -119,11 +115,10 @@ def _after(earlier: Step, step: Step) -> Problem | None:
     if always and len(after) > len(before):
         below = after[len(before) :]
         message = f"{name} already removes `{step.path.text}`"
-        if isinstance(earlier.op, Keep) and not any(_overlap(below, key.chain) for key in earlier.op.keep):
+        if isinstance(earlier.op, Keep) and not any(overlap(below, target.names) for target in earlier.op.keep):
             return "W040", message, f"move this step before it, or add `{'.'.join(below)}` to `keep`"
         targets = earlier.op.drop if isinstance(earlier.op, Drop) else ()
-        keys = [target.key.chain for target in targets if target.key and not target.lists]
-        if any(below[: len(chain)] == chain for chain in keys):
+        if any(below[: len(target.chain)] == target.chain for target in targets if not target.lists):
             return "W040", message, "remove one of the two steps"
     if earlier.op.verb() == "truncate" and step.op.verb() == "limit" and len(before) >= len(after):
         return "W041", f"{name} truncates texts in items that this step removes", ""
@@ -132,8 +127,10 @@ def _after(earlier: Step, step: Step) -> Problem | None:
 
 _Way: TypeAlias = tuple[str | int, ...]
 """Keys from a value down, with `*` for any key and the integers below."""
-_ITEM, _HERE, _ALL = 0, 1, 2
-"""`_ITEM` is an item of a list. At the end of a way, `_HERE` opens a text, and `_ALL` also every text below."""
+_ITEM, _HERE, _LINES, _ALL = 0, 1, 2, 3
+"""`_ITEM` is an item of a list. At the end of a way, `_HERE` opens a text with structure, `_LINES` any text, and `_ALL`
+also every text with structure below.
+"""
 
 
 def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
@@ -152,7 +149,9 @@ def text_paths(steps: tuple[Step, ...], gate: When | None) -> TextPaths | None:
         # `[*]` selects items; keys and conditions pass through lists.
         items = joined(steps_on | named, inside=True) if named or not inside else None
         here = any(way[:1] != (_ALL,) for way in ways if way)
-        return TextPaths(MappingProxyType(names), joined(others), items, here=here, all=(_ALL,) in ways)
+        return TextPaths(
+            MappingProxyType(names), joined(others), items, here=here, lines=(_LINES,) in ways, all=(_ALL,) in ways
+        )
 
     return joined(frozenset(_ways(steps, gate)))
 
@@ -168,6 +167,8 @@ def _ways(steps: tuple[Step, ...], gate: When | None) -> Iterator[_Way]:
         yield place
         if str not in op.accepts:
             yield (*place, _HERE)
+        if step.lines:
+            yield (*place, _LINES)
         if op.opens_texts:
             yield (*place, _ALL)
         yield from ((*place, *chain, _HERE) for chain in op.shortens())

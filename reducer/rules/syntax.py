@@ -19,6 +19,7 @@ _MAX_ABOVE = 50
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|' + r"'(?:[^']|'')*'")
 _LINE = re.compile(rf"(\s*(?:-\s+)*)(?:({_QUOTED.pattern}|[^\s#\"'].*?)\s*:(?:\s+|$))?(.*)")
 """The indentation with dashes, the key and the value with its comment."""
+_CUT = re.compile(r"^[\[{][^\]}#]*[\[{, ](#[^\s,\]}]*)[^#]*[\]}]$")
 _CLOSING = {"[": "]", "{": "}"}
 
 
@@ -52,22 +53,23 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
     words = problem.replace("<block end>", "the end of the block").replace("<stream end>", "the end of the file")
     unknown = Fault(at, "E049", f"this is not valid YAML: {words}")
     if "character '\\t'" in problem:
-        return Fault(at, "E036", "YAML does not allow a tab here")
+        spaces = shortened(line.replace("\t", "  "))
+        return Fault(at, "E036", "YAML does not allow a tab here", f"write two spaces instead of each tab: {spaces}")
     if max(len(line), len(first_line)) > _MAX_LINE:
         return unknown
     if "quoted scalar" in context:
         if "escape" in problem:
             escape = line[max(at.column - 2, 0) : at.column]
             return Fault(Span(at.line, at.column - 1, 2), "E042", f"`{escape}` is not an escape sequence")
-        return Fault(start, "E034", "this quote is not closed")
+        return _unclosed(first_line, start)
     in_flow = context.startswith("while parsing a flow")
     return (
         _value(line, at, in_flow)
         or _value(first_line, start, in_flow)
-        or _unclosed_above(lines, at.line)
+        or _above(lines, at.line, in_flow)
         or _bracket(lines, at, start, problem)
         or _missing_space(lines, (start.line, start.line - 1, at.line), problem)
-        or _layout(line, at, start, error)
+        or _layout(lines, at, start, error)
         or unknown
     )
 
@@ -126,7 +128,7 @@ def _value(line: str, at: Span, in_flow: bool) -> Fault | None:
     value, first, start = parts.value, parts.value[:1], Span(at.line, parts.column, 1)
     if not value or not parts.column <= at.column <= parts.column + len(value):
         first = ""
-    if first in _CLOSING and (value[1:2] in ("?", "*") or (_is_balanced(value) and value[-1] not in "]}")):
+    if first in _CLOSING and (value[1:2] in ("?", "*", ":") or (_is_balanced(value) and value[-1] not in "]}")):
         return unquoted(line, start)
     if first and first not in _CLOSING and not in_flow:
         if first in "@`%*&!|>":
@@ -148,13 +150,25 @@ def _value(line: str, at: Span, in_flow: bool) -> Fault | None:
     return unquoted(line, at) if _character(line, at) in tuple("@`%*&!") else None
 
 
-def _unclosed_above(lines: Sequence[str], row: int) -> Fault | None:
-    """Find an unclosed quote above a line: the next quote closes it, so the error appears far below."""
-    for above in range(row - 1, max(0, row - _MAX_ABOVE), -1):
+def _above(lines: Sequence[str], row: int, in_flow: bool) -> Fault | None:
+    """Find an unclosed quote, or a `#` that cuts brackets, at or above a line: the error appears far below."""
+    for above in range(row, max(0, row - _MAX_ABOVE), -1):
         parts = _parts(lines[above - 1])
-        if parts.value[:1] in ('"', "'") and not _QUOTED.match(parts.value):
-            return Fault(Span(above, parts.column, 1), "E034", "this quote is not closed")
+        if above < row and parts.value[:1] in ('"', "'") and not _QUOTED.match(parts.value):
+            return _unclosed(lines[above - 1], Span(above, parts.column, 1))
+        if in_flow and (cut := _CUT.search(parts.value)):
+            better = parts.value[: cut.start(1)] + quoted(cut[1]) + parts.value[cut.end(1) :]
+            message = "this `#` starts a comment, so the bracket before it is not closed"
+            span = Span(above, parts.column + cut.start(1), len(cut[1]))
+            return Fault(span, "E044", message, f"write {shortened(f'{parts.key}: {better}')}")
     return None
+
+
+def _unclosed(line: str, at: Span) -> Fault:
+    parts = _parts(line)
+    is_value = parts.key and at.column == parts.column
+    help = f"write {shortened(f'{parts.key}: {parts.value}{_character(line, at)}')}" if is_value else ""
+    return Fault(at, "E034", "this quote is not closed", help)
 
 
 def _bracket(lines: Sequence[str], at: Span, start: Span, problem: str) -> Fault | None:
@@ -163,7 +177,9 @@ def _bracket(lines: Sequence[str], at: Span, start: Span, problem: str) -> Fault
     if problem.startswith("expected ','") and bracket in _CLOSING:
         closing = _CLOSING[bracket]
         if "<stream end>" in problem or at.line != start.line:
-            return Fault(start, "E035", f"this `{bracket}` is not closed", f"add the closing `{closing}`")
+            parts = _parts(lines[start.line - 1])
+            help = f"write {parts.key}: {parts.value}{closing}" if parts.key else f"add the closing `{closing}`"
+            return Fault(start, "E035", f"this `{bracket}` is not closed", help)
         return Fault(at, "E035", f"a `,` or `{closing}` is missing before this")
     if char in ("]", "}"):
         return Fault(at, "E035", f"this `{char}` has no opening bracket")
@@ -188,8 +204,9 @@ def _missing_space(lines: Sequence[str], rows: Sequence[int], problem: str) -> F
     return None
 
 
-def _layout(line: str, at: Span, start: Span, error: MarkedYAMLError) -> Fault | None:
+def _layout(lines: Sequence[str], at: Span, start: Span, error: MarkedYAMLError) -> Fault | None:
     """Explain wrong indentation, a missing dash, and text after the document."""
+    line = lines[at.line - 1]
     problem, text = error.problem or "", line.strip()
     if "<document start>" in problem:
         return Fault(at, "E008", "a rule file can have only one YAML document")
@@ -201,7 +218,10 @@ def _layout(line: str, at: Span, start: Span, error: MarkedYAMLError) -> Fault |
         and at.column == start.column
         and _character(line, at) != "-"
     ):
-        return Fault(span, "E046", "a dash is missing before this list item")
+        return Fault(span, "E046", "a dash is missing before this list item", f"write {shortened(f'- {text}')}")
     if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
-        return Fault(span, "E038", "this line is not aligned with the lines above it")
+        above = next((_parts(other) for other in reversed(lines[: at.line - 1]) if _parts(other).key), None)
+        is_below = above and not text.startswith("-")
+        help = f"start it in column {above.key_column}, below `{shortened(above.key)}`" if above and is_below else ""
+        return Fault(span, "E038", "this line is not aligned with the lines above it", help)
     return None

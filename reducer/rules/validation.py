@@ -6,19 +6,20 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from reducer.entities.entity import TYPES
-from reducer.operations import operations
-from reducer.operations.fields import Amount
+from reducer.operations.dedupe import Repeats
+from reducer.operations.fields import Amount, Target
 from reducer.operations.op import Op
-from reducer.rules.diagnostics import Report, catalogue
-from reducer.rules.model import EntityKeys, Expect, Given, RuleFile, StepKeys, Test, When
-from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, replaced
+from reducer.paths import Expression, Path
+from reducer.rules.diagnostics import MAX_DIAGNOSTICS, Report, catalogue, quoted, written
+from reducer.rules.habits import advice_elsewhere, advice_for_key, habits, variants
+from reducer.rules.model import Expect, Given, StepKeys, Test, When
+from reducer.rules.parser import MappingNode, Place, ScalarNode, SequenceNode, Tree, locate, part, plain, replaced
 
 _EXPECTED = {
     "string_type": "a text",
@@ -29,13 +30,13 @@ _EXPECTED = {
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping of keys to values"),
 }
 _NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "a mapping"}
-_DASHES = "put `- ` before the first key of each item"
 _NESTED: Mapping[str | int, type[BaseModel]] = {
     "when": When,
     "tests": Test,
     "given": Given,
     "expect": Expect,
     **dict.fromkeys(("limit", "truncate"), Amount),
+    "dedupe": Repeats,
 }
 """The models of nested mappings by their keys."""
 _DATA = frozenset({"json", "equals", "values"})
@@ -43,35 +44,30 @@ _DATA = frozenset({"json", "equals", "values"})
 
 
 def without_empty_keys(tree: Tree, report: Report) -> Tree:
-    """Report the keys of the rule language that have no value, and return the tree without them."""
+    """Report the keys that have no value, and return the tree without them."""
     if isinstance(tree, SequenceNode):
         return replace(tree, items=tuple(without_empty_keys(item, report) for item in tree.items))
     if not isinstance(tree, MappingNode):
         return tree
     entries = []
     for key, value in tree.entries:
-        if isinstance(value, ScalarNode) and value.value is None and key.value in _language():
-            report.add(key, "E023", f"`{key.value}` has no value", "write a value after the colon, or remove the key")
+        if isinstance(value, ScalarNode) and value.value is None and key.value not in _DATA and ":" not in key.raw:
+            comment = report.lines[key.line - 1][key.column + key.width :].strip()
+            help = f"write {key.value}: {quoted(comment)}" if comment.startswith("#") else ""
+            report.add(key, "E023", f"`{key.value}` has no value", help)
         else:
             entries.append((key, value if key.value in _DATA else without_empty_keys(value, report)))
     return replace(tree, entries=tuple(entries), incomplete=tree.incomplete or len(entries) < len(tree.entries))
 
 
-@cache
-def _language() -> frozenset[str]:
-    """Return the keys of the rule language whose values cannot be null."""
-    models: tuple[type[BaseModel], ...] = (RuleFile, StepKeys, EntityKeys, *_NESTED.values(), *operations().values())
-    fields = (item for model in models for item in model.model_fields.items())
-    return frozenset(field.alias or name for name, field in fields) - _DATA
-
-
 def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any = None) -> Any:
-    """Return the data of a node as an instance of a model, or report its problems and return None."""
+    """Return the data of a node as an instance of a model, or None if it has errors; report all problems."""
     try:
-        return model.model_validate(data, context=context)
+        instance = model.model_validate(data, context=context)
     except ValidationError as error:
         seen: set[Place] = set()
-        errors = [(details, tuple(_keys(details["loc"]))) for details in error.errors(include_url=False)]
+        every = error.errors(include_url=False)[:MAX_DIAGNOSTICS]
+        errors = [(details, tuple(_keys(details["loc"]))) for details in every]
         incomplete = {keys[:-1] for details, keys in errors if details["type"] == "extra_forbidden"}
         for details, keys in errors:
             if details["type"] == "extra_forbidden":
@@ -79,8 +75,50 @@ def validated(model: Any, data: Any, node: Tree, report: Report, *, context: Any
                 _report_key(report, locate(node, keys[:-1]), str(keys[-1]), nested)
             elif keys not in seen and not (details["type"] == "missing" and keys[:-1] in incomplete):
                 seen.add(keys)
-                _report(report, details, node, keys)
+                meant = "" if details["type"] == "missing" else _meant(model, data, keys, context)
+                _report(report, details, node, place=keys, meant=meant)
         return None
+    _report_warnings(report, node, instance)
+    return instance
+
+
+def _report_warnings(report: Report, node: Tree, value: Any) -> None:
+    """Report the warnings of all paths and expressions in a validated value."""
+    if isinstance(value, BaseModel | dict | tuple):
+        items = enumerate(value) if isinstance(value, tuple) else value.items() if isinstance(value, dict) else value
+        for key, inner in items:
+            _report_warnings(report, locate(node, (key,)), inner)
+    elif isinstance(value, Path | Expression | Target):
+        for warning in value.warnings:
+            span = part(node, warning.column - 1, warning.width)
+            report.add(span, warning.code, warning.message, warning.help)
+
+
+def _meant(model: Any, data: Any, keys: Place, context: Any) -> str:
+    """Return the advice to write the first variant of a value that a model accepts at its place."""
+    place: Place = ()
+    value: Any = data
+    for key in keys:
+        if key in (value if type(value) is dict else range(len(value)) if type(value) is list else ()):
+            place, value = (*place, key), value[key]
+    only = tuple(0 if type(key) is int else key for key in place)
+    for variant in variants(place[-1], value) if place else ():
+        try:
+            model.model_validate(_with(data, place, variant), context=context)
+        except ValidationError as error:
+            wrong = (tuple(_keys(details["loc"])) for details in error.errors(include_url=False))
+            if any(keys[: len(only)] == only for keys in wrong):
+                continue
+        return f"write {place[-1]}: {written(variant)}" if type(place[-1]) is str else f"write {written(variant)}"
+    return ""
+
+
+def _with(data: Any, place: Place, value: Any) -> Any:
+    """Return a copy of data with another value at a place; lists on the way keep only the item that leads to it."""
+    if not place:
+        return value
+    inner = _with(data[place[0]], place[1:], value)
+    return [inner] if type(data) is list else {**data, place[0]: inner}
 
 
 def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
@@ -89,14 +127,14 @@ def _keys(loc: Iterable[str | int]) -> Iterator[str | int]:
 
 
 def _report_key(report: Report, node: Tree, word: str, model: type[BaseModel]) -> None:
-    known, where = [field.alias or name for name, field in model.model_fields.items()], " here"
+    known, action = [field.alias or name for name, field in model.model_fields.items()], ""
     if issubclass(model, Op):
-        known, where = [*known, *StepKeys.model_fields], f" with `{model.verb()}`"
-    report_unknown(report, node, word, known, where=where)
+        known, action = [*known, *StepKeys.model_fields], model.verb()
+    report_unknown(report, node, word, known, action=action)
 
 
-def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> None:
-    """Report one error of pydantic; in our own validators, the type of an error is its code."""
+def _report(report: Report, details: ErrorDetails, tree: Tree, *, place: Place, meant: str) -> None:
+    """Report one error of pydantic with what was `meant`; in our own validators, the type of an error is its code."""
     kind, message, context, value = details["type"], details["msg"], details.get("ctx", {}), details["input"]
     node = locate(tree, place)
     parent = locate(tree, place[:-1]) if kind == "missing" else node
@@ -104,17 +142,24 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
         return  # the missing key is probably misspelt, which is already reported
     name = _NAMES.get(type(value), "nothing")
     if kind == "missing":
-        report.add(locate(tree, place[:-1], key=True), "E011", f"`{place[-1]}` is missing")
+        report.add(
+            locate(tree, place[:-1], key=True),
+            "E011",
+            f"`{place[-1]}` is missing",
+            habits()["missing"].get(place[-1], ""),
+        )
     elif kind in _EXPECTED:
-        help = _DASHES if kind == "list_type" and type(value) is dict else ""
+        dash = f"write `- ` before the first key: - {report.lines[node.line - 1].strip(' -')}"
+        help = dash if kind == "list_type" and type(value) is dict else meant
         report.add(node, "E020", f"expected {_EXPECTED[kind]}, not {name}", help)
     elif kind == "literal_error":
-        near = nearest(str(value), re.findall(r"'(\w+)'", context["expected"]))
-        shown = f"`{value}`" if type(value) in (str, int, float) else name
-        help = f"did you mean `{near}`?" if near else ""
-        report.add(node, "E021", f"expected {context['expected']}, not {shown}", help)
+        expected = context["expected"].replace("True", "true")
+        near = nearest(str(value), re.findall(r"'(\w+)'", expected))
+        shown = f"`{written(value)}`" if type(value) in (str, int, float) else name
+        help = f"did you mean `{near}`?" if near else meant
+        report.add(node, "E021", f"expected {expected}, not {shown}", help)
     elif kind == "greater_than_equal":
-        report.add(node, "E022", f"expected at least {context['ge']}, not {value}")
+        report.add(node, "E022", f"expected at least {context['ge']}, not {value}", meant)
     elif kind in ("too_short", "string_too_short"):
         report.add(node, "E023", "this must not be empty")
     else:
@@ -124,38 +169,24 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, place: Place) -> 
         fix = replaced(node, match[1]) if match and is_typo(str(value), match[1], TYPES) else ()
         at = locate(tree, place, key=is_key)
         span = part(at, context["offset"], context["width"]) if "offset" in context else at
-        report.add(span, code, message, help, fix=fix)
+        report.add(span, code, message, meant or help, fix=fix)
 
 
-def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, where: str = " here") -> None:
-    """Report the key `word` of a mapping that allows only the keys `known`."""
+def report_unknown(report: Report, tree: Tree, word: str, known: Collection[str], *, action: str = "") -> None:
+    """Report the key `word` of a mapping that allows only the keys `known`: a step if it has an `action`."""
     key = locate(tree, (word,), key=True)
     present = {name.value for name, _ in tree.entries} if isinstance(tree, MappingNode) else ()
     name = nearest(word, [other for other in known if other not in present])
-    if home := _homes().get(word):
-        report.add(key, "E018", f"`{word}` is not valid{where}", home)
+    value = plain(tree).get(word) if isinstance(tree, MappingNode) else None
+    if advice := advice_for_key(word, value, known):
+        report.add(key, "E010", f"unknown key `{word}`", advice)
+    elif advice := advice_elsewhere(word, value):
+        report.add(key, "E018", f"`{word}` is not valid {f'with `{action}`' if action else 'here'}", advice)
     elif name:
         fix = replaced(key, name) if is_typo(word, name, known) else ()
         report.add(key, "E010", f"unknown key `{word}`", f"did you mean `{name}`?", fix=fix)
     else:
         report.add(key, "E010", f"unknown key `{word}`", f"expected one of {listed(known)}")
-
-
-@cache
-def _homes() -> Mapping[str, str]:
-    """Return advice where the keys of the rule language belong, for keys in the wrong place."""
-    owners: dict[str, list[str]] = {}
-    for action, op in operations().items():
-        for key in op.model_fields:
-            owners.setdefault(key, []).append(action)
-    top = ("tool", "steps", "max_chars", "keys", "tests")
-    return {
-        **dict.fromkeys(When.model_fields, "use it in `when`"),
-        **dict.fromkeys(top, "move it to the top level of the file"),
-        "path": "use it in a step",
-        **{key: f"use it with {listed(actions)}" for key, actions in owners.items()},
-        **{action: f"use it as the action of a step: `steps: [{{{action}: …}}]`" for action in operations()},
-    }
 
 
 def is_typo(word: str, name: str, known: Iterable[str]) -> bool:

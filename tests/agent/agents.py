@@ -27,6 +27,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.run import AgentRun
+from pydantic_core import to_json
 
 from reducer.agent import ReduceToolReturns, history_processor
 
@@ -56,13 +57,15 @@ class Rules:
 
 @dataclass
 class Script:
-    """A model that answers each request with one list of parts and records the requests as JSON."""
+    """A model that answers each request with one list of parts and records the requests and their tools as JSON."""
 
     answers: list[list[Any]]
     received: list[bytes] = field(default_factory=list)
+    tools: list[bytes] = field(default_factory=list)
 
     def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         self.received.append(ModelMessagesTypeAdapter.dump_json(messages))
+        self.tools.append(to_json(info.function_tools))
         return ModelResponse(list(self.answers[len(self.received) - 1]))
 
     async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:

@@ -1,8 +1,11 @@
-"""The capability: requests, stored histories, instructions and agent spec files."""
+"""The capability: requests, stored histories, instructions, agent spec files, and wrong arguments."""
 
 from __future__ import annotations
 
 import json
+import reprlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +15,10 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import TextPart
 
-from reducer import Reducer
-from reducer.agent import Archive, ReduceToolReturns
+from reducer import Reducer, RuleError
+from reducer.agent import Archive, ReduceToolReturns, history_processor, recall_tools
+from reducer.archive import ArchiveError
+from reducer.rules import compile_rules
 from tests.agent.agents import (
     ARTICLES,
     PROMPT,
@@ -28,6 +33,7 @@ from tests.agent.agents import (
     call,
     contents,
     history_capability,
+    returns,
     script,
     streamed,
 )
@@ -35,8 +41,8 @@ from tests.histories.messages import shorter
 
 LISTS_TOOLS = VERSION >= (1, 87)
 INSTRUCTIONS = (
-    "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
-    "- `deep_research`: keeps the first 2 items of the answer."
+    "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here.\n"
+    "- `deep_research`: keeps the first 2 items of the answer. Not marked: items that are not long texts."
 )
 
 
@@ -96,7 +102,11 @@ def test_the_instructions_are_the_same_in_every_request(rules: Path) -> None:
     made = analyst(asked, ReduceToolReturns(rules), instructions="You are an analyst.")
     made.run_sync("Once more.", message_history=made.run_sync(PROMPT).all_messages())
     messages = [message for sent in asked.received for message in json.loads(sent) if message["kind"] == "request"]
-    other = "" if LISTS_TOOLS else "\n- `other`: keeps the first 2 items of the answer."
+    other = (
+        ""
+        if LISTS_TOOLS
+        else "\n- `other`: keeps the first 2 items of the answer. Not marked: items that are not long texts."
+    )
     assert {one.get("instructions") for one in messages} == {f"You are an analyst.\n\n{INSTRUCTIONS}{other}"}
 
 
@@ -134,3 +144,86 @@ def test_capabilities_with_different_ids_both_reduce(rules: Path) -> None:
     analyst(asked, ReduceToolReturns(rules), ReduceToolReturns(more, id="more")).run_sync(PROMPT)
     assert asked.contents(1) == [ARTICLES[:2]]
     assert asked.contents(1, "explore")[0]["nodes"] == [1]
+
+
+# --- wrong arguments
+
+RULESET, _ = compile_rules([("rule.yaml", RULE)])
+MAKERS = [history_processor, ReduceToolReturns]
+
+
+class Asynchronous:
+    async def reduce_content(self, tool: str, content: Any) -> Any:
+        return content
+
+    async def __call__(self, reduction: Any) -> None: ...
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("value", [None, 5, b"rules", {"rules": 1}, RULESET, Reducer, [], ["rules", 5], (None,)])
+def test_values_that_are_not_rules_are_refused(make: Callable[..., Any], value: Any) -> None:
+    expected = "give a path ('rules'), several paths (['rules', 'more.yaml']), or a Reducer"
+    with pytest.raises(TypeError) as caught:
+        make(value)
+    assert str(caught.value) == f"rules={reprlib.repr(value)} cannot be used; {expected}"
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_asynchronous_functions_are_refused(make: Callable[..., Any], rules: Path) -> None:
+    for function in (Asynchronous().__call__, partial(Asynchronous().__call__), Asynchronous()):
+        with pytest.raises(TypeError, match="on_reduce is asynchronous; define it with `def`, not with `async def`"):
+            make(rules, on_reduce=function)
+    with pytest.raises(TypeError, match=r"rules\.reduce_content is asynchronous; define it with `def`"):
+        make(Asynchronous())
+    with pytest.raises(TypeError, match="on_reduce='log' is not a function that takes a Reduction"):
+        make(rules, on_reduce="log")
+
+
+@pytest.mark.parametrize("value", ["no", 0, None])
+def test_options_that_are_not_booleans_are_refused(value: Any, rules: Path) -> None:
+    options = [(ReduceToolReturns, name) for name in ("persist", "instructions", "telemetry")]
+    for make, name in [*options, (history_processor, "telemetry"), (history_processor, "references")]:
+        with pytest.raises(TypeError, match=f"^{name}={value!r} is not a boolean; give True or False$"):
+            make(rules, **{name: value})
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_missing_files_and_rules_with_errors_raise_rule_errors(make: Callable[..., Any], rules: Path) -> None:
+    missing = rules / "none.yaml"
+    for sources in (missing, str(missing), [rules, missing]):
+        with pytest.raises(RuleError) as caught:
+            make(sources)
+        assert str(caught.value) == f"{missing}:1:1: error[E007]: cannot read the file: No such file or directory"
+    (rules / "wrong.yaml").write_text(RULE.replace("limit", "limitt"))
+    for sources in (rules, str(rules), [rules]):
+        with pytest.raises(RuleError, match="unknown key `limitt`"):
+            make(sources)
+
+
+def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
+    more = rules / "more"
+    more.mkdir()
+    (more / "other.yml").write_text(RULE.replace("deep_research", "other"))
+    messages = returns([1, 2, 3], tool="deep_research") + returns([1, 2, 3], tool="other")
+    for given, kept in [
+        (rules, [2, 3]),
+        (str(rules / "deep_research.yaml"), [2, 3]),
+        ([rules, more], [2, 2]),
+        ((str(more),), [3, 2]),
+        (Reducer.load(rules, more), [2, 2]),
+    ]:
+        assert list(map(len, contents(history_processor(given)(messages)))) == kept
+        ReduceToolReturns(given)
+
+
+def test_archives_are_paths_or_objects_everywhere(rules: Path, archive: Archive) -> None:
+    for make in (partial(history_processor, rules), partial(ReduceToolReturns, rules), recall_tools):
+        for given in (archive.path, str(archive.path), archive):
+            make(archive=given)
+        with pytest.raises(TypeError) as caught:
+            make(archive=5)
+        assert str(caught.value) == "archive=5 cannot be used; give a path ('returns.db') or an Archive"
+        with pytest.raises(ArchiveError):
+            make(archive=rules)
+    with pytest.raises(TypeError, match="archive=None cannot be used"):
+        recall_tools(None)  # type: ignore[arg-type]

@@ -1,26 +1,32 @@
-"""The model receives reduced contents in typical runs of an agent."""
+"""The model receives reduced contents in typical runs, and the prefix of requests never changes."""
 
 from __future__ import annotations
 
 import copy
 import json
 from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
+from pydantic_ai.usage import UsageLimits
 
+from reducer.agent import history_processor
 from reducer.histories.stored import reduce_json
 from tests.agent.agents import (
     ARTICLES,
+    FORMS,
     PROMPT,
     Rules,
     Script,
     analyst,
     call,
     contents,
+    history_capability,
     reducing,
     script,
     steady,
@@ -99,19 +105,6 @@ def test_deferred_calls() -> None:
     assert (explored["nodes"], slow) == ([1, 2], ARTICLES[:2])
 
 
-def test_call_ids_that_occur_in_several_runs() -> None:
-    def run(made: Agent[Any, Any]) -> Any:
-        result = made.run_sync("Turn 0, please.")
-        for turn in (1, 2):
-            result = made.run_sync(f"Turn {turn}, please.", message_history=result.all_messages())
-        return result
-
-    count, (plain, reduced, _) = check([[call("deep_research")], [TextPart("Done.")]] * 3, run)
-    assert count == 5
-    assert steady(reduced.all_messages_json()) == steady(reduce_json(plain.all_messages_json(), shorter))
-    assert steady(reduced.new_messages_json()) == steady(reduce_json(plain.new_messages_json(), shorter))
-
-
 def test_the_history_of_the_caller_does_not_change() -> None:
     old = [ModelRequest.user_text_prompt("Turn 0, please."), *turns(1), ModelResponse([TextPart("Done.")])]
     kept, parts = copy.deepcopy(old), [message.parts for message in old]
@@ -125,3 +118,47 @@ def test_the_history_of_the_caller_does_not_change() -> None:
     assert contents(result.all_messages()) == [first, ARTICLES[:2]]
     assert result.new_messages()[0].parts[-1].content == "Turn 1, please."
     assert len(result.new_messages()) == 4
+
+
+# --- prefixes: a provider can cache them
+
+
+@pytest.fixture
+def both(rules: Path) -> Path:
+    """Return a folder with rules for `deep_research` and `explore`."""
+    (rules / "explore.yaml").write_text("version: 1\ntool: explore\nsteps: [{path: nodes, limit: 2}]\npreserve: []\n")
+    return rules
+
+
+def requests(capability: Any, count: int) -> list[str]:
+    """Run an agent with this number of requests, and return them as JSON."""
+    asked = script(*(("status", "deep_research", "explore")[number % 3] for number in range(1, count)))
+    made = analyst(asked, capability, instructions="You are an analyst.")
+    made.run_sync(PROMPT, usage_limits=UsageLimits(request_limit=None))
+    assert len(asked.received) == count
+    assert len(set(asked.tools)) == 1
+    return [sent.decode() for sent in asked.received]
+
+
+def changed_prefixes(sent: list[str]) -> int:
+    """Count the requests that do not start with the previous request without its closing bracket."""
+    return sum(not after.startswith(before[:-1]) for before, after in pairwise(sent))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_prefix_of_fifty_requests_changes(form: str, both: Path) -> None:
+    sent = requests(reducing(form, both), 50)
+    assert changed_prefixes(sent) == 0
+    assert ("shortened by fixed rules" in sent[0]) == (form != "processor")
+    assert ARTICLES[0] in sent[-1]
+    assert ARTICLES[3] not in sent[-1]
+
+
+def test_reducing_by_age_changes_prefixes(both: Path) -> None:
+    """The count detects changes: if only the newest return stays unreduced, every prefix changes."""
+
+    def by_age(messages: list[Any]) -> list[Any]:
+        reduced = history_processor(both)(messages)
+        return [*reduced[:-1], messages[-1]]
+
+    assert changed_prefixes(requests(history_capability(by_age), 8)) == 4

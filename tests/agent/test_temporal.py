@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -44,64 +45,52 @@ def payloads(*values: Any) -> dict[str, Any]:
     return {"payloads": [{"metadata": encoding, "data": one} for one in data]}
 
 
-class Record:
-    """The history of one workflow as a server records it."""
+def record(workflow: str, *arguments: Any, activities: Iterable[tuple[str, Any]] = ()) -> dict[str, Any]:
+    """Return the history of one workflow as a server records it, with the results of its activities."""
+    events: list[dict[str, Any]] = []
 
-    def __init__(self, workflow: str, *arguments: Any) -> None:
-        self.events: list[dict[str, Any]] = []
-        started = {"workflowType": {"name": workflow}, "input": payloads(*arguments)}
-        self.add("workflowExecutionStarted", **started, **QUEUE, **RUN)
-        self.add_task()
-
-    def add(self, kind: str, **attributes: Any) -> str:
-        """Record an event, and return its id."""
-        type = "EVENT_TYPE_" + re.sub("([A-Z])", r"_\1", kind).upper()
-        id = str(len(self.events) + 1)
+    def add(kind: str, **attributes: Any) -> str:
+        type, id = "EVENT_TYPE_" + re.sub("([A-Z])", r"_\1", kind).upper(), str(len(events) + 1)
         event = {"eventId": id, "eventTime": "2026-01-01T00:00:00Z", "eventType": type}
-        self.events.append({**event, f"{kind}EventAttributes": attributes})
+        events.append({**event, f"{kind}EventAttributes": attributes})
         return id
 
-    def add_task(self) -> None:
+    def add_task() -> str:
         """Record that the workflow ran until it had to wait."""
-        scheduled = self.add("workflowTaskScheduled", **QUEUE)
-        started = self.add("workflowTaskStarted", scheduledEventId=scheduled)
-        self.completed = self.add("workflowTaskCompleted", scheduledEventId=scheduled, startedEventId=started)
+        ids = {"scheduledEventId": add("workflowTaskScheduled", **QUEUE)}
+        ids["startedEventId"] = add("workflowTaskStarted", **ids)
+        return add("workflowTaskCompleted", **ids)
 
-    def add_activity(self, kind: str, result: Any) -> None:
-        """Record that the workflow scheduled an activity, and its result."""
-        activity = {"activityId": self.completed, "activityType": {"name": kind}, **QUEUE}
-        scheduled = self.add("activityTaskScheduled", **activity, workflowTaskCompletedEventId=self.completed)
-        started = self.add("activityTaskStarted", scheduledEventId=scheduled)
-        ids = {"scheduledEventId": scheduled, "startedEventId": started}
-        self.add("activityTaskCompleted", **ids, result=payloads(result))
-        self.add_task()
-
-    def end(self) -> dict[str, Any]:
-        """Record the completion of the workflow, and return its history."""
-        self.add("workflowExecutionCompleted", result=payloads(None), workflowTaskCompletedEventId=self.completed)
-        return {"events": self.events}
+    started = {"workflowType": {"name": workflow}, "input": payloads(*arguments)}
+    add("workflowExecutionStarted", **started, **QUEUE, **RUN)
+    completed = add_task()
+    for kind, result in activities:
+        activity = {"activityId": completed, "activityType": {"name": kind}, **QUEUE}
+        ids = {"scheduledEventId": add("activityTaskScheduled", **activity, workflowTaskCompletedEventId=completed)}
+        ids["startedEventId"] = add("activityTaskStarted", **ids)
+        add("activityTaskCompleted", **ids, result=payloads(result))
+        completed = add_task()
+    add("workflowExecutionCompleted", result=payloads(None), workflowTaskCompletedEventId=completed)
+    return {"events": events}
 
 
 CALL, DONE = to_jsonable_python([ModelResponse([call("deep_research")]), ModelResponse([TextPart("Done.")])])
 
 
-def replayed(record: dict[str, Any]) -> BaseException | None:
+def replayed(events: dict[str, Any]) -> BaseException | None:
     """Replay a history in the sandbox and return the failure of the replay."""
     # `debug_mode` switches off the deadlock detection, which fails on a busy machine. The sandbox stays on, as the last
     # test checks.
     replayer = Replayer(workflows=[Investigation, Restricted], plugins=[temporal.PydanticAIPlugin()], debug_mode=True)
-    history = WorkflowHistory.from_json("workflow", record)
+    history = WorkflowHistory.from_json("workflow", events)
     return asyncio.run(replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure
 
 
 def investigation(form: str, expected: Any) -> dict[str, Any]:
-    name, record = form.replace(" ", "_"), Record("Investigation", form, expected)
-    for answer in (CALL, CALL, DONE):
-        record.add_activity(f"agent__{name}__model_request", answer)
-        if answer is CALL:
-            returned = {"kind": "tool_return", "result": ARTICLES}
-            record.add_activity(f"agent__{name}__toolset__<agent>__call_tool", returned)
-    return record.end()
+    agent = f"agent__{form.replace(' ', '_')}"
+    ask, use = f"{agent}__model_request", f"{agent}__toolset__<agent>__call_tool"
+    turn = [(ask, CALL), (use, {"kind": "tool_return", "result": ARTICLES})]
+    return record("Investigation", form, expected, activities=[*turn, *turn, (ask, DONE)])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -120,5 +109,5 @@ def test_a_replay_with_other_contents_fails() -> None:
 def test_the_sandbox_permits_what_the_processor_does() -> None:
     kept = Reducer(ruleset).reduce_content("deep_research", ARTICLES)
     assert len(str(kept)) < len(str(ARTICLES))
-    assert replayed(Record("Restricted", ARTICLES, kept).end()) is None
-    assert replayed(Record("Restricted", ARTICLES, []).end()) is not None
+    assert replayed(record("Restricted", ARTICLES, kept)) is None
+    assert replayed(record("Restricted", ARTICLES, [])) is not None

@@ -49,7 +49,28 @@ def test_bad_rules_have_a_small_counterexample(case: dict[str, Any]) -> None:
     assert len(json.dumps(found.content)) < 300
     assert found.once != found.twice
     assert attempt(ruleset, "t", found.content).unstable is not None
-    assert diagnostic(found, ruleset.rules[0]).help.startswith(case["advice"])
+    assert diagnostic(found, ruleset.rules[0]).help.startswith(f"{case['advice']}\n")
+    better = rules(steps=case["better"], preserve=[])
+    assert counterexample(better.rules[0]) is None
+    kept = attempt(better, "t", found.content).content
+    assert contains(kept, found.once) or kept == found.twice
+
+
+def contains(value: Any, part: Any) -> bool:
+    """Return whether a value has all keys and items of another one, in order."""
+    if isinstance(part, dict):
+        return isinstance(value, dict) and all(key in value and contains(value[key], part[key]) for key in part)
+    if isinstance(part, list):
+        items = iter(value)
+        return all(any(contains(item, wanted) for item in items) for wanted in part)
+    return bool(value == part) or (isinstance(part, str) and str(value).startswith(part.partition(" …[")[0]))
+
+
+def test_the_table_has_enough_rules_and_loading_rejects_none() -> None:
+    assert len(CASES["good"]) >= 40
+    assert len(CASES["bad"]) >= 15
+    for case in CASES["bad"]:
+        assert compile_rules([rule_file({"steps": case["steps"]})])[1] == ()
 
 
 def test_the_error_shows_the_input_and_both_results(refused: Check) -> None:

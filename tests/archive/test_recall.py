@@ -17,6 +17,7 @@ from reducer.archive import Archive
 from reducer.archive.database import ReturnId
 from reducer.archive.recall import MAX_PAGE, Arguments, HistoryReturn, answer
 from tests.archive.samples import entry
+from tests.helpers import table
 
 ITEMS = [{"name": f"host{number}", "risk": "high" if number % 10 == 0 else "low"} for number in range(300)]
 REPORT = {"items": ITEMS, "actor": "APT28", "note": "Seen with apt28 tools."}
@@ -117,62 +118,10 @@ def test_an_unknown_id_lists_the_tool_returns_of_this_conversation(archive: Arch
     assert (lines[1], lines[-1], len(lines)) == ("- `call999`: t", "- and 980 older ones", 22)
 
 
-HIGH = "items[?risk == 'high'].name | [:3]"
-LAST = "article `b` (2 of 2), the original: characters 0-19 of 19\n[0,1,2,3,4,5,6,7,8]"
-KEPT = "the return, which was not reduced"
-LONG = "[?" + "&&".join(["@==@"] * 40) + "]"
-
-
-def part(path: str, size: int) -> str:
-    return f"report `r`, `{path}` in the original: characters 0-{size} of {size}\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        *(({"tool_call_id": "b", "nth": nth}, LAST) for nth in (None, 2, "2", 2.0)),
-        ({"tool_call_id": "b", "nth": 1}, f"article `b` (1 of 2), {KEPT}: characters 0-5 of 5\n[1,2]"),
-        *(({"tool_call_id": "b", "nth": nth}, "The id `b` occurs 2 times: `nth` is 1 to 2.") for nth in (3, 0, -1)),
-        ({"tool_call_id": "a", "offset": 9, "limit": 20},
-         f"article `a`, the original: characters 9-29 of {len(ARTICLE)}; offset=29 for more\n{ARTICLE[9:29]}"),
-        ({"tool_call_id": "lost"}, "article `lost`, the return as in this conversation (the archive does not have "
-         f"its original): characters 0-29 of 29\n{RETURNS[4][1]}"),
-        ({"path": HIGH}, f'{part(HIGH, 27)}["host0","host10","host20"]'),
-        ({"path": "actor"}, f"{part('actor', 5)}APT28"),
-        ({"path": "items[3].name"}, f"{part('items[3].name', 5)}host3"),
-        ({"path": "items[3:4].name"}, f'{part("items[3:4].name", 9)}["host3"]'),
-        ({"tool_call_id": "e", "path": "a.b"}, f"encoded `e`, `a.b` in {KEPT}: characters 0-4 of 4\ntext"),
-        ({"tool_call_id": "many", "path": LONG},
-         "`path` is too long for a content of 200001 characters: use a shorter one, or read pages."),
-        ({"tool_call_id": "letters", "find": "indicator"}, f"report `letters`, {KEPT}: `indicator` occurs once in 26 "
-         "characters\nat 17: İİİ and then the İNDICATOR"),
-        ({"offset": -1}, "Wrong arguments: `offset`: Input should be greater than or equal to 0."),
-        ({"limit": "x"}, "Wrong arguments: `limit`: Input should be a valid integer, "
-         "unable to parse string as an integer."),
-        ({"page": 2}, "Wrong arguments: `page`: Extra inputs are not permitted."),
-        ({"path": 5}, "Wrong arguments: `path`: Input should be a valid string."),
-        ({"path": "a" * 301}, "Wrong arguments: `path`: String should have at most 300 characters."),
-        ({"find": "a" * 1001}, "Wrong arguments: `find`: String should have at most 1000 characters."),
-        ({"offset": 10**9}, f"report `r`, the original: `offset` must be less than its {len(WHOLE)} characters."),
-        ({"path": "items["}, "`path`: the expression ends too early at character 7 of `items[`; close `[` with `]`."),
-        ({"path": "keys(@)"}, "`path`: `keys()` creates a value; a path names places at character 1 of `keys(@)`; "
-         "use functions only in filters and conditions."),
-        ({"path": "items[?length(@) > `1`]"},
-         "`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available."),
-        ({"path": "items[?@ == `[1]`]"}, "`path` compares with a text, a number, true, false or null only."),
-        ({"path": "nothing"}, "`nothing` finds nothing in the original; its keys are items, actor, note."),
-        ({"find": "xyz"}, f"report `r`, the original: `xyz` occurs 0 times in {len(WHOLE)} characters"),
-        ({"find": "APT28", "offset": 9999999},
-         f"report `r`, the original: `APT28` occurs 2 times, not after character 9999999 of {len(WHOLE)}."),
-    ],
-)  # fmt: skip
-def test_answers(archive: Archive, arguments: dict[str, Any], text: str) -> None:
+@pytest.mark.parametrize("case", table(__file__, "answers.yaml"))
+def test_answers(archive: Archive, case: dict[str, Any]) -> None:
     returns = [*RETURNS, seen([1] * 100_000, call_id="many"), seen("İİİ and then the İNDICATOR", call_id="letters")]
-    assert ask(archive, returns, **{"tool_call_id": "r", **arguments}) == text
-
-
-def test_an_original_of_another_owner_is_not_shown(archive: Archive) -> None:
-    assert "which was not reduced" in answer(RETURNS, archive, {"tool_call_id": "r"}, "another owner")
+    assert ask(archive, returns, **{"tool_call_id": "r", **case["arguments"]}) == case["text"]
 
 
 def test_an_archive_that_cannot_be_read_raises_nothing(tmp_path: Path) -> None:

@@ -1,104 +1,108 @@
-"""Reducing against plain Python, `json.dumps` and scanning alone: `pytest tests/benchmarks --benchmark-only -s`."""
+"""Rules on contents, compared with plain Python, and with scanning alone."""
 
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
-from reducer.engine import prepare, reduce_content
-from reducer.entities import scanner
-from reducer.rules import Ruleset, compile_rules
+from reducer.engine import reduce_content
+from reducer.rules import Ruleset
+from tests.benchmarks.inputs import answers, article, records, ruleset
+from tests.helpers import texts
 
-KEPT = "hostname, address, last_seen, risk, score, verification"
-STEPS = {
-    "by position": "  - {path: resolutions, limit: 20}\n",
-    "by one field": "  - {path: resolutions, limit: 20, sort_by: last_seen}\n",
-    "by expressions": "  - {path: resolutions, limit: 20, sort_by: verification.votes,\n"
+KEPT = ["hostname", "address", "last_seen", "risk", "score", "verification", "tags"]
+LIMITS = {
+    "by position": "  - {path: rows, limit: 20}\n",
+    "by one field": "  - {path: rows, limit: 20, sort_by: last_seen}\n",
+    "by expressions": "  - {path: rows, limit: 20, sort_by: verification.votes,\n"
     "     always_keep: risk == 'critical' && length(tags) > `9`}\n",
 }
 
 
-def ruleset(steps: str, more: str = "") -> Ruleset:
-    compiled, problems = compile_rules([("bench.yaml", f"version: 1\ntool: t\n{more}steps:\n{steps}")])
-    assert compiled is not None, problems
-    prepare(compiled)
-    return compiled
-
-
-def reducing(rules: Ruleset) -> Callable[[Iterable[Any]], list[Any]]:
-    """Return a function that reduces contents with the rule for the tool `t`."""
+def reducing(rules: Ruleset) -> Callable[[list[Any]], list[Any]]:
     return lambda contents: [reduce_content(rules, "t", content) for content in contents]
-
-
-def record(rng: random.Random, number: int) -> dict[str, Any]:
-    return {
-        "hostname": f"host{number}.example.com",
-        "address": f"192.0.2.{number % 256}",
-        "first_seen": "2023-01-01T00:00:00Z",
-        "last_seen": f"2024-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T00:00:00Z",
-        "risk": rng.choice(("low", "medium", "high")),
-        "score": rng.randint(0, 100),
-        "raw": "x" * 200,
-        "verification": {"votes": rng.randint(0, 9), "by": ["a", "b"], "note": "checked against the second source"},
-        "tags": ["a", "b", "c"],
-        "notes": "Seen again last night beside the others, by the same sensor.",
-        "source": f"feed-{number % 7}",
-        "ttl": 3600,
-    }
 
 
 def plainly(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Do the same by hand: keep the top 20 of 200 items by one field, and 7 of 12 keys."""
-    kept = {*KEPT.split(", "), "tags"}
     results = []
     for content in contents:
-        items = content["resolutions"]
+        items = content["rows"]
         top = sorted(sorted(range(len(items)), key=lambda n: items[n]["last_seen"], reverse=True)[:20])
-        rows = [{key: value for key, value in items[n].items() if key in kept} for n in top]
-        results.append({**content, "resolutions": rows})
+        rows = [{key: value for key, value in items[n].items() if key in KEPT} for n in top]
+        results.append({**content, "rows": rows})
     return results
 
 
 @pytest.mark.parametrize("count", [50, 500], ids=["5 MB", "50 MB"])
 def test_structural_rules(compare: Callable[..., Any], count: int) -> None:
-    rng = random.Random(1)
-    contents = [{"resolutions": [record(rng, n) for n in range(200)], "total": 200} for _ in range(count)]
-    keep = f"  - {{path: resolutions, keep: [{KEPT}, tags]}}\n"
+    contents = [{"rows": records(200, seed), "total": 200} for seed in range(count)]
     calls: dict[str, Callable[[Any], Any]] = {"plain Python": plainly}
-    calls |= {name: reducing(ruleset(steps + keep)) for name, steps in STEPS.items()}
-    assert [len(call(contents[:1])[0]["resolutions"]) for call in calls.values()] == [20] * len(calls)
-    calls["json.dumps"] = json.dumps
-    compare("structural rules", {name: (call, lambda: contents) for name, call in calls.items()}, rounds=3)
+    keep = f"  - {{path: rows, keep: {json.dumps(KEPT)}}}\n"
+    calls |= {name: reducing(ruleset(steps + keep)) for name, steps in LIMITS.items()}
+    assert [len(call(contents[:1])[0]["rows"]) for call in calls.values()] == [20] * len(calls)
+    compare("structural rules", calls | {"json.dumps": json.dumps}, lambda: contents, rounds=3)
 
 
-TEXT = """
-the operators came back through the mail gateway and left a loader that asks for new orders every ninety seconds;
-the host was seen before by the same sensor and again last night beside two others.
-"""
-WORDS = TEXT.split()
+def dense(count: int, seed: int) -> list[dict[str, Any]]:
+    """Return tiny rows that contain only an address each, so that all rows are restored."""
+    return [{"ip": f"{n % 223 + 1}.{n >> 8 & 255}.{n >> 3 & 255}.{n & 255}"} for n in range(count)]
 
 
-def article(rng: random.Random) -> str:
-    words = rng.choices(WORDS, k=1200)
-    for n in rng.sample(range(1200), 12):
-        words[n] = rng.choice((f"198.51.100.{n % 256}", f"host{n}[.]example", "APT28", "CVE-2024-3400"))
-    return " ".join(words)
+def new(count: int, seed: int) -> list[dict[str, Any]]:
+    """Return rows whose texts are in no other row."""
+    rng = Random(seed)
+    return [{**record, "notes": article(rng, 40)} for record in records(count, seed)]
+
+
+@pytest.mark.parametrize(("rows", "count", "size"), [(records, 20, 800), (new, 20, 400), (dense, 1, 20_000)])
+def test_preserve(compare: Callable[..., Any], rows: Callable[..., Any], count: int, size: int) -> None:
+    contents = [{"rows": rows(size, seed)} for seed in range(count)]
+    steps = "  - {path: rows, limit: 20}\n  - {path: rows, drop: [note]}\n"
+    rules = ruleset(steps, "preserve: [ioc, cve, threat_actor]")
+    scan = rules.rules[0].vocabulary.scanner(rules.rules[0].types)
+    calls: dict[str, Callable[[Any], Any]] = {
+        "scanning each text": lambda contents: [scan(text) for content in contents for text in texts(content)],
+        "reducing": reducing(rules),
+        "reducing without preserve": reducing(ruleset(steps, "preserve: []")),
+    }
+    compare(rows.__name__, calls, lambda: contents)
+
+
+def test_answers_of_products(compare: Callable[..., Any], data: Path) -> None:
+    contents = [content for content, _ in answers(data)]
+    preserving, others = (
+        [ruleset(steps, f"preserve: {types}") for _, steps in answers(data)]
+        for types in ("[ioc, cve, threat_actor]", "[]")
+    )
+    scan = preserving[0].rules[0].vocabulary.scanner_of_many(preserving[0].rules[0].types)
+
+    def reduce(rules: list[Ruleset]) -> Callable[[list[Any]], Any]:
+        return lambda contents: [reduce_content(one, "t", each) for one, each in zip(rules, contents, strict=True)]
+
+    calls: dict[str, Callable[[Any], Any]] = {
+        "scanning": lambda contents: [scan(dict.fromkeys(texts(content))) for content in contents],
+        "reducing": reduce(preserving),
+        "reducing without preserve": reduce(others),
+    }
+    compare("answers of products", calls, lambda: contents)
 
 
 def test_texts(compare: Callable[..., Any]) -> None:
-    rng = random.Random(2)
-    contents = [[article(rng) for _ in range(10)] for _ in range(28)]
-    rules = {name: ruleset("  - {truncate: 400}\n", name) for name in ("", "preserve: []\n")}
-    scan = scanner(rules[""].rules[0].types)
+    rng = Random(2)
+    contents = [[article(rng, 1200, 12) for _ in range(10)] for _ in range(28)]
+    preserving, other = (ruleset("  - {truncate: 400}\n", more) for more in ("", "preserve: []"))
+    scan = preserving.rules[0].vocabulary.scanner(preserving.rules[0].types)
     calls: dict[str, Callable[[Any], Any]] = {
         "scanning alone": lambda contents: [scan(text) for content in contents for text in content],
-        "truncate": reducing(rules[""]),
-        "truncate without preserve": reducing(rules["preserve: []\n"]),
+        "truncate": reducing(preserving),
+        "truncate without preserve": reducing(other),
     }
     results = [call(contents[:1])[0] for call in calls.values()]
     assert ["mentions" in str(result) for result in results[1:]] == [True, False]
-    compare("2 MB of articles", {name: (call, lambda: contents) for name, call in calls.items()})
+    compare("2 MB of articles", calls, lambda: contents)

@@ -20,22 +20,18 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from reducer import Reducer
 from reducer.agent import Archive, ReduceToolReturns, history_processor
 from reducer.histories.stored import returns
-from tests.agent.agents import context
+from tests.agent.agents import PROMPT, Rules, call, context
 
 ROOT = Path(__file__).parents[2]
 
 
-class Rules:
-    """Rules that keep 20 items."""
-
-    def reduce_content(self, tool: str, content: Any) -> Any:
-        return content[:20] if len(content) > 20 else content
+RULES = Rules(lambda tool, content: content[:20] if len(content) > 20 else content)
 
 
 def history() -> list[ModelMessage]:
     messages: list[ModelMessage] = []
     for turn in range(1000):
-        messages.append(ModelResponse([ToolCallPart("explore", {}, f"call_{turn}")]))
+        messages.append(ModelResponse([call("explore", turn)]))
         messages.append(ModelRequest([ToolReturnPart("explore", list(range(200)), f"call_{turn}")]))
     return messages
 
@@ -45,15 +41,15 @@ def bare(messages: list[ModelMessage]) -> int:
 
 
 def test_passes(compare: Callable[..., Any]) -> None:
-    reduce = history_processor(Rules())
+    reduce = history_processor(RULES)
     messages, new = reduce(history()), ModelRequest([ToolReturnPart("explore", list(range(200)), "c")])
-    contenders = {
-        "bare loop": (bare, lambda: messages),
-        "first pass": (lambda messages: history_processor(Rules())(messages), history),
-        "second pass": (reduce, lambda: messages),
-        "one new return": (reduce, lambda: [*messages, new]),
+    contenders: dict[str, Any] = {
+        "bare loop": lambda _: bare(messages),
+        "first pass": lambda history: history_processor(RULES)(history),
+        "second pass": lambda _: reduce(messages),
+        "one new return": lambda _: reduce([*messages, new]),
     }
-    compare("1,000 returns of 200 items", contenders, rounds=30)
+    compare("1,000 returns of 200 items", contenders, history, rounds=30)
 
 
 def test_large_answer(compare: Callable[..., Any], tmp_path: Path) -> None:
@@ -72,11 +68,11 @@ def test_large_answer(compare: Callable[..., Any], tmp_path: Path) -> None:
         made.tool_plain(name="small")(lambda: "ok")
         return made
 
-    contenders = {
-        "PydanticAI alone": (agent().run_sync, lambda: "Look into it, please."),
-        "with the capability": (agent(ReduceToolReturns(tmp_path)).run_sync, lambda: "Look into it, please."),
+    contenders: dict[str, Any] = {
+        "PydanticAI alone": agent().run_sync,
+        "with the capability": agent(ReduceToolReturns(tmp_path)).run_sync,
     }
-    compare("three requests of which the second has an answer of 50 MB", contenders, rounds=3)
+    compare("three requests of which the second has an answer of 50 MB", contenders, lambda: PROMPT, rounds=3)
 
 
 def test_archive(compare: Callable[..., Any], tmp_path: Path) -> None:
@@ -96,10 +92,10 @@ def test_archive(compare: Callable[..., Any], tmp_path: Path) -> None:
         parts = [ToolReturnPart(tool, content, f"call_{index}") for index, (tool, content) in enumerate(contents)]
         return [ModelRequest(parts)]
 
-    contenders = {
-        "without an archive": (history_processor(rules), request),
-        "with an archive": (partial(history_processor(rules, archive=archive), context()), request),
+    contenders: dict[str, Any] = {
+        "without an archive": history_processor(rules),
+        "with an archive": partial(history_processor(rules, archive=archive), context()),
     }
-    compare("a first request over the returns of the bundled sample, 276 kB", contenders, rounds=20)
+    compare("a first request over the returns of the bundled sample, 276 kB", contenders, request, rounds=20)
     assert archive.close(60)
     assert archive.failures == 0

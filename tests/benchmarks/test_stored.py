@@ -18,23 +18,9 @@ from typing import Any
 import pytest
 
 from reducer.histories.stored import reduce_json
+from tests.benchmarks.inputs import records
 
-RECORDS = [
-    {
-        "id": number,
-        "hostname": f"host-{number}.example.com",
-        "address": f"10.{number % 250}.{number % 13}.{number % 200}",
-        "last_seen": "2026-01-01T00:00:00Z",
-        "score": number * 0.37,
-        "tags": ["botnet", "tor", "scanner"],
-        "active": True,
-        "owner": None,
-        "asn": 64512 + number,
-        "note": "Seen in a scan of the whole network, one of many. " * 2,
-    }
-    for number in range(150)
-]
-CONTENTS = {"records": RECORDS, "articles": ["Ein längerer Artikel über nichts. " * 300] * 10}
+CONTENTS = {"records": records(150), "articles": ["Ein längerer Artikel über nichts. " * 300] * 10}
 
 
 def shorter(tool: str, content: Any) -> Any:
@@ -50,19 +36,16 @@ def repeated(megabytes: int, turn: list[dict[str, Any]]) -> bytes:
     return f"[{','.join(turns)}]".encode()
 
 
-def check(compare: Callable[..., dict[str, float]], name: str, files: list[bytes], applies: bool = True) -> None:
+def check(compare: Callable[..., None], name: str, files: list[bytes], applies: bool = True) -> None:
     """Print the speed of reducing as a ratio to the speed of `json.loads`."""
-
-    def reduce(files: list[bytes]) -> None:
-        for data in files:
-            reduce_json(data, shorter, applies=lambda tool: applies)
-
     megabytes = sum(map(len, files)) / 1e6
-    contenders = {
-        "reduce_json": (reduce, lambda: files),
-        "json.loads": (lambda files: [json.loads(data) and None for data in files], lambda: files),
+    contenders: dict[str, Callable[[Any], Any]] = {
+        "reduce_json": lambda files: [
+            reduce_json(data, shorter, applies=lambda tool: applies) and None for data in files
+        ],
+        "json.loads": lambda files: [json.loads(data) and None for data in files],
     }
-    compare(f"{name}, {megabytes:.1f} MB", contenders, rounds=3 if megabytes > 40 else 12)
+    compare(f"{name}, {megabytes:.1f} MB", contenders, lambda: files, rounds=3 if megabytes > 40 else 12)
 
 
 @pytest.mark.parametrize("kind", CONTENTS)
@@ -82,9 +65,9 @@ def test_real(compare: Callable[..., Any], data: Path, source: str, applies: boo
 
 
 @pytest.mark.parametrize("raw", [False, True], ids=["endpoint", "stored"])
-@pytest.mark.parametrize(("megabytes", "records"), [(1, 2), (5, 150), (50, 150)])
-def test_sessions(compare: Callable[..., Any], megabytes: int, records: int, raw: bool) -> None:
-    content = RECORDS[:records]
+@pytest.mark.parametrize(("megabytes", "count"), [(1, 2), (5, 150), (50, 150)])
+def test_sessions(compare: Callable[..., Any], megabytes: int, count: int, raw: bool) -> None:
+    content = records(count)
     result = {"name": "explore", "content": json.dumps(content), "is_error": False, "call_id": "call_id_0"}
     request = {"type": "tool_request", "tools": [{"name": "explore", "arguments": {"n": 1}, "id": "call_id_0"}]}
     legacy = [request, {"type": "tool_result", "results": [result]}]
@@ -92,5 +75,5 @@ def test_sessions(compare: Callable[..., Any], megabytes: int, records: int, raw
     if raw:
         parts[1]["technical_details"] = {"function_name": "explore", "raw_result": content, "status": "success"}
     message = {"role": "assistant", "parts": parts, "activity_parts": legacy, "interaction_id": "call_id_0"}
-    name = f"a session history, answers of {records} records{', raw results' if raw else ''}"
+    name = f"a session history, answers of {count} records{', raw results' if raw else ''}"
     check(compare, name, [repeated(megabytes, [{"role": "user", "parts": []}, message])])

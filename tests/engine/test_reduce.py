@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from reducer.engine import Outcome, attempt, reduce_content
-from reducer.values import MAX_TEXT_CHARS
+from reducer.values import MAX_TEXT_CHARS, dump
 from tests.helpers import fixed_point, reduced, rules
 
 ALL = {
@@ -123,6 +124,52 @@ def test_a_key_that_is_no_text_has_the_name_that_is_stored() -> None:
     value = {1: "kept", "b": 2}
     for place, result in ((value, {"1": "kept"}), ([value], [{"1": "kept"}])):
         assert reduced({"steps": [{"path": "a", "keep": ["1"]}]}, {"a": place}) == {"a": result}
+
+
+# --- a root list that loses all items
+
+
+LOW = [{"id": n, "risk": "low"} for n in range(12)]
+DROP = {"drop": "[?risk == 'low']"}
+SEEN = {"risk": "low", "ip": "192.0.2.7", "note": "seen last night"}
+
+
+@pytest.mark.parametrize(
+    "write", [lambda items: items, tuple, json.dumps, repr], ids=["list", "tuple", "JSON", "literal"]
+)
+@pytest.mark.parametrize(
+    ("rule", "items", "result"),
+    [
+        ({"steps": [DROP]}, LOW, ["…[12 more items]"]),
+        ({"steps": [DROP], "keys": "all"}, LOW, ["…[12 more items]"]),
+        ({"steps": [DROP | {"mark": "risk"}]}, LOW, ["…[12 more items; risk: 12 low]"]),
+        ({"steps": [DROP | {"mark": "risk"}]}, LOW[:1], ["…[1 more items]"]),  # the counts would be longer
+        ({"steps": [{"keep": "[?risk == 'high']"}, {"path": "[*]", "keep": ["id"]}]}, LOW, ["…[12 more items]"]),
+        ({"steps": [{"path": "[*]", "keep": ["risk"]}, DROP]}, LOW, [{"risk": "low"}]),
+        ({"steps": [{"drop": "[?@ > 0]"}]}, [3, 4, 5], [3]),
+        ({"steps": [DROP]}, [*LOW, {"risk": "high"}], [{"risk": "high"}]),
+        ({"steps": [{"drop": "[?contains(@, 'GET')]"}]}, ["GET /index.html 200"] * 3, ["…[3 more items]"]),
+        ({"steps": [{"drop": "[?contains(@, 'GET')]"}]}, ["GET /", "GET /index.html 200"], ["GET /"]),
+        ({"steps": [DROP], "preserve": ["ip"]}, [*LOW, SEEN], [{"ip": "192.0.2.7"}]),
+        (
+            {"steps": [{"drop": "[?contains(@, 'GET')]"}], "preserve": ["ip"]},
+            ["GET /index.html 200 to 192.0.2.7"] * 2,
+            ["…[2 more items; mentions 192.0.2.7]"],
+        ),
+    ],
+)
+def test_a_return_that_loses_all_items_holds_a_marker_if_it_is_shorter_than_the_first(
+    write: Callable[[Any], Any], rule: dict[str, Any], items: list[Any], result: list[Any]
+) -> None:
+    reduced = fixed_point(rules(**{"preserve": [], **rule}), write(items)).content
+    if write is json.dumps:
+        assert reduced == dump(result)
+    else:
+        assert reduced == write(result)
+
+
+def test_other_lists_can_lose_all_items() -> None:
+    assert reduced({"steps": [{"path": "rows", **DROP}]}, {"rows": LOW}) == {"rows": []}
 
 
 # --- preserve

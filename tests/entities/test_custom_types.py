@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -14,9 +12,9 @@ from reducer.entities import TYPES, scanner
 from reducer.entities.custom import MAX_WORDS, CustomTypeError, compile_pattern, word_finder
 from reducer.entities.entity import MAX_CHARS
 from reducer.entities.vocabulary import BUILT_IN, Vocabulary
-from tests.helpers import reduced, rules
+from tests.helpers import reduced, rules, table
 
-CASES = yaml.safe_load(Path(__file__).with_name("own_types.yaml").read_text("utf-8"))
+CASES = table(__file__, "own_types.yaml")
 
 
 def vocabulary(entities: Any) -> Vocabulary:

@@ -165,22 +165,19 @@ def as_session(history: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _session_message(message: dict[str, Any]) -> dict[str, Any]:
     texts = [part["content"] for part in message["parts"] if part["part_kind"] in ("text", "user-prompt")]
-    activities = [_activity(part) for part in message["parts"] if part["part_kind"] == "tool-return"]
+    activities = []
+    for part in message["parts"]:
+        if part["part_kind"] == "tool-return":
+            content = part["content"] if isinstance(part["content"], str) else json.dumps(part["content"])
+            name = part["tool_name"]
+            result = {"name": name, "content": content, "is_error": False, "call_id": part["tool_call_id"]}
+            details = {"function_name": name, "arguments": {}, "raw_result": content, "status": "success"}
+            kind = {"type": "activity", "activity_type": "tool_result"}
+            activities.append({**kind, "results": [result], "technical_details": details})
     return {
         "role": "assistant" if message["kind"] == "response" else "user",
         "text_content": "\n".join(text for text in texts if isinstance(text, str)) or None,
         "parts": activities,
         "activity_parts": [{"type": "tool_result", "results": activity["results"]} for activity in activities],
         "timestamp": "2026-01-22T21:47:29.763430",
-    }
-
-
-def _activity(part: dict[str, Any]) -> dict[str, Any]:
-    content = part["content"] if isinstance(part["content"], str) else json.dumps(part["content"])
-    name = part["tool_name"]
-    return {
-        "type": "activity",
-        "activity_type": "tool_result",
-        "results": [{"name": name, "content": content, "is_error": False, "call_id": part["tool_call_id"]}],
-        "technical_details": {"function_name": name, "arguments": {}, "raw_result": content, "status": "success"},
     }

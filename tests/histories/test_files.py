@@ -121,22 +121,14 @@ def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
     assert source.read() == content
 
 
+NO_LINES = [b"", b" \n\n", b"{}\n\n  \r\n", b'[\n {"kind": "request"}\n]\n', b"hello\n{}\n", b"1\n2\n"]
+NO_LINES += [b"[" * 100_000 + b"\n{}", b'["' + b"x" * files.MAX_LINE + b'"]\n{}', b"\n" * 400_000 + b"{}\n{}\n"]
+LINES = [b"{}\r\n{}\r\n", b"\xef\xbb\xbf\n \n[]\nwrong"]
+LINES += [b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{"]
+
+
 @pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"", False),
-        (b" \n\n", False),
-        (b"{}\n\n  \r\n", False),
-        (b'[\n {"kind": "request"}\n]\n', False),
-        (b"hello\n{}\n", False),
-        (b"1\n2\n", False),
-        (b"[" * 100_000 + b"\n{}", False),
-        (b'["' + b"x" * files.MAX_LINE + b'"]\n{}', False),
-        (b"{}\r\n{}\r\n", True),
-        (b"\xef\xbb\xbf\n \n[]\nwrong", True),
-        (b" \n" * 100_000 + b"{}" + b" " * 100_000 + b"\n" * 100_000 + b"{", True),
-        (b"\n" * 400_000 + b"{}\n{}\n", False),
-    ],
+    ("content", "expected"), [*((content, False) for content in NO_LINES), *((content, True) for content in LINES)]
 )
 def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: bool) -> None:
     stream = of(content)
@@ -159,20 +151,12 @@ def test_names_of_files(name: str, compression: files.Compression, is_lines: boo
 _RECORD = {"id": 1, "hostname": "host-1.example.com", "tags": ["botnet", "tor"], "note": "Seen in a scan. " * 8}
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (b"[" + b"{}," * 1_000_000, False),  # 3 MB are never too much
-        (b"[" + b"{}," * 2_000_000, True),
-        (b"[" + b"1," * 8_000_000, True),
-        (json.dumps([_RECORD] * 50_000).encode(), False),
-        (b'"' + b"one, two, three and so on. " * 600_000, False),
-        (('"' + "… " * 4_000_000).encode(), False),
-        (('"\U0001f600' + "x" * 11_000_000).encode(), False),
-        (('"\U0001f600' + "x" * 15_000_000).encode(), True),
-        (b'"\\ud83d\\ude00' + b"x" * 15_000_000, True),
-        (b'"\\u00e4' + b"x" * 15_000_000, False),
-    ],
-)
-def test_lines_that_need_too_much_memory(line: bytes, expected: bool) -> None:
-    assert files.is_heavy(line) is expected
+TEXTS = [b"one, two, three and so on. " * 600_000, "… ".encode() * 4_000_000, b"\\u00e4" + b"x" * 15_000_000]
+LIGHT = [b"[" + b"{}," * 1_000_000, json.dumps([_RECORD] * 50_000).encode()]  # 3 MB are never too much
+LIGHT += [b'"' + text for text in (*TEXTS, "\U0001f600".encode() + b"x" * 11_000_000)]
+HEAVY = [b"[" + b"{}," * 2_000_000, b"[" + b"1," * 8_000_000]
+HEAVY += [b'"' + emoji + b"x" * 15_000_000 for emoji in ("\U0001f600".encode(), b"\\ud83d\\ude00")]
+
+
+def test_lines_that_need_too_much_memory() -> None:
+    assert [*map(files.is_heavy, [*LIGHT, *HEAVY])] == [False] * 6 + [True] * 4

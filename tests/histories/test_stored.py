@@ -1,4 +1,4 @@
-"""Stored histories: messages are found in every wrapper and spelling, and only contents change."""
+"""Stored histories: messages are found in every wrapper and spelling, and only contents change, in all copies alike."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
+from reducer import Reducer
 from reducer.errors import HistoryError
 from reducer.histories.stored import Return, events, reduce_json, returns
-from reducer.references import Returned
-from tests.histories.messages import answer, request, results, shorter
-from tests.histories.spelled import histories
+from reducer.references import Prompt, Response, Returned, references
+from tests.helpers import table
+from tests.histories.generated import histories
+from tests.histories.messages import answer, request, requests, results, shorter
 
 DATA = Path(__file__).parent / "data"
 ERAS = sorted((DATA / "eras").glob("*.json"))
@@ -32,47 +34,16 @@ def history(content: str, more: str = "") -> bytes:
     return f'[{{"parts":[{{{fields}}}],"kind":"request"}}]'.encode()
 
 
-def reference(text: str) -> Any:
-    """Return the parsed history with reduced contents: a plain implementation of `reduce_json`."""
-
-    class Repeating(dict[str, Any]):
-        """An object with a repeated key."""
-
-    def repeats(value: Any) -> bool:
-        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return isinstance(value, Repeating) or any(map(repeats, items))
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return dict(pairs) if len(dict(pairs)) == len(pairs) else Repeating(pairs)
-
-    history = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=members)
-    for message in history if isinstance(history, list) else [history]:
-        for part in message["parts"] if message["kind"] == "request" else []:
-            tool, metadata, content = (part.get(name) for name in ("tool_name", "metadata", "content"))
-            if (
-                part.get("part_kind") == "tool-return"
-                and isinstance(tool, str)
-                and not tool.startswith("final_result")
-                and part.get("outcome") in (None, "success")
-                and part.get("tool_kind") is None
-                and not (isinstance(metadata, dict) and "pydantic_ai_synthesized_tool_return" in metadata)
-                and isinstance(content, (str, list, dict))
-                and not repeats(content)
-            ):
-                part["content"] = shorter(tool, content)
-    return history
-
-
 def reduced_returns(data: bytes) -> list[Return]:
     """Reduce a history, check that nothing but contents changes, and return the returns that change."""
     result = reduce_json(data, shorter)
-    assert reduce_json(result, shorter) is result
     before, after = list(returns(data)), list(returns(result))
     assert [one._replace(copies=()) for one in before] == [one._replace(copies=()) for one in after]
-    changed = [not one.untouched and shorter(one.tool, one.content) is not one.content for one in before]
+    expected = [one.content if one.untouched else shorter(one.tool, one.content) for one in before]
+    assert [one.content for one in after] == expected
+    changed = [new is not one.content for one, new in zip(before, expected, strict=True)]
     spans = [[one.copies[0][1:] for one in compress(side, changed)] for side in (before, after)]
     assert outside(data, spans[0]) == outside(result, spans[1])
-    assert any(changed) or result is data
     return list(compress(before, changed))
 
 
@@ -83,14 +54,12 @@ def outside(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
 
 
 @given(histories())
-@example(history('{"a":1,"a":[1,2,3]}').decode())
-@example(history('"other"', ',"con\\u0074ent":[1,2,3]').decode())
-@example(history("[1,2,3]").decode().replace("[{", '[{"p\\u0061rts":[],', 1))
-@example(f'[{{"parts":[],"kind":"response"}},{TURN[:-1]},"kind":"response"}}]')
-def test_contents_change_as_in_the_reference_and_nothing_else_does(text: str) -> None:
-    changed = reduced_returns(text.encode())
-    event("changed" if changed else "unchanged")
-    assert json.loads(reduce_json(text.encode(), shorter).decode().removeprefix("\ufeff")) == reference(text)
+def test_contents_change_and_nothing_else_does(history: tuple[bytes, bytes]) -> None:
+    before, after = history
+    event("changed" if after != before else "unchanged")
+    assert reduce_json(before, shorter) == after
+    assert reduce_json(after, shorter) is after
+    assert after != before or reduce_json(before, shorter) is before
 
 
 def test_a_tool_without_a_rule_is_not_reduced() -> None:
@@ -100,15 +69,16 @@ def test_a_tool_without_a_rule_is_not_reduced() -> None:
     assert result == f"[{expected},{other},{expected}]".encode()
 
 
-@given(
-    histories(),
-    st.sampled_from(["NaN", '"\\ud800"', "-Infinity", "1e999", "9" * 5000, "[" * 3000 + "]" * 3000, '"\\u0000é"']),
-)
-def test_json_that_other_readers_refuse_is_read(text: str, odd: str) -> None:
-    messages = text.removeprefix("\ufeff")
-    data = f'{{"odd":{odd},"messages":[{{"parts":[],"kind":"x"}}],"log":{messages},"end":{odd}}}'.encode()
-    expected = reduce_json(messages.encode(), shorter).decode()
-    assert reduce_json(data, shorter).decode() == data.decode().replace(messages, expected)
+ODD = ["NaN", '"\\ud800"', "-Infinity", "1e999", "9" * 5000, "[" * 3000 + "]" * 3000, '"\\u0000é"']
+
+
+@given(histories(), st.sampled_from(ODD))
+def test_json_that_other_readers_refuse_is_read(history: tuple[bytes, bytes], odd: str) -> None:
+    before, after = (
+        f'{{"odd":{odd},"messages":[{{"parts":[],"kind":"x"}}],"log":{text},"end":{odd}}}'.encode()
+        for text in (data.decode().removeprefix("\ufeff") for data in history)
+    )
+    assert reduce_json(before, shorter) == after
 
 
 def copying(kind: Any) -> Any:
@@ -132,10 +102,10 @@ def test_a_release_of_msgspec_that_copies_values_changes_nothing(file: Path) -> 
 
 
 @given(histories(), st.integers(0, 10**6), st.binary(min_size=1, max_size=3))
-@example("[]", 0, b"\x00")
-@example("[1]", 1, b"\xff")
-def test_hostile_bytes_raise_nothing_but_history_errors(text: str, at: int, bytes: bytes) -> None:
-    data = text.strip().encode()
+@example((b"[]", b""), 0, b"\x00")
+@example((b"[1]", b""), 1, b"\xff")
+def test_hostile_bytes_raise_nothing_but_history_errors(history: tuple[bytes, bytes], at: int, bytes: bytes) -> None:
+    data = history[0].strip()
     at %= len(data)
     cut_short = data[:at]
     for hostile in (data[:at] + bytes + data[at + 1 :], data[:at] + bytes, bytes, cut_short):
@@ -192,59 +162,36 @@ def test_real_histories(data: Path) -> None:
     count = changed = 0
     for file in sorted((data / "histories").glob("*/*.json")):
         content = file.read_bytes()
-        assert json.loads(reduce_json(content, shorter)) == reference(content.decode())
         changed += len(reduced_returns(content))
         count += sum(1 for _ in returns(content))
     assert count > 1000
     assert changed > 800
 
 
-NEVER = [
-    ("[1,2,3]", ',"outcome":"retried"', "its outcome is retried"),
-    ("[1,2,3]", ',"outcome":"failed"', "its outcome is failed"),
-    ("[1,2,3]", ',"tool_kind":"tool-search"', "its tool kind is tool-search"),
-    ("[1,2,3]", ',"metadata":{"pydantic_ai_synthesized_tool_return":true}',
-     "PydanticAI wrote it for a call without an answer"),
-    ("[1,2,3]", ',"tool_name":"final_result"', "it answers an output tool"),
-    ("[1,2,3]", ',"tool_name":"recall_tool_return"', "it answers the recall tool"),
-    ("[1,2,3]", ',"tool_name":null', "it has no tool name"),
-    ("", "", "its content is not a text, list or object"),
-    ("null", "", "its content is not a text, list or object"),
-    ("123456789", "", "its content is not a text, list or object"),
-    ('{"a":[1,2,3],"a":1}', "", "it contains an object with a duplicate key"),
-    ('[{"id":1},{"b":[1,2,3],"c":{"c":1,"\\u0063":1}}]', "", "it contains an object with a duplicate key"),
-    (f"[1,2,3,{'9' * 5000}]", "", "it contains a number with too many digits"),
-    ('"bm8gdGV4dA=="', ',"content_file_digests":[]', "its content is bytes, a date or similar, stored as a text"),
-    ("[" * 257 + "]" * 257, "", "it is nested too deeply to be read"),
-    ("[" * 100_000 + "]" * 100_000, "", "it is nested too deeply to be read"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("content", "more", "why"), NEVER, ids=range(len(NEVER)))
-def test_reasons_why_rules_never_apply(content: str, more: str, why: str) -> None:
-    data = history(content, more)
-    assert [one.untouched for one in returns(data)] == [why]
+@pytest.mark.parametrize(
+    "case",
+    [
+        *table(__file__, "untouched.yaml"),
+        {"content": f"[1,2,3,{'9' * 5000}]", "fields": "", "why": "it contains a number with too many digits"},
+        {"content": "[" * 257 + "]" * 257, "fields": "", "why": "it is nested too deeply to be read"},
+        {"content": "[" * 100_000 + "]" * 100_000, "fields": "", "why": "it is nested too deeply to be read"},
+    ],
+)
+def test_reasons_why_rules_never_apply(case: dict[str, str]) -> None:
+    data = history(case["content"], case["fields"])
+    assert [one.untouched for one in returns(data)] == [case["why"]]
     assert reduce_json(data, shorter) is data
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (f"[{'9' * 300},2,3]", f"[{'9' * 300},2]"),
-        ("[NaN,-Infinity,3]", "[NaN,-Infinity]"),
-        ("[1e-7,1E22,3]", "[1e-7,1e+22]"),
-        ('["\\ud800x","\\u00e9",3]', '["\\ud800x","é"]'),
-        ('"\\ud83d\\ude00 and more"', '"😀 and"'),
-        ('"\\ud83d and more"', '"\\ud83d and"'),
-        ("[1e400,2,3]", "[1e400,2,3]"),
-        ('[ 1 , { "b" : 2 , "a" : 1.0 } , 3 ]', '[1,{"b":2,"a":1.0}]'),
-    ],
-)
-def test_how_contents_are_written(content: str, expected: str) -> None:
+LONG_NUMBER = {"content": f"[{'9' * 300},2,3]", "written": f"[{'9' * 300},2]"}
+
+
+@pytest.mark.parametrize("case", [*table(__file__, "written.yaml"), LONG_NUMBER])
+def test_how_contents_are_written(case: dict[str, str]) -> None:
     def two(tool: str, content: Any) -> Any:
         return content[:5] if isinstance(content, str) else content[:2]
 
-    assert reduce_json(history(content), two) == history(expected)
+    assert reduce_json(history(case["content"]), two) == history(case["written"])
 
 
 MODEL = "a list of messages, each an object with `kind` and `parts`"
@@ -285,13 +232,11 @@ def test_a_history_is_found_in_every_wrapper(history: list[Any], number: int, in
     assert [one.content for one in found] == [[1, 2, 3]] * times
     assert [one.nth for one in found] == [*range(1, times + 1)]
     assert len({one.key.message for one in found}) == times
-    assert reduce_json(data, shorter) == splice_all(data, [one.copies[0] for one in found])
+    assert reduce_json(data, shorter) == spliced(data, found)
 
 
-def splice_all(data: bytes, places: list[Any]) -> bytes:
-    for place in reversed(places):
-        data = data[: place.start] + b"[1,2]" + data[place.end :]
-    return data
+def spliced(data: bytes, found: list[Return]) -> bytes:
+    return b"[1,2]".join(outside(data, [one.copies[0][1:] for one in found]))
 
 
 JSON = st.recursive(
@@ -312,7 +257,7 @@ def test_values_around_a_history_are_ignored(value: Any, history: list[Any]) -> 
     except HistoryError:
         assert b'"parts"' in json.dumps(value).encode()  # a list in which only some items are messages
     else:
-        assert reduce_json(data, shorter) == splice_all(data, [found.copies[0]])
+        assert reduce_json(data, shorter) == spliced(data, [found])
 
 
 @pytest.mark.parametrize("name", ["", "messages", "history", "all_messages", "new_messages", "message_history"])
@@ -342,4 +287,107 @@ def test_other_data_is_refused(data: bytes, input_format: str, message: str) -> 
 def test_an_ambiguous_session_history_needs_its_format() -> None:
     data = json.dumps([{"role": "user", "parts": []}, {"role": "x", "parts": [{**ACTIVITY, "type": "tool_result"}]}])
     (found,) = returns(data.encode(), "session")
-    assert reduce_json(data.encode(), shorter, "session") == splice_all(data.encode(), [found.copies[0]])
+    assert reduce_json(data.encode(), shorter, "session") == spliced(data.encode(), [found])
+
+
+# --- session histories
+
+
+def named(found: Return) -> tuple[Any, ...]:
+    return found.tool, found.call_id, found.nth, *found.key[:2], len(found.copies), found.untouched
+
+
+def test_each_return_is_yielded_once() -> None:
+    assert [named(found) for found in returns((DATA / "session_history.json").read_bytes())] == [
+        ("deep_research", "tool_0_deep_research", 1, 1, 2, 2, ""),
+        ("get_indicator_details", "tool_1_get_indicator_details", 1, 1, 2, 2, ""),
+        ("get_case_notes", "tool_2_get_case_notes", 1, 1, 3, 2, "it is an error"),
+        ("deep_research", "tool_0_deep_research", 2, 1, 5, 2, ""),
+    ]
+    for name, message in (("session_index", 1), ("session_document", 0)):
+        assert [named(found) for found in returns((DATA / f"{name}.json").read_bytes())] == [
+            ("explore", "call_1", 1, message, 0, 3, ""),
+            ("query_logs", "call_2", 1, message, 1, 3, ""),
+            ("deep_research", "call_3", 1, message, 2, 3, ""),
+            ("deep_research", "call_4", 1, message, 3, 3, "it is an error"),
+        ]
+    assert [named(found) for found in returns((DATA / "session_wrapped.json").read_bytes())] == [
+        ("explore", "call_a", 1, 1, 2, 1, ""),
+        ("explore", "", 1, 1, 2, 1, ""),
+    ]
+
+
+def test_a_raw_result_keeps_its_type_and_matches_the_text(tmp_path: Path) -> None:
+    (tmp_path / "logs.yaml").write_text("version: 1\ntool: query_logs\nsteps: [{limit: 2}]\n")
+    data = (DATA / "session_document.json").read_bytes()
+    old, new = (json.loads(text)["parts"][1] for text in (data, Reducer.load(tmp_path).reduce_json(data)))
+    raw = old["technical_details"]["raw_result"]
+    assert len(raw) == 3
+    assert new["technical_details"]["raw_result"] == json.loads(new["results"][0]["content"]) == raw[:2]
+
+
+def with_results(results: Any, details: Any = None, older: Any = None) -> bytes:
+    """Write a session history with one activity, and an older list of activities."""
+    part = {"type": "activity", "activity_type": "tool_result", "results": results, "technical_details": details}
+    return json.dumps([{"role": "x", "parts": [part], "activity_parts": older}]).encode()
+
+
+def copies(data: bytes) -> list[tuple[str, list[Any]]]:
+    """Return the tool of each return with the contents of all copies."""
+    return [(found.tool, [copy.content for copy in found.copies]) for found in returns(data)]
+
+
+def test_a_copy_without_an_id_belongs_to_the_same_return() -> None:
+    with_id, without = ({"name": "t", "content": "a long text", **more} for more in ({"call_id": "c"}, {}))
+    for first, second in ((with_id, without), (without, with_id), (without, without)):
+        data = with_results([first] * 2, older=[{"type": "tool_call", "results": [second] * 2}])
+        assert copies(data) == [("t", ["a long text"] * 2)] * 2
+
+
+@pytest.mark.parametrize(
+    ("results", "details", "expected"),
+    [
+        ("", "tt", [("t", ["t0"]), ("t", ["t1"])]),
+        ("u", "tt", [("u", ["text u"]), ("t", ["t0"]), ("t", ["t1"])]),
+        ("abc", "acd", [("a", ["text a", "a0"]), ("b", ["text b"]), ("c", ["text c", "c1"]), ("d", ["d2"])]),
+    ],
+)
+def test_technical_details_pair_by_position_then_by_name(results: str, details: str, expected: Any) -> None:
+    raw = [{"function_name": name, "raw_result": f"{name}{number}"} for number, name in enumerate(details)]
+    texts = [{"name": name, "content": f"text {name}", "call_id": name} for name in results]
+    assert copies(with_results(texts, raw)) == expected
+
+
+def test_many_details_of_another_tool_belong_to_no_result() -> None:
+    """It would take minutes to compare every result with every detail."""
+    details = [{"function_name": "other", "raw_result": "text"}] * 20_000
+    assert len(copies(with_results([{"name": "t", "content": "text"}] * 20_000, details))) == 40_000
+
+
+@pytest.mark.parametrize(
+    "results", [None, {}, "text", [{"name": "t", "content": 1.5}], [7, None, [], {"content": "a long text"}]]
+)
+def test_results_without_reducible_content_stay(results: Any) -> None:
+    data = with_results(results, details=7, older="none")
+    assert reduce_json(data, shorter) is data
+
+
+USER = {"role": "user", "text_content": "Who is it?", "parts": [], "activity_parts": []}
+FIRST, LAST = {"type": "text_output", "text": "Let me look."}, {"type": "text_output", "text": "It is host-7."}
+THOUGHT = {"type": "activity", "activity_type": "thought", "content": "host-7 it is"}
+ANSWER = {"role": "assistant", "text_content": None, "response_text_main": "It is host-7."}
+
+
+def test_a_session_history_has_prompts_responses_and_returns_in_order() -> None:
+    parts = [FIRST, requests("c1"), results("c1", "host-7"), THOUGHT, LAST]
+    happened = [place.event for place in events(json.dumps([USER, {**ANSWER, "parts": parts}]).encode())]
+    assert [type(event) for event in happened] == [Prompt, Response, Returned, Response]
+    assert isinstance(happened[1], Response)
+    assert [(call.tool, call.arguments, call.id) for call in happened[1].calls] == [("t", {}, "c1")]
+    assert [(ref.value, ref.novel) for ref in references(happened)] == [("host-7", True)]
+
+
+def test_the_older_list_is_read_if_the_newer_one_has_no_results() -> None:
+    older = [{**part, "type": part["activity_type"]} for part in (requests("c1"), results("c1", "host-7"))]
+    data = json.dumps([USER, {**ANSWER, "parts": [FIRST], "activity_parts": older}]).encode()
+    assert [type(place.event) for place in events(data)] == [Prompt, Response, Returned, Response]

@@ -1,22 +1,28 @@
-"""`validate`: everything that PydanticAI refuses is an error at its place, and a sound history has no findings."""
+"""`validate`: what PydanticAI refuses is an error at its place, and with `against`, each change but a reduction."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from reducer.histories.validate import CODES, Finding, check, described
+from reducer import Reducer
+from reducer.engine import reduce_content
+from reducer.histories.against import check_content, compare
+from reducer.histories.stored import reduce_json
+from reducer.histories.validate import CODES, Finding, check
 from reducer.paths.written import path_text
+from reducer.rules import compile_rules
+from tests.helpers import RULES, table
 from tests.histories.messages import (
     HISTORY,
     answer,
@@ -30,6 +36,7 @@ from tests.histories.messages import (
     session,
     text,
 )
+from tests.laws.strategies import cases
 
 LOADING = ("V001", "V002", "V003", "V010")
 
@@ -47,113 +54,59 @@ def refused(history: Any) -> bool:
     return False
 
 
-NUMBER = "found the number 5; input should be a valid string"
-FIELDS = [
-    ([{**request(), "kind": "reqest"}], "[0].kind", "found the text \"reqest\"; input should be 'request', 'response'"),
-    ([request(), {"parts": [prompt()]}], "[1].kind", "`kind` is missing"),
-    ([request(), 3], "[1]", "found the number 3; input should be an object"),
-    ([request(), {"kind": "request"}], "[1].parts", "`parts` is missing"),
-    ([request(), {"kind": "request", "parts": {}}], "[1].parts",
-     "found an empty object; input should be a valid array"),
-    ([request({})], "[0].parts[0].part_kind", "`part_kind` is missing"),
-    ([request({**prompt(), "content": 5})], "[0].parts[0].content", f"{NUMBER} or a valid array"),
-    ([request(prompt(["a", 5]))], "[0].parts[0].content[1]", f"{NUMBER} or an object"),
-    ([request(prompt([{"kind": "image-url", "ur": "x"}]))], "[0].parts[0].content[0].url", "`url` is missing"),
-    ([request(prompt()), response({**call("a"), "args": 5}), request(answer("a"))], "[1].parts[0].args",
-     f"{NUMBER} or an object"),
-    ([request(prompt()), {**response(), "usage": {"details": {"a": "b"}}}], "[1].usage.details.a",
-     'found the text "b"; input should be a valid integer, unable to parse string as an integer'),
-    *(([request({**prompt(), "part_kind": kind})], "[0].parts[0].part_kind",
-       f"found {described(kind)}; input should be 'system-prompt', 'user-prompt', ")
-      for kind in ("txt", "", "request", "text")),
-]  # fmt: skip
+def retry(call_id: str) -> dict[str, Any]:
+    return {**answer(call_id), "part_kind": "retry-prompt"}
 
 
-@pytest.mark.parametrize(("history", "place", "message"), FIELDS, ids=range(len(FIELDS)))
-def test_fields_that_pydantic_ai_refuses(history: Any, place: str, message: str) -> None:
-    assert refused(history)
-    [(code, at, words)] = found(history)
-    assert (code, at) == ("V010", place)
-    assert words.startswith(message) if message.endswith(", ") else words == message
+def system() -> dict[str, Any]:
+    return {**prompt(), "part_kind": "system-prompt"}
 
 
-def history(*messages: Any) -> list[Any]:
-    return [request(prompt()), *messages]
-
-
-NO_RETURN = "the call of `t` has no return yet"
-NO_CALL = 'no call of the previous response has the id "call_8"'
-NO_ID = {"tool_name": "t", "part_kind": "tool-call"}
-BAD_ID = 'found "a.b"; Anthropic accepts letters, digits, `_` and `-`'
-NOT_RESPONSE = "a request with more than tool returns follows a request; expected a response"
-WORDS = "expected a list of messages, each an object with `kind` and `parts`"
+PARTS: dict[str, Any] = {"return": answer} | {
+    part.__name__: part for part in (prompt, system, text, call, retry, requests, results)
+}
 USER = {"role": "user", "text_content": "Who is it?", "parts": [], "activity_parts": None}
-HISTORIES = [
-    (history(response(call("a"), call("b")), request(answer("b")), request(answer("a"))), []),
-    (HISTORY, []),
-    (history(response(call("a"), call("b")), request(answer("b")), response(call("b")), request(answer("b"))),
-     [("V030", "[1].parts[0].tool_call_id", "the call of `t` has no return before the next response, [3]")]),
-    (history(response(call("a"))), [("V031", "[1].parts[0].tool_call_id", NO_RETURN)]),
-    ([request(answer("call_8"))], [("V032", "[0].parts[0].tool_call_id", NO_CALL)]),
-    (history(response(call("call_7")), request(answer("call_8"))),
-     [("V031", "[1].parts[0].tool_call_id", NO_RETURN),
-      ("V032", "[2].parts[0].tool_call_id", f'{NO_CALL}; the call "call_7" of the same tool has no return')]),
-    (history(response(call("a"), call("b")), request(answer("a"), answer("b"), answer("a"))),
-     [("V033", "[2].parts[2].tool_call_id", "the call [1].parts[0] already has a return")]),
-    (history(response(call("a"), call("a")), request(answer("a"), answer("a"))),
-     [("V034", "[1].parts[1].tool_call_id", 'an earlier call of this response also has the id "a"')]),
-    (history(response(call("a")), request(answer("a", "u"))),
-     [("V035", "[2].parts[0].tool_name", "answers [1].parts[0], a call of `t`, with the tool name `u`")]),
-    (history(response(call("a.b")), request({**answer("a.b"), "part_kind": "retry-prompt"})),
-     [("V036", f"[{index}].parts[0].tool_call_id", BAD_ID) for index in (1, 2)]),
-    (history(response(NO_ID)), [("V037", "[1].parts[0].tool_call_id",
-                                 "`tool_call_id` is missing; PydanticAI generates a different id at every load")]),
-    (history(response(text()), request({"part_kind": "retry-prompt", "content": "b"})), []),
-    (history(response(text()), response(text())),
-     [("V040", "[2]", "a response follows a response; expected a request")]),
-    (history(response(text()), response(call("a")), request(answer("a"))),
-     [("V041", "[2]", "a response with tool calls follows a response; expected a request")]),
-    (history(request(prompt())), [("V042", "[1].parts[0]", NOT_RESPONSE)]),
-    ([response(text())], [("V043", "[0]", "the first message is a response; expected a request")]),
-    ([request(prompt(), {"part_kind": "system-prompt", "content": "a"})],
-     [("V044", "[0].parts[1]", "a system prompt is not at the start")]),
-    (history(response(call("a")), request(prompt(), answer("a"))),
-     [("V045", "[2].parts[1]", "a tool return follows a prompt; expected it before the prompt")]),
-    (response(call("a")), []),
-    ({"run": {"messages": history(response(call("a")))}},
-     [("V031", "run.messages[1].parts[0].tool_call_id", NO_RETURN)]),
-    ({"hits": [{"_id": 1, "_source": request(prompt())}, {"_source": {**response(call("a")), "timestamp": True}}]},
-     [("V031", "hits[1]._source.parts[0].tool_call_id", NO_RETURN),
-      ("V010", "hits[1]._source.timestamp", "found true; input should be a valid datetime")]),
-    ({"messages": []}, []),
-    ([], []),
-    ({"a": [1]}, [("V003", "@", f"not a history: found an object, {WORDS}")]),
-    ([{"kind": "request"}], [("V003", "@", f"not a history: found a list of 1, {WORDS}")]),
-    ([USER, session(requests("a"), results("a"), older=[requests("a"), results("a")]), session(results("a"))], []),
-    ([USER, session(results(None), {"type": "activity", "results": None})], []),
-    (session(requests("a"), results("a")), []),
-    ({"messages": [USER, session(results("a"))]},
-     [("V061", "messages[1].parts[0].results[0].call_id", 'no request before it has the id "a"')]),
-    ([USER, session(requests("a"))], [("V062", "[1].parts[0].tools[0].id", 'the request "a" has no result')]),
-    ([session(requests("a"), results("a"), older=[results("a", "[2]")])],
-     [("V063", "[0].activity_parts[0].results[0].content", 'differs from the copy of "a" in `parts`')]),
-    ([USER, {"text_content": ""}, 3],
-     [("V060", place, "expected a message with a `role`") for place in ("[1]", "[2]")]),
-    ([session({"type": "activity", "results": {}}, {"results": [{"name": "t", "call_id": 4}]})], []),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("history", "expected"), HISTORIES, ids=range(len(HISTORIES)))
-def test_calls_order_wrappers_and_session_histories(history: Any, expected: list[tuple[str, str, str]]) -> None:
-    assert found(history) == expected
+def written_out(history: Any) -> Any:
+    """Replace each text with the message that has the parts in the text, as `findings.yaml` explains."""
+    if isinstance(history, str) and history != "user":
+        lists = [
+            [PARTS[name](*more) for name, *more in map(str.split, one.split(", "))] for one in history.split(" / ")
+        ]
+        if history.startswith(("requests", "results")):
+            return session(*lists[0], older=lists[1] if lists[1:] else None)
+        return (response if history.startswith(("text", "call")) else request)(*lists[0])
+    if isinstance(history, list):
+        return list(map(written_out, history))
+    if isinstance(history, dict) and history.keys().isdisjoint(("kind", "parts", "role", "text_content")):
+        return {key: written_out(value) for key, value in history.items()}
+    return USER if history == "user" else history
 
 
-def test_many_forged_ids_take_little_time() -> None:
-    many = range(10_000)
-    forged = history(response(*(call(f"a{n}") for n in many)), request(*(answer(f"b{n}", "u") for n in many)))
-    start = process_time()
-    assert Counter(code for code, *_ in found(forged)) == {"V031": 10_000, "V032": 10_000}
-    assert process_time() - start < 5  # 8 s if every return is compared with every call
+@pytest.mark.parametrize("case", table(__file__, "findings.yaml"))
+def test_findings(case: dict[str, Any]) -> None:
+    history = written_out(case["history"])
+    findings = found(history)
+    for expected, finding in zip(case.get("findings", ()), findings, strict=True):
+        start, is_cut, _ = expected[2].partition("…")
+        assert [*finding[:2], finding[2][: len(start)] if is_cut else finding[2]] == [*expected[:2], start]
+    if isinstance(history, list) and "V010" in [code for code, _, _ in findings]:
+        assert refused(history)
+
+
+def test_a_history_without_findings() -> None:
+    assert found(HISTORY) == []
+
+
+FORGED = ((call, "a", "t"), (answer, "b", "u"))
+
+
+def test_many_forged_ids_are_found_one_by_one() -> None:
+    """It would take minutes to compare every return with every call."""
+    calls, answers = ([part(f"{name}{n}", tool) for n in range(10_000)] for part, name, tool in FORGED)
+    findings = found([request(prompt()), response(*calls), request(*answers)])
+    assert Counter(code for code, *_ in findings) == {"V031": 10_000, "V032": 10_000}
 
 
 CANNOT = "PydanticAI cannot parse the JSON: "
@@ -241,3 +194,133 @@ def test_real_histories_have_no_errors(data: Path) -> None:
     assert len(files) > 100
     # The agents that end by a call (`submit`, `Finish`), and ids that contain `#`.
     assert {finding.code for file in files for finding in check(file.read_bytes())} == {"V031", "V036"}
+
+
+# --- against: a reduction has no findings, and each planted change is found at its place
+
+DATA = Path(__file__).parent / "data"
+TEXT = "The quick brown fox jumps over the lazy dog near 192.0.2.1 and runs on through the night without a rest."
+CONTENT = {
+    "id": 7, "open": True, "note": TEXT, "tags": ["a", "b", "c", "d"], "none": None,
+    "items": [{"id": number, "name": f"host{number}", "raw": TEXT} for number in range(12)],
+    "body": json.dumps({"hits": [1, 2, 3], "text": TEXT}),
+}  # fmt: skip
+REDUCED = {
+    **CONTENT, "note": f"{TEXT[:39]} …[{len(TEXT) - 39} more characters]", "tags": ["a", "d"],
+    "items": [{"id": number, "name": f"host{number}"} for number in range(5)],
+}  # fmt: skip
+
+
+def history(content: Any = CONTENT) -> list[dict[str, Any]]:
+    answers = request(answer("a", content=content), answer("b", "final_result", {"x": 1}))
+    return [request(prompt()), response(call("a"), call("b", "final_result")), answers]
+
+
+def stored(history: Any) -> bytes:
+    return json.dumps(history).encode()
+
+
+def changed(path: str, *new: Any) -> Any:
+    """Return the reduced history with the value at a path set, or removed."""
+    return edited(history(REDUCED), [int(step) if step.isdigit() else step for step in path.split()], *new)
+
+
+CHANGES = json.loads((DATA / "changes.json").read_text())
+REDUCTIONS = json.loads((DATA / "reductions.json").read_text())
+
+
+@pytest.mark.parametrize(("code", "place", "message", "change"), [(*row[:3], row[3:]) for row in CHANGES])
+def test_a_change_is_found_where_it_is(code: str, place: str, message: str, change: Any) -> None:
+    findings = compare(stored(changed(*change)), stored(history()))
+    assert (code, place, message) in [(found.code, path_text(found.path), found.message) for found in findings]
+    assert {found.code for found in findings} == {code}
+
+
+@pytest.mark.parametrize("change", REDUCTIONS)
+def test_a_reduction_has_no_findings(change: Any) -> None:
+    assert compare(stored(changed(*change)), stored(history())) == []
+
+
+def test_positions_are_those_of_the_new_file() -> None:
+    new = json.dumps(changed("2 parts 0 content id", 8), indent=1)
+    [found] = compare(new.encode(), json.dumps(history(), indent=1).encode())
+    assert new.split("\n")[found.line - 1][found.column - 1 :] == "8,"
+    old = stored(history()).decode()
+    spaced = old.replace('"kind": "response"', '"kind":  "response"')
+    place = spaced.index('"timestamp"', spaced.index("model_name")) + len('"timestamp": ') + 1
+    assert [tuple(found)[3:] for found in compare(spaced.encode(), old.encode())] == [(1, place)]
+
+
+def test_roots_sizes_and_markers_of_an_earlier_pass() -> None:
+    for before, after in (([1, 2], []), ("text", ""), (["a", "b"], ["a", ""])):
+        assert "V106" in [found.code for found in check_content(before, after)]
+    assert [found.code for found in check_content('{"a":1,"b":2}', '{"a":1,"b":  2}')] == ["V112"]
+    once, again = f"{TEXT[:60]} …[940 more characters]", f"{TEXT[:20]} …[980 more characters]"
+    assert check_content(once, again) == []
+    assert [found.code for found in check_content(once, again.replace("980", "41"))] == ["V110"]
+    assert check_content(["a"] * 9 + ["…[5 more items]"], ["a", "…[13 more items]"]) == []
+    defanged = ", ".join(f"1[.]2[.]3[.]{number}" for number in range(40))
+    once, again = (f"{text} …[{2000 - len(text)} more characters; mentions {defanged}]" for text in (TEXT, TEXT[:20]))
+    assert check_content(TEXT + defanged.ljust(2000 - len(TEXT)), once) == check_content(once, again) == []
+
+
+NAN = [float("nan"), "a", "b", TEXT]
+NANS = [
+    (NAN, [float("nan"), "a", TEXT], []),
+    (NAN, ["a", "…[3 more items; mentions 192.0.2.1]"], []),
+    (NAN, ["a", "…[3 more items; mentions 192.0.2.2]"], ["V111"]),
+    ({"a": NAN}, {"a": [5.0, "a", "b", TEXT]}, ["V105"]),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "codes"), NANS, ids=range(len(NANS)))
+def test_nan_is_a_number_like_any_other(before: Any, after: Any, codes: list[str]) -> None:
+    assert [found.code for found in compare(stored(history(after)), stored(history(before)))] == codes
+
+
+def test_other_data_is_compared_as_bytes() -> None:
+    words = 'differs outside the contents: found the text "["; the original has the text "]"'
+    assert compare(b"[", b"]") == [Finding("V101", (), words, 1, 1)]
+
+
+@settings(max_examples=settings().max_examples // 2, suppress_health_check=list(HealthCheck))
+@given(cases)
+def test_results_of_generated_rules_are_reductions(case: Any) -> None:
+    _, ruleset, content = case
+    before = stored(history(content))
+    reduce = partial(reduce_content, ruleset)
+    after = reduce_json(before, reduce)
+    event("reduced" if after != before else "unchanged")
+    assert compare(after, before) == compare(reduce_json(after, reduce), before) == []
+
+
+PIECES = ["a", " ", "…[", "5 more characters", "1 more items", "; mentions ", "]", "…", TEXT]
+texts = st.lists(st.sampled_from(PIECES)).map("".join)
+
+
+@given(texts, texts)
+def test_forged_markers_and_other_texts_have_findings_or_none(old: str, new: str) -> None:
+    assert check_content(old, old) == []
+    for found in check_content([old, {"a": old}], [new, {"a": new}]):
+        assert found.code in ("V106", "V109", "V110", "V111", "V112")
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40))
+def test_any_bytes_have_findings_at_a_place(new: bytes, old: bytes) -> None:
+    assert all(found.line >= 1 and found.column >= 1 for found in compare(new, old))
+
+
+BLUNT = ("max_chars: 1500", "steps: [truncate: {head: 40, tail: 30}]", "steps: [extract: [ioc]]", "steps: [limit: 2]")
+
+
+def test_results_on_real_histories_are_reductions(data: Path) -> None:
+    shipped = Reducer.load(RULES)
+    rules = [compile_rules([("t.yaml", f"version: 1\ntool: '*'\n{rule}\n")])[0] for rule in BLUNT]
+    reduced = 0
+    for number, file in enumerate(sorted((data / "histories").glob("*/*.json"))):
+        before = file.read_bytes()
+        bluntly = reduce_json(before, partial(reduce_content, rules[number % len(BLUNT)]))
+        for after in (shipped.reduce_json(before), bluntly):
+            reduced += after != before
+            assert compare(after, before) == []
+    assert reduced > 80

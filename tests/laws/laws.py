@@ -45,6 +45,7 @@ class Case:
     protected: frozenset[str] = frozenset()
     read: Read | None = None
     tool: str = "t"
+    lines: bool = False
 
     def reduce(self, content: Any) -> Any:
         """Reduce a content with the ruleset of this case."""
@@ -66,7 +67,8 @@ def case_of(
     for step in rule["steps"]:
         preserved &= frozenset(expand(step.get("preserve", preserved)))
     unwraps = any("unwrap" in step for step in rule["steps"])
-    return Case(ruleset, content, preserved, rule.get("keys") == "all", unwraps, protected, read)
+    lines = any("lines" in step for step in rule["steps"])
+    return Case(ruleset, content, preserved, rule.get("keys") == "all", unwraps, protected, read, lines=lines)
 
 
 def case_of_drawn(drawn: tuple[dict[str, Any], Ruleset, Any]) -> Case:
@@ -121,7 +123,7 @@ def _assert_all_keys(old: Any, new: Any) -> None:
 
 def law_4_subset(case: Case, result: Any) -> None:
     is_unwrapped = case.unwraps and is_subset(structure(case.content), structure(result), unwraps=True)
-    assert is_unwrapped or is_subset(plain(case.content), plain(result), case.read), result
+    assert is_unwrapped or is_subset(plain(case.content), plain(result), case.read, lines=case.lines), result
 
 
 def law_5_idempotent(case: Case, result: Any) -> None:
@@ -233,11 +235,11 @@ def law_tests(cases: st.SearchStrategy[Case], *pinned: Case) -> tuple[Test, Test
 # --- subsets, parsed with the standard library where possible
 
 
-def is_subset(old: Any, new: Any, read: Read | None = None, unwraps: bool = False) -> bool:
+def is_subset(old: Any, new: Any, read: Read | None = None, *, unwraps: bool = False, lines: bool = False) -> bool:
     """Return whether `new` is `old` without some keys, items and ranges of text, with correct markers in their places.
 
     A text with structure keeps its notation: tuples stay tuples, JSON lines stay JSON lines. With `unwraps`, the value
-    that a text expresses may replace the text.
+    that a text expresses may replace the text. With `lines`, whole lines of a text may be left out.
     """
     if unwraps and isinstance(old, str):
         found, left = (decoded_nested(value) if isinstance(value, str) else value for value in (old, new))
@@ -248,23 +250,23 @@ def is_subset(old: Any, new: Any, read: Read | None = None, unwraps: bool = Fals
     if isinstance(old, str):
         if new in ("", old) or is_cut(old, new):
             return True
-        read = read or _reader(old)
+        read = read or _reader(old) or (_lines if lines else None)
         with suppress(ValueError, SyntaxError):
-            return read is not None and is_subset(read(old), read(new))
+            return read is not None and is_subset(read(old), read(new), lines=lines and read is not _lines)
         return False
     if isinstance(old, dict):
         is_same = [key for key in old if key in new] == list(new)
-        return is_same and all(is_subset(old[key], new[key], unwraps=unwraps) for key in new)
+        return is_same and all(is_subset(old[key], new[key], unwraps=unwraps, lines=lines) for key in new)
     if isinstance(old, (list, tuple)):
         rests = [new, new[:-1]] if _ends_with_marker(old, new) else [new]
-        return any(_is_subsequence(old, rest, unwraps) for rest in rests)
+        return any(_is_subsequence(old, rest, unwraps, lines) for rest in rests)
     return bool(old == new)
 
 
-def _is_subsequence(old: Any, new: Any, unwraps: bool) -> bool:
+def _is_subsequence(old: Any, new: Any, unwraps: bool, lines: bool) -> bool:
     remaining = iter(old)
     # Taking the first item that fits leaves most items for the others.
-    return all(any(is_subset(candidate, item, unwraps=unwraps) for candidate in remaining) for item in new)
+    return all(any(is_subset(candidate, item, unwraps=unwraps, lines=lines) for candidate in remaining) for item in new)
 
 
 def _ends_with_marker(old: Any, new: Any) -> bool:
@@ -321,6 +323,10 @@ def _reader(text: str) -> Read | None:
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
     return None
+
+
+def _lines(text: str) -> list[str]:
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _read_json(text: str) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from hypothesis import HealthCheck, assume, settings
@@ -40,6 +41,7 @@ def fields(required: dict[str, Any], **optional: st.SearchStrategy[Any]) -> st.S
 
 # Tool answers may forge markers.
 _MARKERS = (
+    "…[7 more items; risk: 4 high, 3 low]",
     *(" …[12 more characters]", "…[3 more items]", " …[40 more characters; mentions APT28]"),
     *("…[2 more items; mentions CVE-2024-3400]", "…[9 more characters; mentions nobody]"),
 )
@@ -97,19 +99,36 @@ _any_record = st.one_of(_record(values), _record(values), _record(values), value
 records = st.lists(_any_record, min_size=3, max_size=12)
 articles = st.lists(sentences, min_size=2, max_size=8)
 _edges = fields({"source": st.integers(0, 6), "target": st.integers(0, 6)}, label=texts)
+_LINES = (
+    "INFO started",
+    "DEBUG cache is cold",
+    "DEBUG cache is warm",
+    "ERROR 203.0.113.57 refused",
+    "job 7",
+    "job 12",
+    "",
+)
+
+
+def _log(lines: list[str], line_end: str, end: str) -> str:
+    return line_end.join(lines) + end
+
+
+logs = st.builds(_log, st.lists(some(*_LINES) | sentences, min_size=2, max_size=9), some("\n", "\r\n"), some("", "\n"))
 _objects = fields(
     {
         "items": records,
         "articles": articles,
-        "whois": fields({"raw": sentences}, name=texts),
+        "whois": fields({"raw": sentences | logs}, name=texts),
         "nodes": st.lists(_record(scalars), min_size=1, max_size=5),
         "edges": st.lists(_edges, min_size=1, max_size=10),
+        "hosts": st.dictionaries(some(*NAMES, *ENTITIES[:4], "k1", "k2", "k3"), _any_record, min_size=1, max_size=6),
     },
     report=values,
     total=scalars,
     empty=some([], {}, "", None),
 )
-KINDS = {"object": _objects, "records": records, "articles": articles, "text": sentences, "any": values}
+KINDS = {"object": _objects, "log": logs, "records": records, "articles": articles, "text": sentences, "any": values}
 
 
 def storable(value: Any) -> Any:
@@ -123,12 +142,12 @@ _notations: st.SearchStrategy[Callable[[Any], Any]] = some(
 
 # The places of each kind of content that each kind of operation is for.
 _LISTS = {
-    "object": ("items", "items", "articles", "articles", "nodes", "edges", "items[*].tags", "report[*]", "*"),
+    "object": ("items", "items", "articles", "articles", "nodes", "edges", "hosts", "items[*].tags", "report[*]", "*"),
     "records": ("@", "[*].tags"),
     "articles": ("@",),
 }
 _OBJECTS = {
-    "object": ("items", "items[*]", "@", "items[*].raw", "report", "nodes[?risk=='high']", "*"),
+    "object": ("items", "items[*]", "@", "items[*].raw", "report", "nodes[?risk=='high']", "hosts", "hosts.*", "*"),
     "records": ("@", "[?risk=='low']", "[*].raw"),
 }
 _ANY = {
@@ -139,12 +158,13 @@ _ANY = {
     "records": ("@", "[*].notes", "[?id > `2`].tags"),
     "articles": ("@", "[*]"),
     "text": ("@",),
+    "log": ("@",),
 }
 _CONDITIONS = (
-    *("risk == 'high'", "risk != 'low'", "!seen", "seen > `3`", "length(tags) > `1`", "contains(name, 'the')"),
-    *("tags[0]", "id == `1` || risk"),
+    *("risk == 'high'", "risk != 'low'", "!seen", "seen > 3", "length(tags) > 1", "contains(name, 'the')"),
+    *("tags[0]", "id == `1` || risk", "matches(lower(name), 'traffic|apt')"),
 )
-_KEY_NAMES = some(*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw")
+_KEY_NAMES = some(*NAMES, "source", "target", "items", "articles", "raw.notes", "whois.raw", "n*", "*.id", "k*.notes")
 _KEYS = st.lists(_KEY_NAMES, min_size=1, max_size=5, unique=True)
 _amounts = st.one_of(st.integers(1, 8), fields({"head": st.integers(0, 3), "tail": st.integers(1, 3)}))
 _lengths = st.one_of(
@@ -157,24 +177,44 @@ _gates = st.one_of(*[st.just({"min_chars": 1})] * 3, _conditions)
 
 
 def _step(
-    paths: tuple[str, ...], action: str, argument: st.SearchStrategy[Any], **optional: st.SearchStrategy[Any]
+    paths: tuple[str, ...],
+    action: str,
+    argument: st.SearchStrategy[Any],
+    required: Mapping[str, Any] = MappingProxyType({}),
+    **optional: st.SearchStrategy[Any],
 ) -> st.SearchStrategy[dict[str, Any]]:
-    return fields({"path": some(*paths), action: argument}, **optional, preserve=_types, when=_gates)
+    fixed = {key: st.just(value) for key, value in required.items()}
+    return fields({"path": some(*paths), action: argument, **fixed}, **optional, preserve=_types, when=_gates)
 
 
 def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
     lists, objects, anything = (paths.get(kind, ("@", "*", "items")) for paths in (_LISTS, _OBJECTS, _ANY))
+    marks, digits = some(True, "risk", "id", "name"), {"ignore": "digits"}
     limits = {
-        "sort_by": some("seen", "id", "name", "length(tags)", "raw.id"),
+        "sort_by": some("seen", "id", "-name", "length(tags)", "raw.id", ["risk", "-seen"], ["-id", "length(@)"]),
         "order": some("asc", "desc"),
         "always_keep": some(*_CONDITIONS),
+        "mark": marks,
     }
-    filters = (some(*_CONDITIONS).map(form.format) for form in ("[?{}]", "items[?{}].notes"))
+    conditions, items, notes = (some(*_CONDITIONS).map(form.format) for form in ("[?{}]", "items[?{}]", "[?{}].notes"))
     of_lists = [
         _step(lists, "limit", _amounts, **limits),
-        _step(lists, "drop", st.one_of(_KEYS, *filters)),
-        _step(lists, "dedupe", some(True, "id", "name", "risk", "notes")),
+        _step(lists, "drop", st.one_of(_KEYS, conditions, items, notes)),
+        _step(lists, "drop", conditions, mark=marks),
+        _step(lists, "keep", st.one_of(conditions, st.lists(conditions, min_size=1, max_size=2)), mark=marks),
+        _step(
+            lists, "dedupe", some(True, "id", "name", "risk", "notes", digits, {"by": "risk", "keep": 2}), mark=marks
+        ),
     ]
+    texts = {"object": ("whois.raw", "items[*].notes", "articles[*]"), "log": ("@", "@")}.get(
+        kind, ("@", "[*]", "[*].notes")
+    )
+    line = some("contains(@, 'DEBUG')", "matches(@, '^(ERROR|job)')", "length(@) > 20", "@ == ''").map("[?{}]".format)
+    of_lines = [
+        _step(texts, action, argument, {"lines": True}, mark=marks)
+        for action, argument in (("limit", _amounts), ("drop", line), ("keep", line), ("dedupe", some(True, digits)))
+    ]
+    of_lines.append(_step(texts, "truncate", _lengths, {"lines": True}))
     of_objects = [_step(objects, "keep", _KEYS), _step(objects, "drop", _KEYS)]
     of_texts = [_step(anything, "truncate", _lengths), _step(anything, "extract", _types.filter(bool))]
     others = [
@@ -182,8 +222,9 @@ def _steps(kind: str) -> st.SearchStrategy[dict[str, Any]]:
         _step(("edges",), "drop_dangling", st.just({"source": "nodes[*].id", "target": "nodes[*].id"})),
     ]
     return {
-        "object": st.one_of(*of_lists, *of_objects, *of_texts, *others),
+        "object": st.one_of(*of_lists, *of_objects, *of_texts, *of_lines, *others),
         "articles": st.one_of(of_lists[0], *of_texts),
+        "log": st.one_of(*of_lines),
         "text": st.one_of(*of_texts),
     }.get(kind, st.one_of(*of_lists, *of_objects, *of_texts))
 
@@ -235,7 +276,7 @@ def _cases(draw: st.DrawFn, *kinds: str) -> tuple[dict[str, Any], Any, Any]:
 
 
 _RULES = {kind: rule_files(kind) for kind in KINDS}
-cases = _cases(*["object"] * 5, "records", "records", "articles", "text", "any")
+cases = _cases(*["object"] * 5, "records", "records", "articles", "text", "log", "any")
 """A rule as data, its ruleset for the tool `t`, and the content of a return that it is aimed at."""
 cases_of_records = _cases("records")
 """Cases whose content is a list of objects."""

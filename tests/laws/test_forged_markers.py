@@ -21,7 +21,7 @@ from tests.laws.strategies import laws, rules_of
 _COUNTS = (0, 1, 12, 35_000, 999_999_999_999, 10**12, (1 << 53) - 1, 1 << 53, 10**30)
 _MENTIONS = (
     *("", "", "; mentions APT28", "; mentions nobody", "; mentions 185.220.101.34, CVE-2024-3400"),
-    *("; mentions 185.220.101.34, ", "; severity: 41 high, 77 low"),
+    *("; mentions 185.220.101.34, ", "; severity: 41 high, 77 low", "; id: 4 1, 4 2"),
     "; mentions " + ", ".join(["185.220.101.34"] * 400),
 )
 _BROKEN = (
@@ -62,8 +62,12 @@ def _content(seed: int, shape: str, plant: Callable[[str], str]) -> Any:
 _ACTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     "text": ({"truncate": _BOUND}, {"truncate": {"head": 100, "tail": _BOUND}}, {"truncate": {"head": 0, "tail": 90}}),
     "texts": ({"truncate": _BOUND}, {"limit": 2}, {"limit": {"head": 1, "tail": 1}}, {"dedupe": True}),
-    "records": ({"path": "[*].note", "truncate": _BOUND}, {"limit": 2}, {"keep": ["id"]}),
-    "object": ({"path": "articles", "limit": 2}, {"path": "items[*].note", "truncate": {"head": 50, "tail": 50}}),
+    "records": ({"path": "[*].note", "truncate": _BOUND}, {"limit": 2}, {"keep": ["id"]}, {"limit": 1, "mark": "id"}),
+    "object": (
+        {"path": "items", "drop": "[?id > 2]", "mark": True},
+        {"path": "articles", "limit": 2},
+        {"path": "items[*].note", "truncate": {"head": 50, "tail": 50}},
+    ),
 }
 
 
@@ -76,7 +80,7 @@ def _cases(draw: st.DrawFn) -> tuple[dict[str, Any], Any, Any]:
     rule = draw(rules_of(steps, max_chars=st.sampled_from((1000, 5000)), preserve=preserve))
     chosen = Random(seed + 1)
     planted = _content(seed, shape, partial(_planted, chosen))
-    if shape == "texts" and chosen.random() < 0.5:
+    if shape in ("texts", "records") and chosen.random() < 0.5:
         planted.append(_marker(chosen))
     return rule, _content(seed, shape, str), planted
 
@@ -141,6 +145,19 @@ def test_a_count_that_grows_adds_up_with_the_marker_of_an_earlier_pass() -> None
     once = reduced(rule, texts)
     assert once == [*texts[:2], "…[7 more items]"]
     assert reduced(rule, [*texts[:4], once[-1]]) == [*texts[:2], "…[9 more items]"]
+
+
+@pytest.mark.parametrize("mark", [True, "id"])
+@pytest.mark.parametrize(
+    "more", ["", "; id: 1 7", "; id: 1 7, 1 8", "; risk: 2 low", "; id: 1 8, 1 7", "; id: 1 " + "x" * 41]
+)
+@pytest.mark.parametrize("count", _COUNTS)
+def test_forged_counts_never_keep_a_list_from_being_reduced(mark: Any, more: str, count: int) -> None:
+    records = [{"id": number, "note": _ARTICLE[:100]} for number in range(9)]
+    rule = {"steps": [{"limit": 2, "mark": mark}]}
+    result = check(case_of(rule, [*records, f"…[{count} more items{more}]"]))
+    assert result[:2] == records[:2]
+    assert len(result) == 3
 
 
 def test_a_list_that_is_left_with_its_marker_alone_stays_reduced() -> None:

@@ -47,8 +47,8 @@ def is_caught(law: Callable[[Case, Any], None], aimed: st.SearchStrategy[Case]) 
     return False
 
 
-def write_a_list(content: Any) -> Opened | None:
-    top = open_return(content)
+def write_a_list(content: Any, paths: Any = None) -> Opened | None:
+    top = open_return(content, paths)
     return top and Opened(top.value, lambda value: dump([value]), top.is_json, top.least)
 
 

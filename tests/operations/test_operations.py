@@ -11,7 +11,9 @@ import pytest
 import reducer.operations
 from reducer.operations import operations
 from reducer.operations.op import Example, Op
-from tests.helpers import fixed_point, reduced, rules
+from reducer.rules import compile_rules
+from reducer.rules.instructions import descriptions
+from tests.helpers import fixed_point, reduced, rule_file, rules
 
 EXAMPLES = [(verb, example) for verb, op in operations().items() for example in op.examples]
 
@@ -37,6 +39,7 @@ def test_an_operation_is_found_by_its_file() -> None:
 
 
 NODES = [{"id": n, "risk": "high" if n == 9 else "low", "seen": f"2024-01-{n + 1:02}"} for n in range(10)]
+WIDE: list[Any] = [{**node, "note": "word " * 12} for node in NODES]
 UNSORTED: list[Any] = [{"n": None}, {}, {"n": []}, {"n": 1}, {"n": float("nan")}, {"n": 2}]
 MIXED = [{"n": "9"}, {"n": 10}, {"n": 9.5}, {"n": "10"}]
 KEYS = {"last-seen": 1, "@timestamp": 2, "a b": 3, "source.ip": 4, "source": {"ip": 5, "port": 6}, "x": 7}
@@ -65,6 +68,36 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"limit": 2, "sort_by": "risk"}, NODES[:5], NODES[:2]),
         ({"limit": 2, "sort_by": "n", "order": "asc"}, MIXED, [{"n": 10}, {"n": 9.5}]),
         ({"limit": 2, "sort_by": "n", "order": "desc"}, MIXED, [{"n": "9"}, {"n": "10"}]),
+        # the first key of `sort_by` is the most important one; `-` and `order` reverse
+        ({"limit": 2, "sort_by": ["risk", "-id"]}, NODES, [NODES[0], NODES[1]]),
+        ({"limit": 2, "sort_by": ["-risk", "id"]}, NODES, [NODES[8], NODES[9]]),
+        ({"limit": 2, "sort_by": ["-risk", "id"], "order": "asc"}, NODES, NODES[:2]),
+        ({"limit": 1, "sort_by": "-seen"}, NODES, NODES[:1]),
+        ({"limit": 1, "sort_by": ["-n", "m"]}, [{"m": 9}, {"n": 1}, {"n": 1, "m": 2}], [{"n": 1, "m": 2}]),
+        ({"limit": 2, "sort_by": ["n", "m"]}, [{"m": 1}, {"m": 2}, {"n": 0}], [{"m": 2}, {"n": 0}]),
+        # the values of an object are items too, but not in the return itself, which keeps its keys
+        ({"path": "m", "limit": 1}, {"m": {"a": 1, "b": None}}, {"m": {"a": 1}}),
+        ({"path": "m", "limit": 1, "always_keep": "@ == 3"}, {"m": {"a": 1, "b": 2, "c": 3}}, {"m": {"a": 1, "c": 3}}),
+        ({"path": "m", "limit": {"head": 1, "tail": 1}}, {"m": {"a": 1, "b": 2, "c": 3}}, {"m": {"a": 1, "c": 3}}),
+        ({"limit": 1}, {"a": "x", "b": "y"}, {"a": "x", "b": "y"}),
+        ({"keep": "[?@ > 1]"}, {"a": 1, "b": "x"}, {"a": 1, "b": "x"}),
+        ({"path": "m", "keep": "[?@ > 1]"}, {"m": {"a": 1, "b": 2, "i": IMAGE}}, {"m": {"b": 2, "i": IMAGE}}),
+        (
+            {"path": "m", "drop": "[?r == 1].x"},
+            {"m": {"a": {"r": 1, "x": 1}, "b": {"x": 1}}},
+            {"m": {"a": {"r": 1}, "b": {"x": 1}}},
+        ),
+        # filters of `keep` select items, and `*` in a key stands for any characters
+        ({"keep": ["[?id == 3]", "[?risk == 'high']"]}, NODES, [NODES[3], NODES[9]]),
+        ({"keep": "[?id == 77]"}, NODES, [f"…[{len(NODES)} more items]"]),
+        ({"keep": ["*-seen", "s*.ip", "x*"]}, [KEYS], [{"last-seen": 1, "source.ip": 4, "source": {"ip": 5}, "x": 7}]),
+        ({"keep": ["source*", "s*.ip"]}, [KEYS], [{"source.ip": 4, "source": {"ip": 5, "port": 6}}]),
+        (
+            {"drop": ["*-seen", "*.port", "?"]},
+            [KEYS],
+            [{k: v for k, v in KEYS.items() if k != "last-seen"} | {"source": {"ip": 5}}],
+        ),
+        ({"drop": "a.*"}, BELOW, [{"a": [{}, {}], "d": 4}]),
         # `keep` names keys as they are, and passes through lists on the way
         ({"keep": ["last-seen", "@timestamp", "a b"]}, [KEYS], [{"last-seen": 1, "@timestamp": 2, "a b": 3}]),
         ({"keep": "source.ip"}, [KEYS], [{"source": {"ip": 5}}]),
@@ -77,12 +110,19 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"drop": "items[?risk == 'low'].raw"}, ROWS, {"items": [{"id": 1, "risk": "low"}, ROWS["items"][1]]}),
         ({"drop": "items.raw"}, ROWS, {"items": [{"id": 1, "risk": "low"}, {"id": 2, "risk": "high"}]}),
         ({"drop": ["items[?risk == 'none']", "nothing"]}, ROWS, ROWS),
-        ({"drop": "[?risk == 'low']"}, NODES[:2], NODES[:1]),
+        ({"drop": "[?risk == 'low']"}, NODES[:2], ["…[2 more items]"]),
         # media are kept, and not entered
         ({"limit": 1}, [1, IMAGE, 2], [1, IMAGE]),
         ({"path": "a", "keep": "x"}, {"a": {"x": 1, "y": 2, "shot": IMAGE}}, {"a": {"x": 1, "shot": IMAGE}}),
         ({"path": "*", "keep": "url"}, {"shot": IMAGE}, {"shot": IMAGE}),
         ({"dedupe": True}, VALUES, [1, True, "1", 1.5, None, [1], {"a": 1}]),
+        ({"dedupe": {"by": "id", "keep": 2}}, [{"id": 1}] * 3 + [{}] * 3, [{"id": 1}] * 2 + [{}] * 3),
+        ({"dedupe": {"ignore": "digits"}}, [{"a": 1}, {"a": 22}, {"b": 1}, "3"], [{"a": 1}, {"b": 1}, "3"]),
+        (
+            {"dedupe": {"ignore": "digits", "by": "a"}},
+            [{"a": "x1"}, {"a": "x22"}, {"a": "x"}],
+            [{"a": "x1"}, {"a": "x"}],
+        ),
         # `truncate` counts what it cuts, and leaves a text that its marker would not shorten
         ({"truncate": 20}, TEXT, "one two three four …[44 more characters]"),
         ({"truncate": {"head": 8, "tail": 13}}, TEXT, "one two …[42 more characters]eleven twelve"),
@@ -95,6 +135,42 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"limit": 2}, [*LONG[:4], "…[5 more items]"], [*LONG[:2], "…[7 more items]"]),
         ({"truncate": 40}, FORGED, "x " * 19 + f"x …[{len(FORGED) - 39} more characters]"),
         ({"limit": 2}, [*LONG[:2], "…[2 more items; mentions nobody]"], [*LONG[:2], "…[1 more items]"]),
+        # a marker counts what a list lost, now and earlier, by the values of an expression; it is no item
+        ({"limit": 1, "mark": True}, WIDE[:4], [WIDE[0], "…[3 more items]"]),
+        ({"limit": 1, "mark": True}, [*WIDE[:4], "…[5 more items]"], [WIDE[0], "…[8 more items]"]),
+        ({"keep": "[?risk == 'high']", "mark": "risk"}, WIDE, [WIDE[9], "…[9 more items; risk: 9 low]"]),
+        ({"drop": "[?id > 3]", "mark": "risk"}, WIDE, [*WIDE[:4], "…[6 more items; risk: 1 high, 5 low]"]),
+        (
+            {"limit": 1, "mark": "risk"},
+            [*WIDE[:3], "…[9 more items; risk: 2 high, 1 low]"],
+            [WIDE[0], "…[11 more items; risk: 2 high, 3 low]"],
+        ),
+        (
+            {"path": "a", "drop": "[?id > 0]", "mark": "id"},
+            {"a": WIDE[1:4]},
+            {"a": ["…[3 more items; id: 1 1, 1 2, 1 3]"]},
+        ),
+        ({"path": "a", "limit": 2, "mark": True}, {"a": [1, 2, 3, 4]}, {"a": [1, 2]}),
+        ({"limit": 1, "mark": "length(note)"}, WIDE[:3], [WIDE[0], "…[2 more items; length(note): 2 60]"]),
+        ({"limit": 1, "mark": "note"}, WIDE[:3], [WIDE[0], "…[2 more items]"]),
+        ({"path": "m", "limit": 1, "mark": True}, {"m": {"a": WIDE[0], "b": WIDE[1]}}, {"m": {"a": WIDE[0]}}),
+        # a marker with a label that the rule does not have is an item
+        ({"limit": 1, "mark": "id"}, [WIDE[0], "…[5 more items; risk: 5 low]"], [WIDE[0], "…[1 more items]"]),
+        ({"limit": 1, "mark": "id"}, [WIDE[0], "…[5 more items; id: 1 5, 4 3]"], [WIDE[0], "…[1 more items]"]),
+        ({"limit": 1}, [WIDE[0], "…[5 more items]"], [WIDE[0]]),
+        # with `lines`, a text is a list of its lines
+        ({"lines": True, "limit": {"head": 1, "tail": 1}}, "a\r\nb\r\nc\r\n", "a\r\nc\r\n"),
+        ({"lines": True, "limit": 1, "sort_by": "length(@)"}, "a\nbbb\ncc", "bbb"),
+        ({"lines": True, "keep": "[?matches(@, '^b')]"}, "a\nb1\n\nb2", "b1\nb2"),
+        ({"lines": True, "keep": "[?@ == 'z']"}, "a\nb", "a"),
+        ({"lines": True, "truncate": 20}, f"a\n{TEXT}\nb\n", "a\none two three four …[44 more characters]\nb\n"),
+        ({"lines": True, "limit": 1, "mark": True}, f"a\n{TEXT}\nb\n", "a\n…[2 more items]\n"),
+        ({"lines": True, "limit": 2, "mark": True}, f"a\n{TEXT}\nb\n…[7 more items]", f"a\n{TEXT}\n…[8 more items]"),
+        # the remaining lines are neither empty nor structure; a text with structure is no list of lines
+        ({"lines": True, "limit": 1}, "\na", "\na"),
+        ({"lines": True, "keep": "[?contains(@, '{')]"}, 'x\ny\n{"a": 1}', 'x\ny\n{"a": 1}'),
+        ({"path": "a", "lines": True, "limit": 1}, {"a": "[1,2]"}, {"a": "[1]"}),
+        ({"path": "a[*]", "lines": True, "limit": 1}, {"a": ["x\ny", 3, "z"]}, {"a": ["x", 3, "z"]}),
     ],
 )
 def test_what_a_step_leaves(step: dict[str, Any], given: Any, result: Any) -> None:
@@ -102,6 +178,67 @@ def test_what_a_step_leaves(step: dict[str, Any], given: Any, result: Any) -> No
     assert left == result
     assert [*map(type, left)] == [*map(type, result)], "1 is not true"
     assert left is given or given != result
+
+
+def test_counts_of_several_steps_add_up_without_what_is_restored() -> None:
+    steps = [{"drop": "[?id > 7]", "mark": "risk"}, {"limit": 2, "mark": True}, {"keep": ["id", "risk", "note"]}]
+    given = [*WIDE[:5], {"id": 5, "note": "seen by APT41", "risk": "low"}, *WIDE[6:]]
+    rule = {"steps": steps, "preserve": ["threat_actor"]}
+    kept = [{key: item[key] for key in ("id", "risk", "note")} for item in WIDE[:2]]
+    left = fixed_point(rules(**rule), given).content
+    assert left == [*kept, {"note": "seen by APT41"}, "…[7 more items; risk: 1 high, 6 low]"]
+
+
+def test_conditions_and_paths_never_see_a_marker() -> None:
+    steps = [
+        {"path": "a[?length(@) > 0]", "drop": "seen"},
+        {"path": "a", "limit": 2, "mark": "risk", "sort_by": "-id"},
+        {"path": "a", "keep": ["id", "risk"]},
+        {"path": "a[*]", "compact": True},
+    ]
+    left = fixed_point(rules(steps=steps), {"a": WIDE}).content
+    assert left["a"] == [{"id": 0, "risk": "low"}, {"id": 1, "risk": "low"}, "…[8 more items; risk: 1 high, 7 low]"]
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ({"keep": "id", "mark": True}, "`mark` counts items, so it needs a filter"),
+        ({"limit": 1, "mark": "tags[0]"}, "expected true, or a short expression without `,`, `;`, `:` and `]`"),
+        ({"keep": ["id", "[?risk]"]}, "expected keys or filters, not both: write two steps"),
+        ({"keep": "items[?risk]"}, "expected keys or a filter: `[?risk == 'high']`"),
+        ({"dedupe": {"ignore": "case"}}, "expected 'digits', not `case`"),
+        ({"dedupe": False}, "expected true, an expression, or {ignore: digits, keep: 3}"),
+        ({"limit": 1, "sort_by": ["id", "-"]}, "the expression is empty"),
+    ],
+)
+def test_a_wrong_step_is_refused(step: dict[str, Any], message: str) -> None:
+    problems = compile_rules([rule_file({"steps": [step]})])[1]
+    assert [problem.message for problem in problems] == [message]
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (
+            {"limit": 2, "sort_by": ["severity", "-last_seen"]},
+            "keeps the 2 highest items of the answer by `severity`, then the oldest `last_seen`",
+        ),
+        (
+            {"path": "log", "lines": True, "limit": 9, "mark": True},
+            "keeps the first 9 lines of `log`, and a marker counts the others",
+        ),
+        (
+            {"path": "a", "keep": ["[?b]", "[?c > 1]"], "mark": "d"},
+            "keeps only items of `a` that match `[?b]` or `[?c > 1]`, and a marker counts the others by `d`",
+        ),
+        ({"dedupe": {"ignore": "digits"}}, "drops repeated items of the answer, ignoring digits"),
+        ({"dedupe": {"by": "ip", "keep": 3}}, "keeps the first 3 of the items of the answer for each `ip`"),
+    ],
+)
+def test_a_description_of_a_step(step: dict[str, Any], words: str) -> None:
+    [rule] = rules(steps=[step]).rules
+    assert [description.text for description in descriptions(rule)] == [words]
 
 
 def test_with_all_keys_each_object_keeps_its_keys() -> None:

@@ -72,7 +72,7 @@ def test_an_unknown_function_with_no_similar_one_lists_all() -> None:
 def test_probable_mistakes_are_warnings(compile: Any) -> None:
     [warning] = compile('items[?risk == "high"].id').warnings
     assert (warning.column, warning.width, warning.message) == (16, 6, '"high" in double quotes is a key, not a text')
-    assert warning.help == "write 'high' for the text"
+    assert warning.help == "write == 'high' for the text"
     for fine in ("[?\"last-seen\" > 'x']", "[?risk == 'high']", '[?a == "b".c]', '"risk"', "[?a == b]"):
         assert compile(fine).warnings == ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from dataclasses import dataclass
 from enum import Enum, IntEnum, StrEnum
 from functools import reduce
@@ -168,6 +169,32 @@ def test_a_value_on_which_evaluation_raises_does_not_match() -> None:
     for text, value in [("a > `1`", {"a": "x"}), ("length(a) > `0`", {"a": 1}), ("sort(@)", [1, "a"]), ("`NaN`", {})]:
         assert compile_expression(text).evaluate(value) is None
         assert compile_expression(text).holds(value) is False
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "result"),
+    [
+        ("lower(a) == 'größe'", {"a": "GRÖSSE"}, False),
+        ("lower(a) == 'größe'", {"a": "GRÖßE"}, True),
+        ("lower(a)", {"a": 5}, None),
+        ("matches(a, 'b+$')", {"a": "xbb"}, True),
+        ("matches(a, '^b')", {"a": "xbb"}, False),
+        ("matches(a, '(?i)^X')", {"a": "xbb"}, True),
+        ("matches(a, 'ö.$')", {"a": "ö\ud800"}, True),
+        ("matches(a, '.')", {"a": None}, None),
+        ("matches(a, '(x*)*(x*)*y$')", {"a": "x" * 100_000}, False),
+        ("a[?@ > -1.5 && @ < 5] | [0]", {"a": [-2, -1, 5]}, -1),
+    ],
+)
+def test_functions_and_plain_numbers(text: str, value: Any, result: Any) -> None:
+    assert compile_expression(text).evaluate(value) == result
+
+
+def test_matches_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)
+    with pytest.raises(PathError, match="`matches\\(\\)` needs google-re2, which is not installed") as error:
+        compile_expression("matches(a, 'only in this test')")
+    assert error.value.help == "pip install 'reducer[patterns]'"
 
 
 @pytest.mark.parametrize("record", RECORDS)

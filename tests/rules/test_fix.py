@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import event, example, given, target
+import yaml
+from hypothesis import assume, event, example, given, target
 from hypothesis import strategies as st
 
+from reducer.cli import main
 from reducer.rules import compile_rules
 from reducer.rules.diagnostics import Entry, catalogue
 from reducer.rules.fix import fixed
-from reducer.rules.parser import parse
+from reducer.rules.parser import parse, plain
+from tests.laws.strategies import KINDS, laws, rule_files
 from tests.rules.examples import CASES, example_files
 
 RULES = Path(__file__).parents[2] / "rules"
+_KEY = re.compile(r"([ -]*)(\w+)(:.*)")
+_QUOTED = re.compile(r": '([^']*)'")
 HEAD = "version: 1\ntool: t\n"
 
 
@@ -93,3 +100,54 @@ def test_planted_mistakes_do_not_get_worse_and_fixing_is_idempotent(
         assert errors(better) <= errors(wrong)
     assert errors(wrong) or better == wrong
     assert fixed({"r.yaml": better})["r.yaml"] == better
+
+
+def slipped(word: str, kind: str, at: int) -> str:
+    """Return a word with one slip at a letter: left out, doubled, or swapped with the next one."""
+    at = 1 + at % (len(word) - 2)
+    middle = {"left out": "", "doubled": word[at] * 2, "swapped": word[at + 1] + word[at]}[kind]
+    return word[:at] + middle + word[at + 1 + (kind == "swapped") :]
+
+
+@laws
+@given(
+    st.sampled_from(sorted(KINDS)).flatmap(rule_files),
+    st.lists(
+        st.tuples(st.integers(0), st.sampled_from(["left out", "doubled", "swapped", "bare"]), st.integers(0)),
+        min_size=1,
+    ),
+)
+def test_a_fixed_file_does_what_the_author_meant_or_stays_invalid(
+    rule: dict[str, Any], slips: list[tuple[int, str, int]]
+) -> None:
+    meant = lines = yaml.safe_dump(rule, sort_keys=False, width=1 << 20).splitlines()
+    assume(compile_rules([("r.yaml", "\n".join(meant))])[0])
+    for number, kind, at in slips[:3]:
+        index = number % len(lines)
+        match = _KEY.fullmatch(lines[index])
+        if match and kind == "bare":
+            lines = [*lines[:index], match[1] + match[2] + _QUOTED.sub(r": \1", match[3]), *lines[index + 1 :]]
+        elif match and len(match[2]) > 4 and match[2] not in ("source", "target"):  # these are keys of items
+            lines = [*lines[:index], match[1] + slipped(match[2], kind, at) + match[3], *lines[index + 1 :]]
+    wrong = "\n".join(lines)
+    better = fix(wrong)
+    event("nothing planted" if lines == meant else "fixed" if better != wrong else "left")
+    if errors(wrong.encode()) and not errors(better.encode()):
+        tree, original = (parse(text, "r.yaml")[0] for text in (better, "\n".join(meant)))
+        assert tree is not None
+        assert original is not None
+        assert plain(tree) == plain(original)
+    if not errors(wrong.encode()):
+        assert better == wrong
+
+
+def test_a_sample_proves_a_missing_star(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    notes = "[{note: a note that is longer than the step allows}, {note: another of them}]"
+    tests = f"tests:\n  - name: notes\n    given: {{json: {{hosts: {notes}}}}}\n    expect: {{unchanged: false}}\n"
+    wrong = HEAD + "steps:\n  - path: hosts.note\n    truncat: 10\n" + tests
+    Path("r.yaml").write_text(wrong, encoding="utf-8")
+    assert main(["check", "--fix", "r.yaml"]) == 0
+    right = wrong.replace("hosts.note", "hosts[*].note").replace("truncat:", "truncate:")
+    assert Path("r.yaml").read_text(encoding="utf-8") == right
+    assert fix(wrong) == wrong.replace("truncat:", "truncate:"), "the text alone does not show it"

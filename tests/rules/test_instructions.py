@@ -15,7 +15,7 @@ from tests.laws.strategies import cases
 from tests.rules.examples import CASES
 
 INTRODUCTION = (
-    "Tool answers in this conversation are shortened by fixed rules; `…[` marks where text or items were left out.\n"
+    "Tool answers in this conversation are shortened by fixed rules; `…[` marks what was left out, as stated here.\n"
 )
 
 
@@ -34,7 +34,7 @@ def test_descriptions_of_steps(case: dict[str, Any]) -> None:
     first, *others = described(case["step"])
     assert first == case["text"]
     assert others in ([], ["preserves ioc, cve, mitre_attack and threat_actor"])
-    assert in_short(case["step"]) == f"{first}."
+    assert in_short(case["step"]).startswith(f"{first}.")
 
 
 @pytest.mark.parametrize("case", CASES["rules"])
@@ -70,15 +70,36 @@ def test_shipped_rules_have_descriptions() -> None:
 
 def test_instructions_name_the_first_steps_and_equal_steps_only_once() -> None:
     many = in_short(*({"path": f"a{number}", "limit": 2} for number in range(20)), {"compact": True}, max_chars=9000)
-    assert many.count(";") == 7
+    assert many.count(";") == 6
     rest = "; shortens other parts too; shortens lists and texts further if more than 9,000 characters are left."
-    assert many.endswith(rest)
-    assert in_short(*({"path": "a", "limit": 2} for _ in range(20))) == "keeps the first 2 items of `a`."
+    marking = " Marked: cut texts. Not marked: keys and items that are not long texts."
+    assert many.endswith(rest + marking)
+    equal = in_short(*({"path": "a", "limit": 2} for _ in range(20)))
+    assert equal == "keeps the first 2 items of `a`. Not marked: items that are not long texts."
+
+
+MARKED = {
+    "Marked: cut texts.": [{"path": "note", "truncate": 9}],
+    "Not marked: keys.": [{"keep": ["id"]}, {"compact": True}],
+    "Marked: items of `hosts`. Not marked: keys.": [{"path": "hosts", "limit": 3, "mark": "risk"}, {"drop": ["raw"]}],
+    "Marked: cut texts and items of the answer. Not marked: other items that are not long texts.": [
+        {"limit": 3, "mark": True},
+        {"path": "tags", "limit": 3},
+        {"path": "note", "extract": ["ip"]},
+    ],
+    "replaces JSON texts in the answer with their values.": [{"unwrap": True}],
+}
+
+
+@pytest.mark.parametrize(("end", "steps"), MARKED.items(), ids=MARKED)
+def test_instructions_state_what_is_marked(end: str, steps: list[dict[str, Any]]) -> None:
+    assert in_short(*steps).endswith(end)
+    assert in_short(*steps).count("arked: ") == end.count("arked: ")
 
 
 def test_tools_with_the_same_rule_share_a_line() -> None:
     ruleset = rules(tool=["a*", "b"], steps=[{"limit": 2}])
-    line = "keeps the first 2 items of the answer."
+    line = "keeps the first 2 items of the answer. Not marked: items that are not long texts."
     assert instructions(ruleset, ["a2", "b", "a1", "c", "a1"]) == f"{INTRODUCTION}- `a1`, `a2`, `b`: {line}"
     assert instructions(ruleset) == f"{INTRODUCTION}- `a*`, `b`: {line}"
     assert instructions(ruleset, ["c"]) == instructions(ruleset, []) == ""

@@ -1,0 +1,105 @@
+"""Stored histories in many spellings, each before and after `shorter` reduces its contents, as strategies."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from reducer.histories.source import encode
+from tests.histories.messages import TIME, answer, shorter
+
+TEXTS = st.sampled_from([
+    "", "short", "a text of some length", '","part_kind":"tool-return"}]', 'ends in a backslash \\": "x',
+    '{"tool_name":"t","content":[1,2,3],"part_kind":"tool-return"}', "naïve — 日本 🦀", "line\nbreak\ttab", '" : "',
+])  # fmt: skip
+KEYS = st.sampled_from(["a", "content", "part_kind", "parts", "kind", "tool_name", 'q"', "b\\", "é", "metadata"])
+NUMBERS = st.integers(-(10**30), 10**30) | st.sampled_from([1e-7, 1e22, 0.1, -0.0, 123456.75, 2.5e-5])
+VALUES = st.recursive(
+    TEXTS | NUMBERS | st.none() | st.booleans(),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=8,
+)
+CONTENTS = VALUES | st.lists(VALUES, min_size=3, max_size=5) | st.just("a text of some length")
+STYLES = [{}, {"ensure_ascii": False, "separators": (",", ":")}, {"indent": 1, "separators": (", ", " :\r\n\t")}]
+SPELLINGS = [
+    *[("", "")] * 4,
+    ('"content"', '"con\\u0074ent"'),
+    ('"content"', '"content":[7,8,9],"con\\u0074ent"'),  # the last of several keys counts
+    ('"parts"', '"parts":[],"p\\u0061rts"'),
+    ('"kind"', '"kind":"later-kind","kind"'),
+]
+HARMLESS = st.fixed_dictionaries(
+    {}, optional={"metadata": VALUES, "outcome": st.sampled_from([None, "success"]), "tool_kind": st.none()}
+)
+UNTOUCHED = [
+    *({"outcome": "failed"}, {"tool_kind": "tool-search"}, {"metadata": {"pydantic_ai_synthesized_tool_return": True}}),
+    *({"part_kind": kind} for kind in ("builtin-tool-return", "retry-prompt", "user-prompt", "text")),
+    *({"tool_name": name} for name in ("final_result", "final_result_2", None)),
+]
+Content = Callable[[bool], Any]
+"""Draws a content; takes whether rules may change it."""
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[bytes, bytes]:
+    """Draw a history of PydanticAI or a session history, before and after its contents are reduced."""
+    contents: list[Any] = []
+
+    def content(is_reducible: bool) -> Any:
+        value = draw(CONTENTS)
+        if not is_reducible or not isinstance(value, (str, list, dict)):
+            return value
+        contents.append(value)
+        return f"content {len(contents) - 1}"  # `written` puts the JSON of the content there
+
+    def written(texts: list[str]) -> bytes:
+        return re.sub('"content ([0-9]+)"', lambda name: texts[int(name[1])], template).encode()
+
+    message = draw(st.sampled_from([request_or_response, session_message]))
+    messages = [message(draw, content) for _ in range(draw(st.integers(1, 3)))]
+    history = draw(st.sampled_from([messages, messages, messages[0], {"id": "s", "messages": messages}]))
+    styles = [draw(st.sampled_from(STYLES)) for _ in range(2)]
+    template = draw(st.sampled_from(["", "", "\ufeff", " \n"])) + json.dumps(history, **styles[0])
+    template = template.replace(*draw(st.sampled_from(SPELLINGS)))
+    before = [json.dumps(one, **styles[1]) for one in contents]
+    reduced = [shorter("t", one) for one in contents]
+    after = [
+        text if new is old else encode(new).decode() for text, old, new in zip(before, contents, reduced, strict=True)
+    ]
+    return written(before), written(after)
+
+
+def request_or_response(draw: st.DrawFn, content: Content) -> dict[str, Any]:
+    kind = draw(st.sampled_from(["request"] * 4 + ["response", "later-kind"]))
+    parts = []
+    for _ in range(draw(st.integers(1, 3))):
+        untouched = draw(st.sampled_from([{}] * 10 + UNTOUCHED))
+        part = answer("tool_0_t", content=content(kind == "request" and not untouched)) | draw(HARMLESS) | untouched
+        parts.append(dict(draw(st.permutations(list(part.items())))))
+    return {"parts": parts, "timestamp": TIME, "kind": kind}
+
+
+def session_message(draw: st.DrawFn, content: Content) -> dict[str, Any]:
+    parts: list[dict[str, Any]] = []
+    lists = draw(st.sampled_from([("parts",), ("activity_parts",), ("parts", "activity_parts")]))
+    for number in range(draw(st.integers(1, 3))):
+        kind = draw(st.sampled_from(["tool_result", "tool_result", "tool_call", "thought"]))
+        part: dict[str, Any] = {"type": "activity", "activity_type": kind, "results": []}
+        details = []
+        has_details = "parts" in lists and draw(st.booleans())
+        for nth in range(draw(st.integers(0, 2))):
+            tool = draw(st.sampled_from(["t"] * 8 + ["final_result", None]))
+            is_error = draw(st.sampled_from([None, *[False] * 5, True]))
+            status = draw(st.sampled_from([None, *["success"] * 5, "error"])) if has_details else None
+            is_reducible = kind != "thought" and tool == "t" and not is_error and status != "error"
+            result = {"name": tool, "content": content(is_reducible), "call_id": f"call_{number}_{nth}"}
+            part["results"].append(result | ({} if is_error is None else {"is_error": is_error}))
+            details.append({"function_name": tool, "raw_result": content(is_reducible), "status": status})
+        parts.append(part | ({"technical_details": details} if has_details else {}))
+    older = [{"type": part["activity_type"], "results": part["results"]} for part in parts]
+    both = {"parts": parts, "activity_parts": older}
+    return {"role": "assistant", "text_content": draw(TEXTS)} | {name: both[name] for name in lists}

@@ -1,0 +1,58 @@
+"""Typical mistakes of analysts: `check` reports each at its line, with the cause and a correction to copy."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pytest
+import yaml
+
+from reducer.cli.check import problems_of
+from reducer.rules import compile_rules
+
+TABLE = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
+MISTAKES: list[dict[str, Any]] = TABLE["mistakes"]
+_LINE = re.compile(r"(- ?|)\w+:.*")
+
+
+def problems(rule: str) -> list[tuple[str, str, str]]:
+    Path("r.yaml").write_text(rule, encoding="utf-8")
+    found = problems_of([Path("r.yaml")])
+    return [(f"{one.location.line}:{one.location.column} {one.code}", one.message, one.help) for one in found]
+
+
+@pytest.mark.parametrize("case", MISTAKES, ids=[case["name"] for case in MISTAKES])
+def test_a_mistake_is_reported_at_its_line_and_its_help_corrects_it(
+    case: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tests = TABLE["tests"] if "sampled" in case else ""
+    place, message, help = problems(case["rule"] + tests)[0]
+    assert (place, message, help) == (case["problem"], case["message"], case["help"])
+    lines = case["rule"].splitlines()
+    number = int(place.partition(":")[0]) - 1
+    wrong = lines[number].lstrip(" ").removeprefix("- ")
+    if help.startswith("write ") and _LINE.fullmatch(help[6:]) and _LINE.fullmatch(wrong):
+        lines[number] = lines[number].replace(wrong, help[6:])
+        assert place not in [at for at, *_ in problems("\n".join(lines))]
+
+
+def test_all_mistakes_of_the_table_are_reported() -> None:
+    assert len(MISTAKES) == 51
+    assert all(case["problem"] and case["message"] and case["help"] for case in MISTAKES)
+
+
+HOSTILE = {
+    "tests": "max_chars: 9\ntests:\n" + "  - {name: a, given: x.json, expect: [b]}\n" * 3000,
+    "expressions": "steps:\n" + f"  - {{path: items, limit: 5, always_keep: '{'a.' * 95}=c'}}\n" * 100,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_the_meaning_of_many_mistakes_is_guessed_in_linear_time(text: str) -> None:
+    start = perf_counter()
+    assert len(compile_rules([("r.yaml", f"version: 1\ntool: t\n{text}")])[1]) == 100
+    assert perf_counter() - start < 10
