@@ -80,7 +80,8 @@ def variants(key: str | int, value: Any) -> Iterator[Any]:
     elif type(value) is dict:
         yield [*value]
     elif type(value) in (int, float):
-        yield f"{value:.0%}" if 0 < value < 1 else f"{value}%"
+        if key == "min_reduction":
+            yield f"{value:.0%}" if 0 < value < 1 else f"{value}%"
         yield abs(int(value))
     if key in habits()["inside"]:
         yield {habits()["inside"][key]: value}
