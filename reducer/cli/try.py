@@ -19,12 +19,14 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from reducer.analysis.explanation import Explanation, explain
 from reducer.analysis.laws import alone
 from reducer.analysis.samples import SampleError, samples_of
-from reducer.analysis.texts import listed, opened
+from reducer.analysis.texts import excerpt, listed, opened
 from reducer.cli.answers import Answer, each_answer
 from reducer.cli.arguments import parse, parser
 from reducer.cli.rules import choose_rules, files_read, load
@@ -34,6 +36,7 @@ from reducer.cli.views.json_report import content_as_json
 from reducer.cli.watch import watch
 from reducer.rules import Rule, Ruleset
 from reducer.rules.choose import matches
+from reducer.values import dump
 
 _Results = Sequence[tuple[str, Explanation]]
 """What the rule did to each answer, with the name of the answer."""
@@ -41,8 +44,9 @@ _MAX_PLACES = 5
 _MAX_LINES = 25
 _MAX_WIDTH = 118
 _MAX_TEXT = 2000
-_MAX_ITEMS = 12
-_MAX_LEVELS = 5
+_MAX_ITEMS = 3
+_MAX_KEYS = 25
+_MAX_LEVELS = 2
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -109,12 +113,27 @@ def _excerpt(content: object, width: int) -> list[str]:
 
     text = opened(content)
     if type(text) is not str:
-        text = pretty_repr(
-            text, max_width=width, indent_size=2, max_length=_MAX_ITEMS, max_depth=_MAX_LEVELS, max_string=width
-        )
+        text = pretty_repr(_outline(text, _MAX_LEVELS, width), max_width=width, indent_size=2)
     lines = text[:_MAX_TEXT].splitlines()
     is_cut = len(text) > _MAX_TEXT or len(lines) > _MAX_LINES
     return [*lines[:_MAX_LINES], *["… `--format result` shows everything"] * is_cut]
+
+
+class _Json(str):
+    """JSON text, which `rich` prints as it is."""
+
+    __repr__ = str.__str__
+
+
+def _outline(value: Any, levels: int, width: int) -> Any:
+    """Return the first items and keys of a value. Values below `levels` become one line of JSON."""
+    if not levels or not value or type(value) not in (list, dict):
+        return _Json(excerpt(dump(value), width))
+    if type(value) is list:
+        items = [_outline(item, levels - 1, width) for item in value[:_MAX_ITEMS]]
+        return items + [_Json(f"… {len(value) - _MAX_ITEMS:,} more")] * (len(value) > _MAX_ITEMS)
+    keys = islice(value, _MAX_KEYS)
+    return {_Json(dump(key)): _outline(value[key], levels - 1, width) for key in keys}
 
 
 def _chosen(ruleset: Ruleset, options: Namespace) -> Rule:

@@ -120,11 +120,18 @@ class Place:
         return range(len(value))
 
     def entries(self) -> Sequence[Any]:
-        """Return the indices of the kept items of this list, or the kept keys of this object, unless all keys stay."""
+        """Return the indices of the kept items of this list, or the kept keys of this object if it is used as a map.
+
+        The values of a map are at least two objects that share a key; empty ones and media do not count. The root, and
+        every object of a rule with `keys: all`, keeps its keys.
+        """
         if type(self.value) is list:
             return self.keys()
         self.work.in_maps = True
-        return () if self.is_root or self.work.rule.all_keys else self.keys()
+        values = self.json.values()
+        objects = [value for value in values if value and not is_media(value)]
+        is_map = len(objects) > 1 and {*map(type, values)} == {dict} and frozenset(objects[0]).intersection(*objects)
+        return self.keys() if is_map and not self.is_root and not self.work.rule.all_keys else ()
 
     def contents(self) -> list[Any]:
         """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""

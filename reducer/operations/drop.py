@@ -13,7 +13,7 @@ from reducer.paths import Chain, names_of, overlap
 class Drop(Op):
     """Drop the listed keys of an object, or of each object in a list; with a filter, the items that match it.
 
-    A dot leads to a nested key, and `*` stands for any characters. A filter also selects the values of an object.
+    A dot leads to a nested key, and `*` stands for any characters. A filter also selects the values of a map.
     """
 
     accepts = frozenset({dict, list})
@@ -33,7 +33,7 @@ class Drop(Op):
             {"log": "ERROR 203.0.113.57 refused\n"},
         ),
         Example(
-            "the values of an object, and keys that start alike",
+            "the values of a map, and keys that start alike",
             {"path": "engines", "drop": ["[?!verdict]", "*.debug_*"]},
             {"engines": {"Alpha": {"verdict": "Trojan", "debug_1": "..."}, "Beta": {"verdict": None}}},
             {"engines": {"Alpha": {"verdict": "Trojan"}}},

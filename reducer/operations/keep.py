@@ -13,7 +13,7 @@ from reducer.paths import Chain
 class Keep(Op):
     """Keep only the listed keys of an object, or of each object in a list; with a filter, the items that match it.
 
-    A dot leads to a nested key, and `*` stands for any characters. A filter also selects the values of an object.
+    A dot leads to a nested key, and `*` stands for any characters. A filter also selects the values of a map.
     """
 
     accepts = frozenset({dict, list})
@@ -38,7 +38,7 @@ class Keep(Op):
         ),
         Example("items", {"keep": "[?risk == 'high']"}, [{"risk": "low"}, {"risk": "high"}], [{"risk": "high"}]),
         Example(
-            "the values of an object",
+            "the values of a map",
             {"path": "hosts", "keep": "[?score > 5]"},
             {"hosts": {"a.example": {"score": 9}, "b.example": {"score": 1}}},
             {"hosts": {"a.example": {"score": 9}}},

@@ -22,7 +22,8 @@ _TIME = re.compile(
 class Limit(Op):
     """Keep the first `limit` items, or the best by `sort_by`, and all items that match `always_keep`.
 
-    In an object, the values are the items.
+    In a map, the values are the items. An object is used as a map if it has at least two values, which are objects that
+    share a key.
     """
 
     accepts = frozenset({list, dict})
@@ -54,7 +55,7 @@ class Limit(Op):
             [{"severity": 9}, {"severity": 3, "seen": "2024-05-01"}],
         ),
         Example(
-            "values of an object",
+            "values of a map",
             {"path": "hosts", "limit": 1, "sort_by": "score"},
             {"hosts": {"a.example": {"score": 1}, "b.example": {"score": 9}}},
             {"hosts": {"b.example": {"score": 9}}},

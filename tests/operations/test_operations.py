@@ -46,6 +46,7 @@ KEYS = {"last-seen": 1, "@timestamp": 2, "a b": 3, "source.ip": 4, "source": {"i
 BELOW = [{"a": [{"b": 1, "c": 2}, {"b": 3}], "d": 4}]
 ROWS = {"items": [{"id": 1, "risk": "low", "raw": "x"}, {"id": 2, "risk": "high", "raw": "y"}]}
 VALUES = [1, True, "1", 1.5, None, [1], {"a": 1}, 1, "1", [1], {"a": 1}, None]
+MAP = {key: {"n": number} for number, key in enumerate("abc", 1)}
 IMAGE = {"kind": "image-url", "url": "https://example.org/a.png"}
 TEXT = "one two three four five six seven eight nine ten eleven twelve"
 LONG = ["word " * 50 + str(n) for n in range(9)]
@@ -75,13 +76,16 @@ FORGED = "x " * 100 + "…[5 more characters; mentions nothing of the kind]"
         ({"limit": 1, "sort_by": "-seen"}, NODES, NODES[:1]),
         ({"limit": 1, "sort_by": ["-n", "m"]}, [{"m": 9}, {"n": 1}, {"n": 1, "m": 2}], [{"n": 1, "m": 2}]),
         ({"limit": 2, "sort_by": ["n", "m"]}, [{"m": 1}, {"m": 2}, {"n": 0}], [{"m": 2}, {"n": 0}]),
-        # the values of an object are items too, but not in the return itself, which keeps its keys
-        ({"path": "m", "limit": 1}, {"m": {"a": 1, "b": None}}, {"m": {"a": 1}}),
-        ({"path": "m", "limit": 1, "always_keep": "@ == 3"}, {"m": {"a": 1, "b": 2, "c": 3}}, {"m": {"a": 1, "c": 3}}),
-        ({"path": "m", "limit": {"head": 1, "tail": 1}}, {"m": {"a": 1, "b": 2, "c": 3}}, {"m": {"a": 1, "c": 3}}),
-        ({"limit": 1}, {"a": "x", "b": "y"}, {"a": "x", "b": "y"}),
-        ({"keep": "[?@ > 1]"}, {"a": 1, "b": "x"}, {"a": 1, "b": "x"}),
-        ({"path": "m", "keep": "[?@ > 1]"}, {"m": {"a": 1, "b": 2, "i": IMAGE}}, {"m": {"b": 2, "i": IMAGE}}),
+        # the values of a map are items too, but those of a record or of the return itself are not
+        ({"path": "m", "limit": 1}, {"m": {"a": {"n": 1}, "b": {}, "c": {"n": 2}}}, {"m": {"a": {"n": 1}}}),
+        ({"path": "m", "limit": 1, "always_keep": "n == `3`"}, {"m": MAP}, {"m": {"a": MAP["a"], "c": MAP["c"]}}),
+        ({"path": "m", "limit": {"head": 1, "tail": 1}}, {"m": MAP}, {"m": {"a": MAP["a"], "c": MAP["c"]}}),
+        ({"path": "m", "limit": 1}, {"m": {"id": {"n": 1}, "b": {"m": 2}}}, {"m": {"id": {"n": 1}, "b": {"m": 2}}}),
+        ({"path": "m", "limit": 1}, {"m": {"a": {"n": 1}, "b": 2}}, {"m": {"a": {"n": 1}, "b": 2}}),
+        ({"path": "m", "keep": "[?n == `3`]"}, {"m": {"a": {"n": 1}}}, {"m": {"a": {"n": 1}}}),
+        ({"limit": 1}, MAP, MAP),
+        ({"keep": "[?n > 1]"}, MAP, MAP),
+        ({"path": "m", "keep": "[?n > 2]"}, {"m": {**MAP, "i": IMAGE}}, {"m": {"c": MAP["c"], "i": IMAGE}}),
         (
             {"path": "m", "drop": "[?r == 1].x"},
             {"m": {"a": {"r": 1, "x": 1}, "b": {"x": 1}}},
