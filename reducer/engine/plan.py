@@ -182,11 +182,12 @@ def _build_opened(value: Any, node: Opened, step: int, seen: bool) -> Any:
     if inner is node.value:
         return value
     new = node.write(inner)
-    if type(value) is not str or type(new) is not str:
+    text = text_of(value) if type(new) is str else None
+    if type(text) is not str:
         return new
     # Every enclosing JSON text escapes quotes and backslashes once more.
-    fewer = new.count('"') + new.count("\\") <= value.count('"') + value.count("\\")
-    return new if len(new) < len(value) and fewer else value
+    fewer = new.count('"') + new.count("\\") <= text.count('"') + text.count("\\")
+    return new if len(new) < len(text) and fewer else value
 
 
 # --- values with structure

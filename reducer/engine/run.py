@@ -242,6 +242,8 @@ def _open_texts(place: Place, paths: TextPaths, every_text: bool = False) -> Non
 
 def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> None:
     value = place.value[key]
+    if type(value) is not str and type(value) not in LEAVES:
+        value = place.child(key).value  # an enum is read as its text
     if type(value) is str and (every_text or paths.here or paths.all):
         parsed = parse_nested(value)
         if parsed is None and paths.lines and value:
@@ -251,7 +253,7 @@ def _open_child(place: Place, key: Any, paths: TextPaths, every_text: bool) -> N
             return
         if not fits(parsed[0], MAX_DEPTH - place.depth - 1, paths.here):  # it must not turn data into media items
             return
-        place.omission().inside[key] = open_parsed(*parsed)
+        place.inside[key] = open_parsed(*parsed)
     elif type(value) in LEAVES:
         return
     _open_texts(place.child(key), paths, every_text)

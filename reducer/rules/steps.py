@@ -100,7 +100,7 @@ def _moving_index(step: Step, shortened: list[Chain]) -> Problem | None:
 
 
 def _on_each_item(step: Step) -> Problem | None:
-    if () not in step.op.shortens() or not step.path.text.endswith("[*]"):
+    if step.lines or () not in step.op.shortens() or not step.path.text.endswith("[*]"):
         return None
     message = f"`{step.path.text}` selects each item, but `{step.op.verb()}` works on lists"
     return "W042", message, f"write `path: {step.path.text.removesuffix('[*]') or '@'}` for the list itself"

@@ -250,9 +250,12 @@ def is_subset(old: Any, new: Any, read: Read | None = None, *, unwraps: bool = F
     if isinstance(old, str):
         if new in ("", old) or is_cut(old, new):
             return True
-        read = read or _reader(old) or (_lines if lines else None)
+        read = read or _reader(old)
+        if read is None and lines:
+            end = "\r\n" if old.count("\r\n") == old.count("\n") else "\n"
+            return is_subset(*(text.removesuffix(end).split(end) for text in (old, new)))
         with suppress(ValueError, SyntaxError):
-            return read is not None and is_subset(read(old), read(new), lines=lines and read is not _lines)
+            return read is not None and is_subset(read(old), read(new), lines=lines)
         return False
     if isinstance(old, dict):
         is_same = [key for key in old if key in new] == list(new)
@@ -323,10 +326,6 @@ def _reader(text: str) -> Read | None:
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
     return None
-
-
-def _lines(text: str) -> list[str]:
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _read_json(text: str) -> Any:

@@ -35,6 +35,7 @@ Word = enum.Enum(
     {
         "LONG": "seen at 192.0.2.1 and again at the gate near the hall where the others stood",
         "SHORT": "the the",
+        "LINES": "short\nseen at 192.0.2.1 and again",
         "LENGTHY": "seen at 192.0.2.1 " + "word " * 60,
     },
 )
@@ -77,6 +78,7 @@ _TARGET = {
     "max_chars": 50,
     "steps": [{"drop": "[?risk == 'high']"}, {"drop": ["id"], "preserve": []}],
 }
+_LINES = {"steps": [{"path": "texts[*]", "lines": True, "keep": "[?length(@) > 20]"}]}
 _KEY = {"steps": [{"limit": 1, "preserve": ["ip"]}]}
 test_the_laws_hold, test_most_cases_are_reduced = law_tests(
     live_cases(),
@@ -84,6 +86,7 @@ test_the_laws_hold, test_most_cases_are_reduced = law_tests(
     case_of({"steps": [{"path": "note", "truncate": 8}]}, {"note": Word.LONG, "more": [Word.LONG]}),
     case_of({"steps": [{"path": "item", "compact": True}]}, {"item": {"a": float("nan"), "b": Word.SHORT, "c": 0}}),
     case_of(_ALL_KEYS, {"edges": [Edge(1, ""), Edge(2, ""), Edge(3, "192.0.2.1")]}),
+    case_of(_LINES, {"texts": (Word.LINES, Word.LONG)}),
     case_of(_KEY, [{"id": 0}, {"id": 1}, {"192.0.2.1": Word.SHORT}]),
     case_of(_TARGET, [{"id": 0}, {"n": 1}, {"n": 2}, {"n": 3, "note": Word.LENGTHY}]),
 )
