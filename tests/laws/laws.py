@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from hypothesis import example, given, settings
@@ -317,6 +318,7 @@ def _ends(text: str, marker: re.Match[str]) -> Iterator[int]:
                 yield bracket + 2
 
 
+@lru_cache(maxsize=4096)  # a text of many lines is read from each line on
 def _reader(text: str) -> Read | None:
     """Return the parser for the notation of a text, or None for plain text."""
     for read in (_read_json, _read_lines, ast.literal_eval, _read_headed, decoded):
