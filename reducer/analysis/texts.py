@@ -11,6 +11,10 @@ from reducer.entities.entity import Entity, Scan
 from reducer.formats import decode, parse_nested, plain
 from reducer.values import is_media
 
+API_LINK = re.compile(
+    r"\w+://(?:[\w.-]*\bapi\b|[^/]+/(?:[^?#]*/)?(?:apis?|rest|_apis|odata|wp-json)(?:/|$|\?))|/apis?/v\d"
+)
+"""Matches the beginning of an address that only programs open."""
 _IN_WORD = re.compile("[A-Za-z0-9]")
 _ESCAPES = frozenset({"\\n", "\\r", "\\t"})
 

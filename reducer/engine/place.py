@@ -122,16 +122,13 @@ class Place:
     def entries(self) -> Sequence[Any]:
         """Return the indices of the kept items of this list, or the kept keys of this object if it is used as a map.
 
-        The values of a map are at least two objects that share a key; empty ones and media do not count. The root, and
-        every object of a rule with `keys: all`, keeps its keys.
+        The root, and every object of a rule with `keys: all`, keeps its keys.
         """
         if type(self.value) is list:
             return self.keys()
         self.work.in_maps = True
-        values = self.json.values()
-        objects = [value for value in values if value and not is_media(value)]
-        is_map = len(objects) > 1 and {*map(type, values)} == {dict} and frozenset(objects[0]).intersection(*objects)
-        return self.keys() if is_map and not self.is_root and not self.work.rule.all_keys else ()
+        keeps_keys = self.is_root or self.work.rule.all_keys
+        return self.keys() if not keeps_keys and _is_map(self.json) else ()
 
     def contents(self) -> list[Any]:
         """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""
@@ -329,6 +326,13 @@ class Place:
             cut.before = before.before if before is not None and before.step == cut.step else before
             self._attach(cut)
             self.work.edits += 1
+
+
+def _is_map(value: dict[str, Any]) -> bool:
+    """Return whether the values are at least two objects that share a key; empty ones and media do not count."""
+    objects = [item for item in value.values() if item and not is_media(item)]
+    are_objects = len(objects) > 1 and {*map(type, value.values())} == {dict}
+    return are_objects and bool(frozenset(objects[0]).intersection(*objects))
 
 
 def _hold_media(items: list[Any]) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from reducer.analysis.drafting.profiles import Path, Profile, is_id
+from reducer.analysis.texts import API_LINK
 from reducer.paths.written import path_text
 
 _SUBSTANCE = """
@@ -35,9 +36,6 @@ _NAMES = "name title login username key label summary displayname fullname hostn
 _IDS = "id ids uid uuid guid gid oid pk"
 _COPIES = ("managedFields", "last-applied-configuration")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_API_LINK = re.compile(
-    r"https?://(?:[\w.-]*\bapi\b|[^/]+/(?:[^?#]*/)?(?:api|rest|_apis|odata|wp-json)(?:/|$|\?))|/apis?/v\d"
-)
 _PICTURE = re.compile(r"(?i)(?:https?:/|/|data:image).*|.*\.(?:png|svg|jpe?g|gif|ico)\b.*")
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_\r\n-]{129,}\Z|-----BEGIN[^\0]*|data:[^\0]{100,}")
 _TAG = re.compile(r"<[^<>]{1,400}>")
@@ -135,8 +133,8 @@ class Rank(NamedTuple):
 
 def _is_api_link(leaf: Leaf) -> bool:
     """Return whether an address is for programs: that of an object itself ends with another value of the object."""
-    if not leaf.matches(_API_LINK) or leaf.keys[-1:] not in (("url",), ("uri",), ("link",)):
-        return leaf.matches(_API_LINK)
+    if not leaf.matches(API_LINK) or leaf.keys[-1:] not in (("url",), ("uri",), ("link",)):
+        return leaf.matches(API_LINK)
     values = {str(value) for place in leaf.beside.values() for value in place.scalars[:1]}
     return any(leaf.texts[0].rstrip("/").endswith(f"/{value}") for value in values)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from reducer.analysis.measures import LostEntity, Measures, Recall
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import TITLES, Attention, Report, ToolReport, tokens
-from reducer.analysis.texts import excerpt, listed
+from reducer.analysis.texts import API_LINK, excerpt, listed
 from reducer.cli.screen import console, counted, make_table, print_lines
 from reducer.operations.limit import Limit
 
@@ -30,7 +29,6 @@ _MAX_STEPS = 2
 _MAX_WIDTH = 64
 _SEVERAL = "several steps"
 _PAGE_WIDTH = 160
-_API_LINK = re.compile(r"^\w+://(?:[\w.-]*\bapi\b|[^/]+/(?:[^?#]*/)?(?:apis?|rest|_apis|odata|wp-json)(?:/|$|\?))")
 _Section = tuple[str, Sequence[str]]
 """A summary with its details."""
 
@@ -184,8 +182,8 @@ def lost_entities(
     lines = []
     for kind, recall in recalls.items():
         found = [one for one in lost if one.type == kind]
-        links = [one.value for one in found if _API_LINK.search(one.value)]
-        values = [one.value for one in found if one.value not in links] or links
+        links = [one.value for one in found if API_LINK.match(one.value)]
+        values = [one.value for one in found if not API_LINK.match(one.value)] or links
         of_api = f" ({counted(len(links), 'link')} of an API)" if links else ""
         steps = Counter(one.step or _SEVERAL for one in found)
         counts = (f"{step} ({count:,})" if len(steps) > 1 else step for step, count in steps.most_common())
