@@ -260,6 +260,9 @@ def _mismatches(tree: Node, items: Sequence[Any]) -> Iterator[_Finding]:
 
 
 def _literal(value: Any) -> str:
+    """Write a literal as in a condition. Whole numbers and texts need no backticks, but `1e+20` does."""
+    if type(value) is int:
+        return str(value)
     return f"'{excerpt(value)}'" if type(value) is str else f"`` `{excerpt(value)}` ``"
 
 
