@@ -30,12 +30,11 @@ _T = TypeVar("_T")
 
 
 class RowReport(NamedTuple):
-    """What the rules did to the history in a row, measured as in the dry run. Null if the row is null or not a history.
+    """What the rules did to the tool returns of the history in a row. Null if the row is null or not a history.
 
-    - `characters_before` and `characters_after` are the sizes of its tool returns, `returns_reduced` counts those that
-      changed.
-    - `entities_kept` and `references_kept` count what the rules keep of its `entities` and of the `references` to them
-      in later messages, without the protection of referenced values.
+    - `characters_before` and `characters_after` are sizes, `returns_reduced` counts the returns that changed.
+    - `entities_kept` and `references_kept` count what the result still contains of the `entities`, and of the values to
+      which the agent made `references` later.
     - `error` is the reason why the row is not a history, or null.
     """
 
@@ -62,13 +61,13 @@ def reduce_column(
     reducer = rules if isinstance(rules, Reducer) else Reducer.load(rules)
     if not report:
         return map_column(batch, column, partial(_reduce_row, reducer, references))[0]
+    names = {name: f"{column}_{name}" for name in RowReport._fields}
+    if taken := [name for name in names.values() if name in batch.schema.names]:
+        raise ValueError(f"the report needs the name of the column `{taken[0]}`; {columns(batch.schema)}")
     batch, reports = map_column(batch, column, partial(_report_row, reducer, references))
-    for name in RowReport._fields:
-        field = pa.field(f"{column}_{name}", pa.string() if name == "error" else pa.int64())
-        if field.name in batch.schema.names:
-            raise ValueError(f"the report needs the name of the column `{field.name}`; {columns(batch.schema)}")
-        values = pa.array([one and getattr(one, name) for one in reports], field.type)
-        batch = batch.append_column(field, values)
+    for name, title in names.items():
+        values = [one and getattr(one, name) for one in reports]
+        batch = batch.append_column(title, pa.array(values, pa.string() if name == "error" else pa.int64()))
     return batch
 
 
@@ -152,8 +151,9 @@ def _reduce_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, 
 
 
 def _report_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, RowReport]:
+    options = LookOptions(writes=True, measured=True, as_written=True, references=references)
     try:
-        found = look(reducer.ruleset, "", row, LookOptions(writes=True, measured=True, references=references))
+        found = look(reducer.ruleset, "", row, options)
     except HistoryError as error:
         return row, RowReport(error=str(error).encode(errors="backslashreplace").decode())
     counts, measures = found.tally.tools.values(), found.tally.measures
@@ -238,7 +238,7 @@ def column_index(schema: Any, column: str) -> int:
         nearest = get_close_matches(column, schema.names, 1)
         hint = f"; did you mean `{nearest[0]}`?" if nearest and not indices else ""
         count = f"{len(indices)} columns are" if indices else "no column is"
-        raise ValueError(f"{count} called `{column}`{hint}; {columns(schema)}")
+        raise ValueError(f"{count} called `{column}`; {columns(schema)}{hint}")
     kind = stored = schema.field(indices[0]).type
     if isinstance(kind, pa.BaseExtensionType):
         stored = kind.storage_type

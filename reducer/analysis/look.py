@@ -24,7 +24,7 @@ class LookOptions:
     - `chosen` selects tool returns; None selects all.
     - `detailed` adds a report of each return, with what each step removed.
     - `writes` adds the reduced history.
-    - `measured` adds what the rules cost, always without the protection of referenced values.
+    - `measured` adds what the rules cost without the protection of referenced values, or with it if `as_written`.
     - `references` protects values that later messages reference.
     """
 
@@ -32,6 +32,7 @@ class LookOptions:
     detailed: bool = False
     writes: bool = False
     measured: bool = False
+    as_written: bool = False
     references: bool = True
     input_format: stored.InputFormat = "auto"
 
@@ -91,7 +92,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
             if options.detailed:
                 reports.append(entry)
             if options.measured:
-                reduced[found.key] = Reduced(found, alone)
+                reduced[found.key] = Reduced(found, outcome if options.as_written else alone)
             if options.writes and not found.untouched:
                 reduce_here = protecting(reduce, mentions, found.key)
                 yield from stored.change_copies(found, outcome.content, reduce_here)
@@ -136,7 +137,7 @@ def look_at_line(ruleset: Ruleset, line: bytes, options: LookOptions) -> Look:
     else:
         try:
             found = look(ruleset, "", line, options)
-            return found._replace(lines=lines, details=tuple((1, returns) for _, returns in found.details))
+            return found._replace(lines=lines, details=((1, found.returns),) if options.detailed else ())
         except HistoryError as error:
             lines.bad = 1
             # The line was read on its own, so the message names line 1.

@@ -65,7 +65,8 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
     with _opened(name) as file:
         import pyarrow as pa
 
-        stream = pa.ipc.new_stream(sink, file.schema_arrow) if options.writes else None
+        small = pa.ipc.IpcWriteOptions(compression="lz4")
+        stream = pa.ipc.new_stream(sink, file.schema_arrow, options=small) if options.writes else None
         found = joined(looks())
         if stream is not None:
             stream.close()
@@ -113,10 +114,12 @@ def _layout(metadata: Any) -> dict[str, Any]:
 def _opened(name: str) -> Iterator[ParquetFile]:
     """Open a Parquet file, and report errors in it. Raises `HistoryError`."""
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise HistoryError(f"{name}: Parquet needs the package pyarrow: pip install 'reducer[arrow]'") from None
+        import reducer.arrow  # noqa: F401  # names the extra if pyarrow is missing
+    except ImportError as error:
+        raise HistoryError(str(error)) from None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(name) as file:
             yield file
