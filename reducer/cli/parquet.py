@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 ENDING = ".parquet"
-_ROWS = 256
+_ROWS = 32
 """Rows in memory as Python objects."""
 
 
