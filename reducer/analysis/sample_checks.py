@@ -84,7 +84,10 @@ def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -
     if every and all(run.did.status == "gated" for run in every):
         message = "the rule never runs, because its `when` holds for no sample"
         report.add(locate(tree, ("when",), key=True), "W063", message, "add a test with a return for which it holds")
-    runs = [run for run in every if run.did.steps]
+    # If only `max_chars` was applied, the steps did not run.
+    runs = [
+        run for run in every if run.did.steps and sum(one.step is not None for one in run.did.steps) == len(rule.steps)
+    ]
     for step in rule.steps if runs else ():
         node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition

@@ -116,7 +116,7 @@ def _prepare(options: Namespace) -> _Run:
 
         Archive(archive).close()
     selection = Selection(options.tool, options.call)
-    report = Report(chosen.name, ruleset, whole=selection.is_everything)
+    report = Report(chosen.name, ruleset, whole=selection.is_everything, references=options.references)
     return _Run(options, chosen, sources, outputs, selection=selection, report=report)
 
 

@@ -57,19 +57,27 @@ def _print_report(report: Report, needs: Sequence[Attention], prices: Prices, sc
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
             losses = _losses(measures, sys.maxsize if screen.record else _MAX_VALUES)
-            _print_part("What the rules cost", [*losses, *_always_kept(report), *_requests(measures, prices)], screen)
+            _print_part(
+                "What the rules cost in an agent",
+                [*losses, *_always_kept(report), *_requests(measures, prices)],
+                screen,
+            )
     else:
         screen.print("No tool returns.")
     _print_attention(needs, screen, in_table=True)
 
 
 def print_head(report: Report, screen: Console) -> None:
-    """Print which histories and rules the report covers."""
+    """Print which histories and rules the report covers, and whether referenced content stays."""
     count = len(report.histories)
     lines = f", {counted(sum(total.lines for total in report.lines), 'line')}" if report.lines else ""
     names = report.histories[0] if count == 1 else counted(count, *(("file",) if lines else ("history", "histories")))
     rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
-    print_lines([f"{'History' if count == 1 else 'Read   '}  {names}{lines}", f"Rules    {rules}"], screen)
+    agent = "of an agent, which also removes content that later messages reference"
+    reduce = "of `reduce`, which keeps content that later messages reference (--as-in-agent also removes it)"
+    result = reduce if report.references else agent
+    heading = "History" if count == 1 else "Read   "
+    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", f"Result   {result}"], screen)
     screen.print()
 
 
@@ -128,8 +136,7 @@ def _notes(report: Report) -> Iterator[str]:
     if report.tally.referenced:
         characters = counted(report.tally.referenced, "character")
         returns = counted(report.tally.referencing, "tool return")
-        reason = "because later messages reference them (--no-references removes them)"
-        yield f"Kept {characters} in {returns} {reason}."
+        yield f"Kept {characters} in {returns} because later messages reference them."
 
 
 def _print_attention(needs: Sequence[Attention], screen: Console, *, in_table: bool) -> None:
