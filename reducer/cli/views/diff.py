@@ -58,7 +58,7 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
         _print_changes(changes, screen, max_changes)
     if entry.lost_entities:
         print_lines(["entities that the result does not contain"], screen, 2)
-        print_lines(lost_entities(entry.entities, entry.lost_entities), screen, 4)
+        print_lines(lost_entities(entry.entities, entry.lost_entities, screen), screen, 4)
 
 
 def step_line(step: StepReport) -> str:
