@@ -87,6 +87,15 @@ def test_tables_keep_their_first_column_and_their_numbers(folder: Path, columns:
         assert max(map(len, lines)) <= columns
 
 
+@pytest.mark.parametrize(("columns", "shown"), [(60, 15), (80, 20), (200, 50), (300, 64)])
+def test_long_entities_are_cut_on_a_narrow_terminal(folder: Path, columns: int, shown: int) -> None:
+    hashes = [f"{'abcd' * 13}{number:012}" for number in range(9)]
+    (folder / "h.json").write_bytes(history(("lookup", {"records": [{"name": each} for each in hashes]})))
+    text = on_terminal("h.json", "--rules", "lookup.yaml", NO_COLOR="1", COLUMNS=str(columns))
+    cut = [f"{each[:shown]}{'…' * (shown < 64)}" for each in hashes[5:8]]
+    assert f"lost, by lookup.yaml:4 limit records: {', '.join(cut)} and 1 more" in " ".join(text.split())
+
+
 def test_lines_break_between_words(folder: Path) -> None:
     names = [f"aws_security_hub_findings_{number}.yaml" for number in range(9)]
     for name in names:
