@@ -9,6 +9,7 @@ import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from weakref import ref
@@ -129,9 +130,7 @@ class PartReducer:
     def __init__(self, rules: Rules, references: bool = False, dry_run: bool = False) -> None:
         self.done: dict[int, ref[ToolReturnPart]] = {}
         self.originals: dict[int, tuple[ref[ToolReturnPart], Any, ToolReturnPart]] = {}
-        self._rules = rules
-        self._references = references
-        self._dry_run = dry_run
+        self._rules, self._references, self._dry_run = rules, references, dry_run
 
     def reduce(self, messages: Sequence[ModelMessage]) -> tuple[list[ModelMessage], list[Attempt]]:
         """Return the new messages, and the first attempts that changed a part or had a fault.
@@ -148,7 +147,7 @@ class PartReducer:
             return attempt(ruleset, tool, content, mentions(index, content) if self._references else None)
 
         def reduce_part(index: int, part: Any) -> Any:
-            if not self._is_new(part):
+            if type(part) is not ToolReturnPart or id(part) in self.done:
                 return part
             _, content, kept = self.originals.get(id(part), (None, None, None))
             if kept is None or content is not part.content:
@@ -161,18 +160,19 @@ class PartReducer:
                     self.originals[id(part)] = ref(part, partial(self._remove, id(part))), part.content, kept
             return kept
 
-        for index, message in enumerate(messages):
-            if any(map(self._is_new, message.parts)):
+        new = set(map(id, self._new(messages)))
+        for index, message in enumerate(messages if new else ()):
+            if not new.isdisjoint(map(id, message.parts)):
                 result[index] = with_parts(message, partial(reduce_part, index))
         return result, attempts
 
     def is_large(self, messages: Sequence[ModelMessage]) -> bool:
         """Return whether `reduce` has to read a large content for the first time."""
-        new: Iterator[Any] = (part for message in messages for part in message.parts if self._is_new(part))
-        return any(_is_large(part.content) for part in new if id(part) not in self.originals)
+        return any(_is_large(part.content) for part in self._new(messages) if id(part) not in self.originals)
 
-    def _is_new(self, part: Any) -> bool:
-        return type(part) is ToolReturnPart and id(part) not in self.done
+    def _new(self, messages: Sequence[ModelMessage]) -> list[ToolReturnPart]:
+        parts: Iterator[Any] = chain.from_iterable(message.parts for message in messages)
+        return [part for part in parts if type(part) is ToolReturnPart and id(part) not in self.done]
 
     def _remove(self, key: int, _: object) -> None:
         self.done.pop(key, None)
