@@ -21,6 +21,8 @@ TITLES = {
     "too long": "Returns still above max_chars",
     "bad line": "Lines without a history, kept unchanged",
     "long line": "Lines that are too large, kept unchanged",
+    "bad row": "Rows without a history, kept unchanged",
+    "long row": "Rows that are too large, kept unchanged",
     "warning": "Warnings of the rules",
 }
 """The heading of each kind of `Attention`, in the order in which they are listed."""
@@ -35,7 +37,7 @@ _MAX_CHARACTERS = 1_000
 
 @dataclass(slots=True)
 class LineSum:
-    """Counts of the lines in a file of JSON lines.
+    """Counts of the lines in a file of JSON lines, or of the rows in a Parquet file (`noun`).
 
     `bad` lines contain no history, and `long` lines are too large to be read. `first_bad` contains the numbers and
     errors of the first bad lines.
@@ -47,6 +49,7 @@ class LineSum:
     bad: int = 0
     long: int = 0
     first_bad: list[tuple[int, str]] = field(default_factory=list)
+    noun: str = "line"
 
 
 def add_lines(total: LineSum, more: LineSum) -> None:
@@ -275,13 +278,13 @@ def attention(report: Report) -> tuple[Attention, ...]:
 
 
 def _of_lines(total: LineSum) -> Iterator[Attention]:
-    of_all = f"of {total.lines:,} lines"
+    of_all = f"of {total.lines:,} {total.noun}s"
     if total.bad:
         numbers = ", ".join(f"{number:,}" for number, _ in total.first_bad)
         more = ", …" if total.bad > len(total.first_bad) else ""
-        yield Attention("bad line", total.history, f"{total.bad:,} {of_all}: {numbers}{more}", total.bad)
+        yield Attention(f"bad {total.noun}", total.history, f"{total.bad:,} {of_all}: {numbers}{more}", total.bad)
     if total.long:
-        yield Attention("long line", total.history, f"{total.long:,} {of_all}", total.long)
+        yield Attention(f"long {total.noun}", total.history, f"{total.long:,} {of_all}", total.long)
 
 
 def tokens(characters: int) -> int:

@@ -38,6 +38,7 @@ _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_VALUES = 500  # values among which a similar text is searched
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
+_HASHES_AND_LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
 _KINDS = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
@@ -163,7 +164,9 @@ def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]
         yield _Finding("W064", f"`{step.name}` leaves only empty items in the samples")
     lost = [one for run in runs for one in run.did.lost_entities if one.step == step_label(rule, step)]
     total = sum(recall.total for run in runs for recall in run.did.entities.values())
-    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES:
+    names_keys = step.op.verb() in ("keep", "drop") and not [*step.op.shortens()]
+    is_meant = names_keys and {one.type for one in lost} <= _HASHES_AND_LINKS  # checksums and addresses of files
+    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES and not is_meant:
         yield _Finding("W065", f"`{step.name}` removes {len(lost):,} of the {total:,} entities in the samples")
 
 

@@ -70,7 +70,7 @@ def _print_report(report: Report, needs: Sequence[Attention], prices: Prices, sc
 def print_head(report: Report, screen: Console) -> None:
     """Print which histories and rules the report covers, and whether referenced content stays."""
     count = len(report.histories)
-    lines = f", {counted(sum(total.lines for total in report.lines), 'line')}" if report.lines else ""
+    lines = f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}" if report.lines else ""
     names = report.histories[0] if count == 1 else counted(count, *(("file",) if lines else ("history", "histories")))
     rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
     agent = "of an agent, which also removes values used later"
