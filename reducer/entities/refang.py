@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from reducer.entities.entity import LAST_SPACED, Match
-from reducer.entities.hosts import TLDS
+from reducer.entities.evidence import TLDS
 
 _ACCENTS = range(0x300, 0x370)
 # Accents, and the letters beyond ASCII of scripts that separate words with spaces.

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from functools import lru_cache
 
 from reducer.entities.entity import Match, may_start
-from reducer.entities.hosts import TLDS
+from reducer.entities.evidence import TLDS
 
 _CACHED_HOSTS = 2048  # texts repeat their hosts
 _SCHEMES = {
