@@ -1,9 +1,9 @@
 """Weigh the evidence that a text names a host: what the name itself shows, and what the text around it shows.
 
-The text around a name gives one of six levels, from a call in code to a host. `needed` returns the lowest level at which
-a name is a domain. A name that is defanged or ends in `.com` needs none, `evil.ovh` needs a text that is not code,
+The text around a name gives one of six levels, from a call in code to a host. `needed` returns the level that a name
+needs to be a domain. A name that is defanged or ends in `.com` needs none, `evil.ovh` needs a text that is not code,
 `stop.it` must be alone on its line, and `main.rs` needs a port, a word such as `C2`, or another host beside it.
-All evidence is on the same line, so that lines can be read together or one by one.
+All evidence is on the same line, so that texts can be scanned together, as lines of one text.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ _DETECTIONS, _ENGINES, _PRODUCTS = _LISTS[b"detections"], _LISTS[b"engines"], _L
 _SERVICE_LABELS, _DOCUMENTS, _HOSTED = _LISTS[b"service_labels"], _LISTS[b"documents"], _LISTS[b"hosted"]
 _SELF_NAMES = _LISTS[b"self_names"]
 _CODE, _ORDINARY = _LISTS[b"code"] | _SELF_NAMES, _LISTS[b"common"]
+_VERSIONS, _VERSIONED = _LISTS[b"versions"], _LISTS[b"versioned"]
+_USERS = frozenset(user[::-1][:4] for user in (b"root", b"admin", b"user", b"ubuntu"))
 
 NO_NAME = -1
 CALL, CODE, TEXT, PROSE, ALONE, HOST, NEVER = range(7)
@@ -62,12 +64,55 @@ _HOST_BEFORE = re.compile(
     | (?i:domains?|domain[_-]?names?|hosts?|host_?names?|fqdn|dns|site|server|sni)
       (?:["']?(?::value)?[ ]?[:=][ ]?["'`]|=)\Z
     | (?i:server|host):[ ]\Z
+    | (?:\A|\n)[A-Za-z0-9_.-]{0,32}(?i:domain|domain_?name|host|host_?name|fqdn|url|uri|site|sni):[ ]\Z
     """,
     re.VERBOSE,
 )
 _MENTIONED = re.compile(rb"mentions:? (?:[^\]\n]{1,180}, )?\Z")
 _NEXT = re.compile(rb"""[\[\]]?["'`]?[ ]?[,;|\t ][ ]?["'`]?([A-Za-z0-9.-]{4,80})(?![A-Za-z0-9(=_])""")
 _BETWEEN = re.compile(rb"""["'`)\]]{0,2}(?:[ \t]?[,;|\t][ \t]?|[ ]|[ ]and[ ]|[ ]or[ ])["'`(\[]{0,2}\Z""")
+
+# What is before an address, in reversed bytes: a search would try every position. A word with what separates it,
+# or an operator that compares versions.
+_WORD_BEFORE = re.compile(rb"""(?P<between>[\"':= .()\[\]<>\\]{0,8})(?P<word>[A-Za-z_\xa7\x80-][A-Za-z0-9_-]{0,31})""")
+_UNTIL_BEFORE = re.compile(
+    rb"[ ]{1,2}(?:%b)(?![a-z])|[ ]{0,2}(?:=<|=>|=~|[ ]<|,\[|,\()"
+    % b"|".join(
+        re.escape(words[::-1])
+        for words in (b"before", b"prior to", b"update to", b"updated to", b"upgrade to", b"upgraded to", b"fixed in")
+    ),
+    re.IGNORECASE,
+)
+_HEADER = re.compile(rb"(?:CEF|LEEF):[0-9.]{1,5}\|[^|\n]{0,63}\|[^|\n]{0,63}\|\Z")
+_ADDRESSED = re.compile(rb"(?i)ip|addr|src|dst|source|dest|host|client|server|peer|remote|local|net")
+_RELEASE = re.compile(rb" (?:and|or) (?:earlier|prior|later|below|older|newer)| release(?![a-z])", re.IGNORECASE)
+
+
+def is_version(data: bytes, start: int, end: int) -> bool:
+    """Return whether the text around the four numbers `data[start:end]` shows that they are a version or a section."""
+    if data.startswith(b" ", end) and _RELEASE.match(data, end):
+        return True
+    if not start:
+        return False
+    if data[start - 1] == 124:  # |
+        return _HEADER.search(data, max(0, start - 140), start) is not None
+    before = data[max(0, start - 48) : start][::-1]
+    if _UNTIL_BEFORE.match(before):
+        return True
+    if before[:1] == b"@":  # lodash@1.2.3.4, but root@45.1.2.3
+        return data[start + 1 : start + 2] == b"." and before[1:2].isalnum() and before[1:5] not in _USERS
+    m = _WORD_BEFORE.match(before)
+    if m is None:
+        return False
+    word, between = m["word"][::-1].lower(), m["between"]
+    if between == b"==":
+        return not _ADDRESSED.search(word)
+    last = re.split(rb"[_-]", word)[-1]
+    if last in (b"v", b"ver") and between.strip(b"<>\\") != between:
+        return False  # class="v">203.0.113.7
+    if last in _VERSIONS or (last.endswith(b"version") and last != b"conversion"):
+        return True
+    return between in (b" ", b"  ") and (word in _VERSIONED or last in _VERSIONED)
 
 
 @lru_cache(maxsize=4096)  # texts repeat their hosts
@@ -111,8 +156,7 @@ def _is_host(data: bytes, start: int, end: int, previous: int) -> bool:
     """Return whether a port, a path, a word before the name, or a host beside it shows that it is a host."""
     if _PORT.match(data, end) or (_PATH.match(data, end) and not data.startswith(b".zip", end - 4)):
         return True
-    before = data[max(0, start - 40) : start]
-    if _HOST_BEFORE.search(before) or _MENTIONED.search(data, max(0, start - 200), start):
+    if _HOST_BEFORE.search(data, max(0, start - 48), start) or _MENTIONED.search(data, max(0, start - 200), start):
         return True
     if 0 < start - previous <= 8 and previous and _BETWEEN.fullmatch(data, previous, start):
         return True

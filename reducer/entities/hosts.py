@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from reducer.entities.entity import Match
-from reducer.entities.evidence import NO_NAME, TLDS, needed, suffices
+from reducer.entities.evidence import NO_NAME, TLDS, is_version, needed, suffices
 
 _KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.-_/\\%\x81"
 # Characters of hosts and paths become lower case, defanged dots become dots, and anything else becomes a space.
@@ -20,20 +20,11 @@ _LAST = rb"(?:[a-z][a-z0-9-]{1,62}+|\x81{2,20}+)(?!\.?[a-z0-9\x81-]|\._|_+[a-z0-
 # The last dot of a name or an address. One regex finds both, because dots are the most frequent anchor.
 _DOTS = re.compile(rb"\.(?:%b|%b)" % (_LAST, _FOUR))
 _OCTETS = frozenset(b"%d" % number for number in range(256))
-_VERSIONS = b"version versions ver v build release rev revision firmware update patch upgrade".split()
-_UNTIL = (b"before", b"prior to", b"update to", b"updated to", b"upgrade to", b"upgraded to", b"fixed in")
-# Text before an address that shows that it is a version. It matches reversed bytes: a search would try 24 positions.
-_VERSION = re.compile(
-    rb"""[\"':= .()\[\]<>_-]{0,6}(?:%b)(?![a-z])|[ ]{1,2}(?:%b)(?![a-z])|[ ]{0,2}(?:=<|=>|[ ]<|,\[|,\()"""
-    % tuple(b"|".join(re.escape(words[::-1]) for words in some) for some in (_VERSIONS, _UNTIL)),
-    re.IGNORECASE,
-)
 _LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789")
-_RELEASE = re.compile(rb" (?:and|or) (?:earlier|prior|later|below|older|newer)| release(?![a-z])", re.IGNORECASE)
-_LEADS = frozenset(b"\"':= .()[]<>_-,")  # the last byte of a match of `_VERSION`, unless it is a letter
 _NO_HOST = (b"0.", b"2.5.4.", b"2.5.29.")  # reserved addresses, and object ids in certificates
 _ESCAPE = re.compile(rb"\\(?:[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})")
 _CODED = re.compile(rb"%[0-9a-f]{2}")
+_DNSMASQ = re.compile(rb"(?:address|server|local)=/\Z")
 _MAX_BACK = 300  # a domain has at most 253 characters; searching further back would take quadratic time
 
 
@@ -69,7 +60,7 @@ def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
         is_path = mask.find(b"/", start + 3, dot) >= 0 and mask.find(b"\\", start, dot) < 0
         level = NO_NAME if is_path else needed(data[start:end])
         if level == NO_NAME:
-            start = -1 if is_path else _start(data, mask, start, dot)
+            start = -1 if is_path else _start(data, mask, start, dot, end=end)
             if start < 0:
                 path_end = mask.find(b" ", end)
                 if path_end < 0:
@@ -112,18 +103,23 @@ def _address(data: bytes, mask: bytes, dot: int, end: int, *, found: list[Match]
         return address if is_range or before not in _LETTERS else None
     if mask.startswith(_NO_HOST, start, end) and mask[start:end] != b"0.0.0.0":
         return None
-    # The check of one byte runs first, because the regex takes longer than all other checks.
-    if start and data[start - 1] in _LEADS and _VERSION.match(data[max(0, start - 24) : start][::-1]):
-        return None
-    return None if data.startswith(b" ", end) and _RELEASE.match(data, end) else address
+    return None if is_version(data, start, end) else address
 
 
-def _start(data: bytes, mask: bytes, start: int, dot: int) -> int:
-    """Return where a name starts in `mask[start:dot]`, after escapes, `//`, dots and dashes, or -1 in a path."""
+def _start(data: bytes, mask: bytes, start: int, dot: int, *, end: int) -> int:
+    """Return where a name that ends at `end` starts in `mask[start:dot]`, after escapes, `//`, dots and dashes.
+
+    Return -1 in a path.
+    """
     head = mask[start:dot]
-    if head[:1] == b"%" and not _CODED.match(head):  # LIKE '%evil.com%'
+    after = data[end : end + 1]
+    if head[:1] == b"%" and (after == b"%" or not _CODED.match(head)):  # LIKE '%evil.com%'
         start += 1
         head = head[1:]
+    elif (head[:2] == b"\\\\" and after == b"@") or _DNSMASQ.search(data, max(0, start - 8), start + 1):
+        # \\evil.com@80\share, address=/evil.com/0.0.0.0
+        start = mask.rfind(head[:1], start, start + 2) + 1
+        head = mask[start:dot]
     if b"\\" in head:
         if (data[start - 1 : start] == b":" and start) or b"\\\\" in head:
             return -1
