@@ -112,7 +112,8 @@ def is_version(data: bytes, start: int, end: int) -> bool:
         return False  # class="v">203.0.113.7
     if last in _VERSIONS or (last.endswith(b"version") and last != b"conversion"):
         return True
-    return between in (b" ", b"  ") and (word in _VERSIONED or last in _VERSIONED)
+    is_product = between in (b" ", b"  ") and (word in _VERSIONED or last in _VERSIONED)
+    return is_product and not data.startswith((b"10.", b"127.", b"172.", b"192.168."), start, end)
 
 
 @lru_cache(maxsize=4096)  # texts repeat their hosts

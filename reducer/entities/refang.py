@@ -1,8 +1,8 @@
 """Fold a text into bytes, one per character, undo defanging in them, and map positions back to the text.
 
 In folded bytes, 0x01 is a dot that was defanged (`[.]`, `(dot)`, a full-width dot), which shows that the author meant a
-host. 0x81 is a letter of a script that separates words with spaces (`münchen.de`), 0x03 is an invisible character, 0x04 is
-a long dash, and 0x80 is any other character that is not ASCII.
+host. 0x81 is a letter of a script that separates words with spaces (`münchen.de`), 0x03 is an invisible character,
+0x04 is a long dash, and 0x80 is any other character that is not ASCII.
 """
 
 from __future__ import annotations

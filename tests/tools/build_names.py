@@ -32,11 +32,8 @@ KEPT = frozenset(word[1:] for word in ORDINARY if word[0] == "=")
 
 
 def kinds_of(entry: dict) -> str:
-    """Return the types of an entry: `a` (actor), `m` (malware), `t` (tool). MITRE lists dual-use software as tools."""
-    clusters = set(entry["clusters"])
-    malware = clusters - {"mitre-tool"} if "malware" in entry["types"] else set()
-    marks = (("a", "actor" in entry["types"]), ("m", malware), ("t", "mitre-tool" in clusters))
-    return "".join(mark for mark, applies in marks if applies)
+    """Return the types of an entry: `a` (actor), `m` (malware), `t` (tool: dual-use software that MITRE lists)."""
+    return "".join(kind[0] for kind in entry["types"]) + "t" * ("mitre-tool" in entry["clusters"])
 
 
 def case(name: str, entry: dict, common: set[str]) -> str | None:
@@ -94,8 +91,12 @@ def content(names_path: Path, words_path: Path) -> str:
             if not wrong and (how := case(form, entry, common)) is not None:
                 kinds[key] = "".join(sorted({*kinds.get(key, ""), *kinds_of(entry)}))
                 chosen[form] = (key, how)
-    lines = [line for line in (HERE / "recent.txt").read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
-    recent = {re.split("[=~?]", line.partition("|")[0], maxsplit=1)[1].lower().replace("-", " ") for line in lines}
+    lines, recent = [], set()
+    for line in (HERE / "recent.txt").read_text(encoding="utf-8").splitlines():
+        if match := re.fullmatch(r"([amt]+)([=~?][^|]+)(.*)", line):
+            key = match[2][1:].lower()
+            recent.add(key.replace("-", " "))
+            lines.append("".join(sorted({*match[1], *kinds.get(key, "")})) + match[2] + match[3])
     for form, (key, how) in chosen.items():
         other = canonical.get(re.sub("[-_ ]", "", key))
         if key.replace("-", " ") not in recent:
