@@ -43,8 +43,8 @@ def main(arguments: Sequence[str]) -> int:
     reader.description = f"{reader.description}verbs (details: `python -m reducer VERB --help`):\n{verbs}\n"
     add = reader.add_argument
     add("--measures", action="store_true", help="measure what the rules cost, even with --output")
-    references = "also remove content that later messages reference (default: keep it)"
-    add("--no-references", dest="references", action="store_false", help=references)
+    references = "also remove content that later messages reference, as an agent does (default: keep it)"
+    add("--as-in-agent", "--no-references", dest="references", action="store_false", help=references)
     minimums = "exit with 1 below these values, for example saved=60%%"
     add("--fail-under", type=_minimums, default={}, metavar="MEASURE=SHARE", help=minimums)
     add("--strict", action="store_true", help="exit with 1 if something needs attention")
