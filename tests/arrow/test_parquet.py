@@ -69,6 +69,13 @@ def test_only_the_column_changes(folder: Path, cli: Cli, kept: dict[str, Any], j
     assert os.listdir("out") == ["h.parquet"]
 
 
+def test_a_reduced_column_is_not_sorted(folder: Path, cli: Cli) -> None:
+    by_id, by_column = pq.SortingColumn(0), pq.SortingColumn(3)
+    write("h.parquet", sorting_columns=[by_id, by_column])
+    assert cli("h.parquet", *RUN, "-o", "out.parquet").code == 0
+    assert pq.ParquetFile("out.parquet").metadata.row_group(0).sorting_columns == (by_id,)
+
+
 @pytest.mark.parametrize("kind", ["binary", "large_string", "string_view", "dictionary"])
 def test_every_type_of_text_is_reduced(folder: Path, cli: Cli, kind: str) -> None:
     rows = [LONG, None, LONG, b"no"]
