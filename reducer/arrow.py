@@ -90,7 +90,10 @@ def for_ray(
 def for_spark(
     rules: Reducer | Path | str, *, column: str, report: bool = False, references: bool = True
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function for `DataFrame.mapInArrow(…, schema)`, otherwise like `for_ray`."""
+    """Return a function for `DataFrame.mapInArrow(…, schema)`, otherwise like `for_ray`.
+
+    The schema is that of the data frame; with `report`, it also has the columns of the report.
+    """
     reduce_batch = for_ray(rules, column=column, report=report, references=references)
 
     def reduce_batches(batches: Iterable[Any]) -> Iterator[Any]:
