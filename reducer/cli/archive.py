@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
     reader = parser("archive", __doc__, formats=("table", "json"))
     add = reader.add_argument
-    add("action", choices=("stats", "prune"), help="what to do")
+    add("action", choices=("stats", "prune"), metavar="{stats,prune}", help="what to do")
     add("file", type=Path, metavar="FILE", help="the archive")
     older = "prune: delete originals that were last stored longer ago"
     add("--max-age", type=explained(parse_age), metavar="AGE", help=older)

@@ -181,7 +181,9 @@ def _reduce_sources(run: _Run, advance: Advance) -> None:
                         continue
                     run.errors += 1
                     if re.match("not (a history|JSON): ", message.removeprefix(f"{source.name}: ")):
-                        message += f"; for one answer of a tool, add --tool NAME, or use `try RULE {source.name}`"
+                        message += (
+                            f"; for one answer of a tool, add --tool NAME, or use `try RULE {source.path or '-'}`"
+                        )
                     say(f"error: {message}")
                 else:
                     run.report.histories.append(source.name)

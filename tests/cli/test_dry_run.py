@@ -176,8 +176,8 @@ def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
         reports.append(cli(*arguments, *more).json)
         assert Path("out.json").read_bytes() == rules.reduce_json(whole, references=references)
         shown.append(cli("h.json", "--rules", "lookup.yaml", *more).out.splitlines()[2])
-    of_reduce = "of `reduce`, which keeps content that later messages reference (--as-in-agent also removes it)"
-    of_agent = "of an agent, which also removes content that later messages reference"
+    of_reduce = "of `reduce`, which keeps values used later; --as-in-agent removes them"
+    of_agent = "of an agent, which also removes values used later"
     assert shown == [f"Result   {of_reduce}", f"Result   {of_agent}"]
     assert [report["as_in_agent"] for report in reports] == [False, True]
     kept, plain = reports

@@ -45,7 +45,7 @@ _PRICES = (
     *(100_000, 50_000, 30_000, 20_000, 14_000, 10_000, 7000, 5000, 3500, 2500, 1800, 1300),
     *(1000, 800, 600, 500, 400, 300, 250, 200, 150, 100, 70, 50),
 )
-_LOW_PRICES = (35, 25, 15, 10, 5)
+_LOW_PRICES = (35, 25, 15, 10, 5, 3, 2, 1)
 """Prices to try only if texts need not stay."""
 _MIN_PRICE = 150
 """The lowest price of texts and keys that stay."""
@@ -342,9 +342,11 @@ def _chosen(sketch: Sketch, price: int, *, protects: bool) -> dict[Path, str]:
         counted = leaf.place.entities - sketch.uncounted
         are_links = bool(counted) and {kind for kind, _ in counted} <= _LINKS
         lost = sum(holders[one] == 1 for one in counted)
-        size = min(leaf.place.chars / max(1, len(leaf.place.entries)), price)
+        size = leaf.place.chars / max(1, len(leaf.place.entries))
+        size = min(size, price) if leaf.is_prose or size > _MIN_CUT else size  # longer texts are cut
         is_worth_it = size <= price * found.worth * (0.25 if are_links and not lost else 1)
-        is_kept = is_worth_it or path in sketch.linked or leaf.is_empty or (protects and path in sketch.longest)
+        is_needed = path in sketch.longest | sketch.linked and (protects or price > _LOW_PRICES[2])
+        is_kept = is_worth_it or is_needed or leaf.is_empty
         if leaf.keys and lost <= allowed and not is_kept:
             allowed -= lost
             holders.subtract(counted)
@@ -412,12 +414,16 @@ def _split(place: Profile, stays: Set[Path], gone: Mapping[Path, str]) -> tuple[
 def _limits(sketch: Sketch, price: int, gone: Set[Path], *, protects: bool) -> Iterator[Step]:
     """Yield a step for each long list or map, except those whose records have texts of their own if `protects`."""
     for place in sketch.root.walk():
-        leaves = [sketch.ranks[one.path][0] for one in place.walk() if not one.below and one.path not in gone]
+        found = (sketch.ranks[one.path][0] for one in place.walk() if not one.below and one.path not in gone)
+        leaves = [leaf for leaf in found if not leaf.is_empty]
         items, size = sum(place.lengths), sum(leaf.place.chars for leaf in leaves)
-        if not leaves or not items or sketch.is_little(size) or not is_writable_path(place.path):
+        can_name = is_writable_path(place.path) and place.path[-1:] != (-1,)
+        if not leaves or not items or sketch.is_little(size) or not can_name:
             continue
         is_nested = any(type(token) is not str for token in place.path)
-        limit = _rounded(max(_MIN_ITEMS, price * (_NESTED_LIST if is_nested else _LIST) * items // size))
+        limit = _rounded(
+            max(_MIN_ITEMS if protects else 1, price * (_NESTED_LIST if is_nested else _LIST) * items // size)
+        )
         if max(place.lengths) <= limit or (place.is_map and not place.is_record_map):
             continue
         lists = "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"

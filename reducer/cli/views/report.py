@@ -73,8 +73,8 @@ def print_head(report: Report, screen: Console) -> None:
     lines = f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}" if report.lines else ""
     names = report.histories[0] if count == 1 else counted(count, *(("file",) if lines else ("history", "histories")))
     rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
-    agent = "of an agent, which also removes content that later messages reference"
-    reduce = "of `reduce`, which keeps content that later messages reference (--as-in-agent also removes it)"
+    agent = "of an agent, which also removes values used later"
+    reduce = "of `reduce`, which keeps values used later; --as-in-agent removes them"
     result = reduce if report.references else agent
     heading = "History" if count == 1 else "Read   "
     print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", f"Result   {result}"], screen)
