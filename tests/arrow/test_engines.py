@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.arrow.conftest import ROWS, as_bytes, pa, reduced
+from tests.arrow.rows import ROWS, as_bytes, pa, reduced
 from tests.cli.conftest import ENVIRONMENT
 
 from reducer import arrow  # isort: skip  # needs pyarrow

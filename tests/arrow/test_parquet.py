@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.arrow.conftest import ROWS, as_bytes, column, pa, reduced
+from tests.arrow.rows import ROWS, as_bytes, column, pa, reduced
 from tests.cli.conftest import ENVIRONMENT, LONG, Cli, history
 
 pq = pytest.importorskip("pyarrow.parquet")
