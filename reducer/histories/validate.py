@@ -175,7 +175,7 @@ def _error(detail: Any, messages: Sequence[Any]) -> _Error:
         kinds += is_kind
         if not is_kind and (step in value if type(value) is dict else type(value) is list and type(step) is int):
             path, value = (*path, step), value[step]
-    kind, last, words = detail["type"], detail["loc"][-1], detail["msg"]
+    kind, last, words = detail["type"], detail["loc"][-1], detail["msg"].removeprefix("Value error, ")
     if kind.startswith("union_tag") and type(value) is dict:
         last = "part_kind" if path[-2:-1] == ("parts",) else "kind"
         # Tags with the prefix `legacy-` are internal to PydanticAI.
