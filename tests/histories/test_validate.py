@@ -161,7 +161,7 @@ RECENT: Any = [
         "kind": "response",
         "parts": [
             {"part_kind": "text", "content": "It is APT28.", "citations": [
-                {"sources": [WEB, {**WEB}], "anchor": {"start": 0, "end": 5, "kind": "content"}}]},
+                {"sources": [WEB, {**WEB, "excerpts": []}], "anchor": {"start": 0, "end": 5, "kind": "content"}}]},
             {"part_kind": "tool-call", "tool_call_id": "c1", "args": {"queries": ["dns"]}, **SEARCH},
         ],
         "usage": {"input_tokens": 9, "output_audio_tokens": 1, "audio_seconds": 0.5, "details": {"a": 1}, "cost": "0.1"},
