@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures, added
 from reducer.analysis.steps import StepReport
+from reducer.errors import counted
 from reducer.rules import Rule, Ruleset
 
 TITLES = {
@@ -84,13 +85,13 @@ class Attention:
     @property
     def message(self) -> str:
         """The message for users."""
-        size = f"{self.characters:,} characters"
+        size = counted(self.characters, "character")
         returns = f"{self.first} and {self.calls - 1:,} more" if self.calls > 1 else self.first
         messages = {
-            "no rule": f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}, {size}",
+            "no rule": f"{counted(self.calls, 'call')}, {size}",
             "undone": f"preserve restored {size} that `{self.about}` removed; "
             "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200",
-            "lost": f"{self.entities:,} entities are lost because `preserve` limits their number",
+            "lost": f"{counted(self.entities, 'entity', 'entities')} lost because `preserve` limits their number",
             "fault": f"{returns} unchanged, {size}: {self.about}",
             "too long": f"{returns} {'are' if self.calls > 1 else 'is'} {size} above `max_chars` {self.about}",
         }

@@ -22,7 +22,7 @@ from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.steps import StepReport
 from reducer.analysis.texts import excerpt, listed
 from reducer.engine import attempt
-from reducer.errors import Diagnostic
+from reducer.errors import Diagnostic, counted
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
 from reducer.paths.expressions import expression_of
 from reducer.paths.parser import Node
@@ -106,7 +106,8 @@ def _problems(
                 _add(report, one, node, locate(node, (step.op.verb(),), key=True))
     for run in runs:
         if run.did.over:
-            report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {run.did.after:,} characters")
+            size = counted(run.did.after, "character")
+            report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {size}")
     warned = {(warning.location.file, warning.location.line) for warning in ruleset.warnings}
     return [one for one in report.in_order() if (one.location.file, one.location.line) not in warned]
 
@@ -167,7 +168,8 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
 def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterator[_Finding]:
     """Yield the findings about a step that removes too much, or nothing because of `preserve`."""
     for run, report in [pair for pair in changed if pair[1].is_undone][:1]:
-        restored = f"preserve restores {report.restored:,} of the {report.before - report.after:,} characters"
+        removed = counted(report.before - report.after, "character")
+        restored = f"preserve restores {report.restored:,} of the {removed}"
         yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
     runs = [run for run, _ in changed]
     found = (_values(runs, step.path.shape, number) for number in (step.number - 1, step.number))

@@ -164,7 +164,7 @@ RECENT: Any = [
                 {"sources": [WEB, {**WEB, "excerpts": []}], "anchor": {"start": 0, "end": 5, "kind": "content"}}]},
             {"part_kind": "tool-call", "tool_call_id": "c1", "args": {"queries": ["dns"]}, **SEARCH},
         ],
-        "usage": {"input_tokens": 9, "output_audio_tokens": 1, "audio_seconds": 0.5, "details": {"a": 1}, "cost": "0.1"},
+        "usage": {"input_tokens": 9, "output_audio_tokens": 1, "audio_seconds": 0.5, "details": {"a": 1}, "cost": "1"},
         "workspace_ref": {"provider": "p", "id": "i"},
         "failed_attempts": [
             {"model_name": "m", "outcome": "error", "timestamp": "2025-01-01T00:00:00Z", "duration": "PT1S",
