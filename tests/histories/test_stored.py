@@ -387,6 +387,32 @@ def test_a_session_history_has_prompts_responses_and_returns_in_order() -> None:
     assert [(ref.value, ref.novel) for ref in references(happened)] == [("host-7", True)]
 
 
+@pytest.mark.parametrize(
+    ("part", "is_used"),
+    [
+        ({"type": "table", "headers": ["Host"], "rows": [["host-7"]]}, True),
+        ({"type": "table", "data": {"rows": [{"host": "host-7"}]}}, True),
+        ({"type": "options_block", "definition": {"options": [{"text": "Look at it", "value": "host-7"}]}}, True),
+        ({"type": "chart_js", "config": {"data": {"labels": ["host-7"]}}}, True),
+        ({"type": "chart_js", "config": {"data": {"labels": ["host-8"]}}}, False),
+        ({"type": "file_content_output", "content_base64": "host-7"}, False),
+        ({"type": "text_output", "text": 7, "rows": "\ud800"}, False),
+        (THOUGHT, False),
+    ],
+)
+def test_what_an_answer_shows_counts_as_later_use(part: dict[str, Any], is_used: bool) -> None:
+    answer = {**ANSWER, "response_text_main": "This is all.", "parts": [requests("c1"), results("c1", "host-7"), part]}
+    found = references([place.event for place in events(json.dumps([USER, answer]).encode())])
+    assert [one.value for one in found] == ["host-7"] * is_used
+
+
+def test_the_main_text_counts_next_to_parts() -> None:
+    answer = {**ANSWER, "parts": [requests("c1"), results("c1", "host-7"), FIRST]}
+    happened = [place.event for place in events(json.dumps([USER, answer]).encode())]
+    assert happened[-1] == Response((FIRST["text"], "It is host-7."))
+    assert [one.value for one in references(happened)] == ["host-7"]
+
+
 def test_the_older_list_is_read_if_the_newer_one_has_no_results() -> None:
     older = [{**part, "type": part["activity_type"]} for part in (requests("c1"), results("c1", "host-7"))]
     data = json.dumps([USER, {**ANSWER, "parts": [FIRST], "activity_parts": older}]).encode()
