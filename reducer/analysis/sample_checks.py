@@ -38,6 +38,7 @@ _MAX_VALUES = 500  # values among which a similar text is searched
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
+_HASHES_AND_LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
 _KINDS = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
@@ -98,13 +99,14 @@ def _problems(
     if rule.when is not None and every:
         for one in _of_gate(rule.when, every):
             _add(report, one, locate(tree, ("when",)), locate(tree, ("when",), key=True))
-    runs = [run for run in every if run.did.steps]
+    # If only `max_chars` was applied, no step ran.
+    runs = [run for run in every if any(one.step is not None for one in run.did.steps)]
     for step in rule.steps if runs else ():
         node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
             for one in _of_step(rule, step, runs):
                 _add(report, one, node, locate(node, (step.op.verb(),), key=True))
-    for run in runs:
+    for run in every:
         if run.did.over:
             size = counted(run.did.after, "character")
             report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {size}")
@@ -178,7 +180,9 @@ def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]
         yield _Finding("W064", f"`{step.name}` leaves only empty items in the samples")
     lost = [one for run in runs for one in run.did.lost_entities if one.step == step_label(rule, step)]
     total = sum(recall.total for run in runs for recall in run.did.entities.values())
-    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES:
+    names_keys = step.op.verb() in ("keep", "drop") and not [*step.op.shortens()]
+    is_meant = names_keys and {one.type for one in lost} <= _HASHES_AND_LINKS  # checksums and addresses of files
+    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES and not is_meant:
         yield _Finding("W065", f"`{step.name}` removes {len(lost):,} of the {total:,} entities in the samples")
 
 
