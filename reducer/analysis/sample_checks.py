@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
-from reducer.analysis.counterexamples import Counterexample, counterexample, diagnostic, expressions_of
+from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
 from reducer.analysis.explanation import Explanation, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
@@ -64,25 +64,13 @@ class _Finding(NamedTuple):
     instead: str = ""
 
 
-def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -> list[Diagnostic]:
-    """Run a rule on its samples, search for a counterexample, and return the problems that only this reveals.
-
-    `text` is the text of the rule file if it is not the one on disk.
-    """
-    return _problems(rule, ruleset, text, counterexample)
-
-
-def sample_warnings(rule: Rule, ruleset: Ruleset) -> list[Diagnostic]:
-    """Run a rule on its samples, and return the problems that only this reveals."""
-    return _problems(rule, ruleset, None, lambda *_: None)
-
-
-def _problems(
-    rule: Rule,
-    ruleset: Ruleset,
-    text: bytes | None,
-    search: Callable[[Rule, Iterable[Any]], Counterexample | None],
+def problems_when_run(
+    rule: Rule, ruleset: Ruleset, text: bytes | None = None, *, searches: bool = True
 ) -> list[Diagnostic]:
+    """Run a rule on its samples, and return the problems that only this reveals.
+
+    `text` is the text of the rule file if it is not the one on disk. With `searches`, search for a counterexample too.
+    """
     tree, report = parse_rule(FilePath(rule.file).read_bytes() if text is None else text, rule.file)
     if tree is None:  # the file changed after it was loaded
         return []
@@ -93,7 +81,8 @@ def _problems(
             contents.append((name, read()))
         except SampleError as error:
             report.add(locate(tree, place), "W050", f"cannot read {name}: {error}")
-    if (found := search(rule, [content for _, content in contents])) is not None:
+    found = counterexample(rule, (content for _, content in contents)) if searches else None
+    if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
     every = [_run(rule, ruleset, name, content) for name, content in contents]
     if rule.when is not None and every:
