@@ -60,12 +60,14 @@ def _prices(text: str) -> Prices:
 
 
 def _input_format(text: str) -> str:
-    from reducer.histories.stored import formats_of  # takes time to import
+    """Check the name of a format. `auto` is the default, which argparse checks in every run."""
+    if text != "auto":
+        from reducer.histories.stored import formats_of  # takes time to import
 
-    try:
-        formats_of(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
+        try:
+            formats_of(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from None
     return text
 
 

@@ -15,7 +15,7 @@ from pkgutil import iter_modules
 from textwrap import shorten
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import UNSET, MsgspecError, Raw
+from msgspec import UNSET, MsgspecError, Raw, Struct
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
@@ -273,7 +273,7 @@ def _linked(one: _Messages, source: Source) -> Iterator[Linked]:
     is_list = source.mark(one.raw) == "["
     for number, message in enumerate(one.messages):
         path = (*one.path, number) if is_list else one.path
-        if type(message) is one.form.message:
+        if type(message) is one.form.message and one.form.recognises(message, source, False):
             turns = [*one.form.turns(message, source)]
             calls = [(call.at, call.id, call.tool, True) for turn in turns for call in turn.calls]
             returned = [(found.at, found.call_id, found.tool, False) for found in one.form.returns(message, source)]
@@ -456,7 +456,7 @@ def _messages(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path
 
 def _with_keys(formats: Sequence[Format], keys: Set[str]) -> list[Format]:
     """Return the formats whose messages have at least two of these keys."""
-    return [form for form in formats if len(keys & set(form.message.__struct_encode_fields__)) > 1]
+    return [form for form in formats if len(keys & _keys(form.message)) > 1]
 
 
 def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
@@ -464,13 +464,15 @@ def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
 
     To decode with the wrong format takes as long as everything else together.
     """
-    keys = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
+    found = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
+    own = {form.name: _keys(form.message) for form in formats}
+    return sorted(formats, key=lambda form: (-len(found & own[form.name]), len(own[form.name])))
 
-    def unlikely(form: Format) -> tuple[int, int]:
-        fields = form.message.__struct_encode_fields__
-        return -len(keys.intersection(fields)), len(fields)
 
-    return sorted(formats, key=unlikely)
+@cache
+def _keys(message: type[Struct]) -> frozenset[str]:
+    """Return the keys that a format reads in a message."""
+    return frozenset(message.__struct_encode_fields__)
 
 
 def _may_contain_messages(source: Source, raw: Raw, path: Path, hints: Iterable[bytes]) -> bool:
