@@ -1,7 +1,7 @@
 """Check stored histories for problems: PydanticAI cannot load them, a provider refuses them, or they are unusual.
 
 PydanticAI's type adapter checks the fields; it is imported only if the file contains PydanticAI messages. This module
-checks the order of messages, the calls and their returns, and session histories.
+checks the order of messages, the calls and their returns in all formats, and session histories.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Finding(NamedTuple):
 def check(stored: bytes, first_line: int = 1) -> list[Finding]:
     """Return the problems of a stored history with lines and columns, in the order of the file. Never raise.
 
-    A history is a list of PydanticAI messages, one message, a session history or a wrapper around these. It starts on
-    `first_line` of its file.
+    A history is a list of messages of a stored format, one message or a wrapper around these. It starts on `first_line`
+    of its file.
     """
     try:
         stored.decode()
