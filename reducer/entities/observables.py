@@ -36,7 +36,8 @@ _EXTENSIONS = (
     "|php|pif|pkg|pl|png|ppt|pptm|pptx|ps1|psd1|psm1|py|pyc|rar|rb|rpm|rs|rtf|scr|sct|sh|so|svg|swf|sys|tar|tgz|tmp|ts"
     "|txt|url|vbe|vbs|vhd|vhdx|war|wsf|xll|xls|xlsb|xlsm|xlsx|xml|xz|yaml|yml|zip"
 )
-_FILE = rf"[a-z0-9_][a-z0-9_()@+~.-]{{0,100}}?\.(?:{_EXTENSIONS})(?![\w(/-]|\.\w)"
+# A file name starts where a word starts, which keeps `a.a.a.a` from being read at every dot.
+_FILE = rf"(?<![a-z0-9_][.@+~-])(?<![_(])[a-z0-9_][a-z0-9_()@+~.-]{{0,100}}?\.(?:{_EXTENSIONS})(?![\w(/-]|\.\w)"
 _NO_FILES = frozenset(
     [
         "angular.js",
