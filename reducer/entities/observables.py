@@ -183,8 +183,10 @@ def observables(data: bytes, types: frozenset[str]) -> Iterator[tuple[int, int, 
             for match in _compiled(pattern).finditer(data):
                 group = "value" if "value" in match.re.groupindex else 0
                 start, end = match.span(group)
-                while data[end - 1] in b".,;" or data[end - 1] == 32:
-                    end -= 1
+                if data[end - 1] in b".,; ":
+                    end = start + len(data[start:end].rstrip(b".,; "))
+                    if not match.re.fullmatch(data, start, end):
+                        continue
                 value = canonical(data[start:end].replace(b"\x01", b".").decode("latin-1"))
                 if value and value.isascii():
                     yield start, end, kind, value.encode()
