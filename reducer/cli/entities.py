@@ -6,9 +6,9 @@ examples:
                                                      only these types and groups, with JSON paths
   python -m reducer entities *.txt --format jsonl    every occurrence, one JSON object per line
 
-Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware tool; groups: ip hash ioc.
-Only on request: cidr ip_port mac asn cwe ghsa uuid file_name file_path registry_key bitcoin ethereum ssdeep ja3 user_agent
-sha384; group: observable. Values in JSON are read with their key: a `version` is not an address.
+Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware tool
+Types on request: cidr ip_port mac asn cwe ghsa uuid file_name file_path registry_key bitcoin ethereum ssdeep ja3
+user_agent sha384; groups: ip hash ioc observable. In JSON, the key of a text is evidence: a version is no address.
 Exit codes: 0 done, 2 cannot run.
 """
 
