@@ -203,7 +203,8 @@ def _default(training: Sequence[Recording], keep: float) -> ToolDraft:
             rule = DraftRule("*", steps, {"preserve": {"ioc": most // _PER_ENTITY}, "max_chars": most})
             scores = _score(training, {"*": compiled(rule)})
             reliable = [one for one in (scores.total, *scores.tools.values()) if one.references >= 4 * _MIN_USES]
-            is_enough = scores.total.at_least >= (1 + keep) / 2 - _TOLERANCE if reliable else most == _UNPROVEN
+            is_proven = scores.total.retention >= (1 + keep) / 2 and scores.total.at_least >= keep - _TOLERANCE
+            is_enough = is_proven if reliable else most == _UNPROVEN
             if is_enough and all(one.retention >= 2 * keep - 1 for one in reliable):
                 found.append((scores.total.saved, rule))
     best = max(found, key=lambda one: one[0])[1] if found else None
