@@ -355,24 +355,18 @@ def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterat
         # At a list, `keep` and `drop` apply to each item.
         path = record.path[:-1] if record.path[-1:] == (-1,) else record.path
         large = [place for place in new if place.chars >= _TINY * sketch.root.chars]
-        keep, drop = (
-            with_globs([one.path[len(record.path) :] for one in some], [one.path[len(record.path) :] for one in other])
-            for some, other in ((kept, new), (large, kept))
+        kept_keys, new_keys, large_keys = (
+            [one.path[len(record.path) :] for one in some] for some in (kept, new, large)
         )
+        keep, drop = with_globs(kept_keys, new_keys), with_globs(large_keys, kept_keys)
         is_shorter = len(", ".join(keep)) < len(", ".join(drop)) and not sketch.root.find(path).keys
         can_keep = is_shorter and bool(path) and all(is_writable_path(one.path) for one in kept)
-        reasons = Counter[str]()
-        for place in new:
-            for leaf in place.walk():
-                reasons[gone.get(leaf.path, "")] += leaf.chars if leaf.path in gone else 0
-        why = ", ".join(reason for reason, _ in reasons.most_common(3) if reason)
-        names = listed(
-            key_text(*map(str, one.path[len(record.path) :])) for one in sorted(new, key=lambda one: -one.chars)
-        )
-        yield Step(
-            at(path, {"keep": keep} if can_keep else {"drop": drop}),
-            f"{sketch.share(size)}: {why}" + (f" ({names})" if can_keep else ""),
-        )
+        sizes = Counter[str]()
+        for leaf in (leaf for place in new for leaf in place.walk() if leaf.path in gone):
+            sizes[gone[leaf.path]] += leaf.chars
+        why = f"{sketch.share(size)}: {', '.join(reason for reason, _ in sizes.most_common(3))}"
+        names = f" ({listed(key_text(*map(str, keys)) for keys in new_keys)})" if can_keep else ""
+        yield Step(at(path, {"keep": keep} if can_keep else {"drop": drop}), why + names)
 
 
 def _names(path: Path) -> tuple[Any, ...]:
@@ -404,41 +398,47 @@ def _limits(sketch: Sketch, price: int, gone: Set[Path], *, protects: bool) -> I
         can_name = is_writable_path(place.path) and place.path[-1:] != (-1,)
         if not leaves or not items or sketch.is_little(size) or not can_name:
             continue
-        is_nested = any(type(token) is not str for token in place.path)
-        limit = _rounded(
-            max(_MIN_ITEMS if protects else 1, price * (_NESTED_LIST if is_nested else _LIST) * items // size)
-        )
+        times = _LIST if all(type(token) is str for token in place.path) else _NESTED_LIST
+        limit = _rounded(max(_MIN_ITEMS if protects else 1, price * times * items // size))
         if max(place.lengths) <= limit or (place.is_map and not place.is_record_map):
             continue
-        lists = "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
-        reason = f"{sketch.share(size)}: {items:,} items{lists} of about {size // items:,} characters"
-        own = [leaf for leaf in leaves if leaf.record[:-1] == place.path and leaf.record[-1:] in ((-1,), (None,))]
-        action, which = _selection(place, limit, own, items)
-        if protects and place.path not in sketch.versions and any(one.longest for one in place.walk()):
-            texts = place.each.longest if place.each is not None else {}
-            (path, *others) = {*texts.values()} or {()}
-            is_deeper = any(
-                one.longest for one in place.walk() if one is not place.each and one.path != path[: len(one.path)]
-            )
-            if others or not texts or is_deeper or len(texts) * _REPEATED > items or record_of(path)[:-1] != place.path:
-                continue
-            keep = max(1, limit // len(texts))
-            action = {"dedupe": {"by": path_text(path[len(place.path) + 1 :]), "keep": keep}}
-            which = f"of those with the same text, {keep} stay"
+        has_texts = any(one.longest for one in place.walk()) and place.path not in sketch.versions
+        records = [leaf for leaf in leaves if leaf.record[:-1] == place.path and type(leaf.record[-1]) is not str]
+        chosen = _same_texts(place, limit) if protects and has_texts else _selection(place, limit, records)
+        if chosen is None:
+            continue
+        action, which = chosen
         if protects and any(one.entities for one in place.walk()):
-            action["preserve"], which = _PRESERVE, f"{which}; of the others, the entities"
-        yield Step(at(place.path, action), f"{reason}; {which}")
+            action, which = {**action, "preserve": _PRESERVE}, f"{which}; of the others, the entities"
+        lists = "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
+        what = f"{items:,} items{lists} of about {size // items:,} characters"
+        yield Step(at(place.path, action), f"{sketch.share(size)}: {what}; {which}")
 
 
-def _selection(place: Profile, limit: int, leaves: Sequence[Leaf], items: int) -> tuple[dict[str, Any], str]:
+def _selection(place: Profile, limit: int, records: Sequence[Leaf]) -> tuple[dict[str, Any], str]:
     """Return how to limit a list or map: the best or newest by a key, the last versions of a map, or the first."""
-    condition = always_keep(leaves)
+    condition = always_keep(records)
     also = {"always_keep": condition} if condition else {}
-    by, which = sort_key(leaves, items)
+    by, which = sort_key(records, sum(place.lengths))
     if by:
         return {"limit": limit, "sort_by": by, **also}, which
     is_last = place.is_map and in_ascending_order(place)
     return {"limit": {"tail": limit} if is_last else limit, **also}, f"the {'last' if is_last else 'first'} ones stay"
+
+
+def _same_texts(place: Profile, limit: int) -> tuple[dict[str, Any], str] | None:
+    """Return how to deduplicate a list whose items repeat a few texts, or None if they have other texts too."""
+    texts = place.each.longest if place.each is not None else {}
+    (path, *others) = {*texts.values()} or {()}
+    other = (one for one in place.walk() if one is not place.each and one.longest)
+    is_only = (
+        not others and record_of(path)[:-1] == place.path and all(one.path == path[: len(one.path)] for one in other)
+    )
+    if not texts or not is_only or len(texts) * _REPEATED > sum(place.lengths):
+        return None
+    keep = max(1, limit // len(texts))
+    by = path_text(path[len(place.path) + 1 :])
+    return {"dedupe": {"by": by, "keep": keep}}, f"of those with the same text, {keep} stay"
 
 
 def _truncates(sketch: Sketch, price: int, gone: Set[Path]) -> Iterator[Step]:
