@@ -402,8 +402,9 @@ def _limits(sketch: Sketch, price: int, gone: Set[Path], *, protects: bool) -> I
         limit = _rounded(max(_MIN_ITEMS if protects else 1, price * times * items // size))
         if max(place.lengths) <= limit or (place.is_map and not place.is_record_map):
             continue
-        has_texts = any(one.longest for one in place.walk()) and place.path not in sketch.versions
-        records = [leaf for leaf in leaves if leaf.record[:-1] == place.path and type(leaf.record[-1]) is not str]
+        has_texts = any(one.longest or one.path in sketch.longest for one in place.walk())
+        has_texts = has_texts and place.path not in sketch.versions
+        records = [leaf for leaf in leaves if leaf.record[:-1] == place.path and leaf.record[-1:] in ((-1,), (None,))]
         chosen = _same_texts(place, limit) if protects and has_texts else _selection(place, limit, records)
         if chosen is None:
             continue
