@@ -220,7 +220,7 @@ class Sketch:
         records = [place for place in self.root.walk() if not place.path or type(place.path[-1]) is not str]
         records = [place for place in records if all(path != place.path[: len(path)] for path in self.versions)]
         every = {text: self.root.find(path).path for record in records for text, path in record.longest.items()}
-        return {text: path for text, path in every.items() if path in self.leaves and self.leaves[path].worth}
+        return {text: path for text, path in every.items() if path not in self.leaves or self.leaves[path].worth}
 
     @cached_property
     def versions(self) -> Set[Path]:
