@@ -113,6 +113,18 @@ def test_a_stricter_rule_is_drafted_if_asked_for(folder: Path, cli: Cli) -> None
     assert cli("check", "most").out == "1 rule file: no problems\n"
 
 
+def test_the_report_lists_the_largest_places_and_counts_the_others(folder: Path, cli: Cli) -> None:
+    hosts = {
+        f"host{n}": {"name": f"host{n}", "avatar_url": f"https://api.example.com/{n}/{'x' * 90}"} for n in range(4)
+    }
+    answer = {f"site{letter}": {**hosts, "number": ord(letter)} for letter in "abcdefgh"}
+    (folder / "sites.json").write_text(json.dumps(answer))
+    out = cli("init", "sites.json").out
+    assert " at " in out
+    assert " more places\n" in out
+    assert sum(line.startswith("  ") for line in out.partition("\n\n")[0].splitlines()) <= 15
+
+
 @pytest.mark.data
 def test_the_same_answer_gives_the_same_draft(folder: Path, data: Path) -> None:
     answer = str(data / "tool_outputs" / "cortexxdrir__raw_fetched_incident.json")
