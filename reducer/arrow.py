@@ -55,8 +55,8 @@ def reduce_column(
 
     Rows that are null or not a history stay. Chunks without changes stay the same objects, and so does a batch without
     changes. `report` adds a column for each field of `RowReport`, named `COLUMN_FIELD`. `references`: see
-    `Reducer.reduce`. Raises `RuleError`, and `ValueError` with the names of the columns if one is missing, in the way
-    or has another type.
+    `Reducer.reduce`. Raises `RuleError`, and `ValueError` with the names of the columns if the column is missing or has
+    another type, or if the batch already has a column of the report.
     """
     reducer = rules if isinstance(rules, Reducer) else Reducer.load(rules)
     if not report:
@@ -66,7 +66,7 @@ def reduce_column(
         raise ValueError(f"the report needs the name of the column `{taken[0]}`; {columns(batch.schema)}")
     batch, reports = map_column(batch, column, partial(_report_row, reducer, references))
     for name, title in names.items():
-        values = [one and getattr(one, name) for one in reports]
+        values = [None if one is None else getattr(one, name) for one in reports]
         batch = batch.append_column(title, pa.array(values, pa.string() if name == "error" else pa.int64()))
     return batch
 
@@ -90,7 +90,7 @@ def for_ray(
 def for_spark(
     rules: Reducer | Path | str, *, column: str, report: bool = False, references: bool = True
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function for `DataFrame.mapInArrow(…, schema)`, otherwise like `for_ray`.
+    """Return a function for `DataFrame.mapInArrow(…, schema)`, as `for_ray` does for Ray.
 
     The schema is that of the data frame; with `report`, it also has the columns of the report.
     """
@@ -206,7 +206,7 @@ def _map(array: Any, function: Callable[[bytes], tuple[bytes, _T]]) -> tuple[Any
                 changes[index] = new
     if not changes:
         return array, results
-    # The cast is for views, which have no kernel. It checks no text, because a row that is not UTF-8 stays.
+    # `replace_with_mask` has no kernel for views. `safe` would raise an error for rows that are not UTF-8, which stay.
     mask = pa.array(index in changes for index in range(len(array)))
     replaced = pc.replace_with_mask(array.cast(_BYTES), mask, pa.array(changes.values(), _BYTES))
     return replaced.cast(array.type, safe=False), results

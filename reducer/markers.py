@@ -157,10 +157,10 @@ def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str 
     for _ in range(_MAX_BRACKETS):
         if stop < 0:
             return None
-        first_of_last = _start_of_value(text, begin, stop, reads)
-        if first_of_last < 0:
+        last_value = _start_of_value(text, begin, stop, reads)
+        if last_value < 0:
             return None
-        if first_of_last < stop:
+        if last_value < stop:
             mentions = _mentions(text, begin, stop, reads)
             return None if mentions is None else Marker(count, mentions, own, stop + len(closing), tallies)
         stop = text.find(closing, stop + 1)
@@ -204,12 +204,10 @@ def _commas(text: str, begin: int, stop: int) -> Iterator[int]:
 
 def _start_of_value(text: str, begin: int, stop: int, reads: Reads) -> int:
     """Return where the last value before `stop` starts, `stop` if it is not an entity, -1 if it is too long."""
-    start = stop
+    comma = stop
     for _ in range(_MAX_COMMAS + 1):
-        low = max(begin, stop - _MAX_VALUE_CHARS - 2)
-        comma = text.rfind(", ", low, start)
-        start = begin if comma < 0 else comma
-        value = start if comma < 0 else start + 2
+        comma = text.rfind(", ", max(begin, stop - _MAX_VALUE_CHARS - 2), comma)
+        value = begin if comma < 0 else comma + 2
         if stop - value > _MAX_VALUE_CHARS:
             return -1
         if reads(text[value:stop]):

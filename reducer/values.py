@@ -144,7 +144,7 @@ def shown(value: Any) -> Any:
 
 def _jsonable(value: Any) -> Any:
     if hasattr(value, "__next__"):
-        raise Unreducible(f"a {type(value).__name__} can be read once only")
+        raise Unreducible(f"a {type(value).__name__} can be read only once")
     try:
         return _stored.to_python(value, mode="json")
     except (PydanticSerializationError, ValueError, TypeError, AttributeError, RecursionError) as error:

@@ -74,8 +74,9 @@ class ReduceToolReturns(AbstractCapability[Any]):
         dry_run: bool = False,
     ) -> ReduceToolReturns:
         """Create the capability from an agent spec file: `- ReduceToolReturns: rules/`."""
-        options: Any = {"telemetry": telemetry, "archive": archive, "dry_run": dry_run}
-        return cls(rules, persist=persist, instructions=instructions, **options)
+        return cls(
+            rules, persist=persist, instructions=instructions, telemetry=telemetry, archive=archive, dry_run=dry_run
+        )
 
     @classmethod
     def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
@@ -86,21 +87,24 @@ class ReduceToolReturns(AbstractCapability[Any]):
 
     def get_instructions(self) -> Any:
         """Return a function that returns static text about what the rules leave out."""
-        reducer, recall = self._processor.rules, self._processor.archive is not None
+        reducer, has_archive = self._processor.rules, self._processor.archive is not None
         if self.dry_run or not (self.instructions and isinstance(reducer, Reducer)):
             return None
 
         # PydanticAI calls synchronous functions in a thread.
         async def instructions(ctx: RunContext[Any]) -> str | None:
-            # A conversation keeps the text that it began with, also if tools or rules change.
+            # A conversation keeps the text that it began with, even if tools or rules change.
             earlier = (message.instructions or "" for message in ctx.messages if message.kind == "request")
             given = (text for one in earlier for text in one.split("\n\n") if text in self._given)
             if text := next(given, ""):
                 return text
-            if text := reducer.instructions(_tools(ctx)):
-                text += f"\n{INSTRUCTION}" * recall
-                self._given.add(text)
-            return text or None
+            text = reducer.instructions(_tools(ctx))
+            if not text:
+                return None
+            if has_archive:
+                text += f"\n{INSTRUCTION}"
+            self._given.add(text)
+            return text
 
         return instructions
 
@@ -113,7 +117,8 @@ class ReduceToolReturns(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """If `persist` is on, reduce the stored history and the request."""
         if self.persist:
-            after = await self._processor.reduce(ctx, before := [*ctx.messages])
+            before = [*ctx.messages]
+            after = await self._processor.reduce(ctx, before)
             # PydanticAI finds the current request by identity, so a message in both lists must stay the same object.
             reduced = {id(old): new for old, new in zip(before, after, strict=True)}
             ctx.messages[:] = [reduced.get(id(message), message) for message in ctx.messages]

@@ -196,7 +196,7 @@ def _attempt(part: ToolReturnPart, reduce_content: Callable[[str, Any], Outcome]
 
 def _size(content: Any) -> int:
     try:
-        return chars(content, LARGE) if type(content) in PLAIN else LARGE + 1  # to count a live object, it is converted
+        return chars(content, LARGE) if type(content) in PLAIN else LARGE + 1  # counting would convert a live object
     except Exception:  # the attempt to reduce this content reports the error
         return 0
 

@@ -20,7 +20,7 @@ from reducer.analysis.measures import step_label
 from reducer.analysis.query import follow, misspelt, near, the_keys
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.steps import StepReport
-from reducer.analysis.texts import excerpt, listed
+from reducer.analysis.texts import HASHES_AND_LINKS, excerpt, listed
 from reducer.engine import attempt
 from reducer.errors import Diagnostic, counted
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
@@ -38,7 +38,6 @@ _MAX_VALUES = 500  # values among which a similar text is searched
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
-_HASHES_AND_LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
 _KINDS = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
@@ -170,7 +169,7 @@ def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]
     lost = [one for run in runs for one in run.did.lost_entities if one.step == step_label(rule, step)]
     total = sum(recall.total for run in runs for recall in run.did.entities.values())
     names_keys = step.op.verb() in ("keep", "drop") and not [*step.op.shortens()]
-    is_meant = names_keys and {one.type for one in lost} <= _HASHES_AND_LINKS  # checksums and addresses of files
+    is_meant = names_keys and {one.type for one in lost} <= HASHES_AND_LINKS
     if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES and not is_meant:
         yield _Finding("W065", f"`{step.name}` removes {len(lost):,} of the {total:,} entities in the samples")
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from reducer.entities.entity import Entity, Scan
+from reducer.entities.entity import GROUPS, Entity, Scan
 from reducer.formats import decode, parse_nested, plain
 from reducer.values import is_media
 
@@ -15,6 +15,8 @@ API_LINK = re.compile(
     r"\w+://(?:[\w.-]*\bapi\b|[^/]+/(?:[^?#]*/)?(?:apis?|rest|_apis|odata|wp-json)(?:/|$|\?))|/apis?/v\d"
 )
 """Matches the beginning of an address that only programs open."""
+HASHES_AND_LINKS = frozenset({"url", *GROUPS["hash"]})
+"""Entities that can be checksums and addresses of files instead of indicators."""
 _IN_WORD = re.compile("[A-Za-z0-9]")
 _ESCAPES = frozenset({"\\n", "\\r", "\\t"})
 

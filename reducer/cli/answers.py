@@ -73,7 +73,7 @@ def _histories(data: bytes) -> list[bytes]:
 
 
 def _is_history(data: bytes) -> bool:
-    """Tell whether data is a history, even a damaged one."""
+    """Return whether data is a history, even a damaged one."""
     try:
         next(returns(data), None)
     except HistoryError:

@@ -313,7 +313,7 @@ def _ruleset(rules: Chosen) -> Ruleset:
 
 
 def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
-    """Tell whether to report what each step removed: in a diff, and in JSON for whole histories."""
+    """Return whether to report what each step removed: in a diff, and in JSON for whole histories."""
     return bool(options.format == "diff" or (options.format == "json" and chunk.kind == "history"))
 
 

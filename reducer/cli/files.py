@@ -128,11 +128,11 @@ class Selection:
 
     @property
     def is_everything(self) -> bool:
-        """Tell whether all tool returns are selected."""
+        """Return whether all tool returns are selected."""
         return self.tool is None and self.call is None
 
     def matches(self, entry: Return) -> bool:
-        """Tell whether a tool return is selected, and collect its tool or call id."""
+        """Return whether a tool return is selected, and collect its tool or call id."""
         of_tool = self.tool is None or fnmatchcase(entry.tool, self.tool)
         names, name = (self.calls, entry.call_id) if of_tool else (self.tools, entry.tool)
         if len(names) < _MAX_NAMES:

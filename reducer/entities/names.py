@@ -17,7 +17,7 @@ from reducer.entities.entity import Match, may_start, word_lists
 from reducer.entities.evidence import is_mentioned
 from reducer.entities.tokens import SHAPE
 
-_KINDS = {97: "threat_actor", 109: "malware", 116: "tool"}  # a, m, t
+_KINDS = dict(zip(b"amt", ("threat_actor", "malware", "tool"), strict=True))
 _LINE = re.compile(rb"([amt]+)([=~?])([^|\n]+)\|?(.*)")
 _LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
 _ESCAPED = b"N "  # the automaton reads this in place of an escape; a name starts after it or with its letter
@@ -25,22 +25,9 @@ _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 # A code name is a prefix with a number (the automaton reads digits as `0`), or a word with an animal or a storm.
 _PREFIXES = (
-    *(
-        b"apt0",
-        b"apt 0",
-        b"apt c 0",
-        b"apt q 0",
-        b"unc00",
-        b"unc 00",
-        b"ta000",
-        b"ta 000",
-        b"fin0",
-        b"fin 0",
-        b"storm 0000",
-        b"dev 0000",
-    ),
-    *(b"uac 0000", b"uat 0000", b"tag 00", b"itg00", b"cl sta 0000", b"cl cri 0000", b"cl unk 0000", b"utg q 000"),
-    b"larva 00000",
+    *(b"apt0", b"apt 0", b"apt c 0", b"apt q 0", b"unc00", b"unc 00", b"ta000", b"ta 000", b"fin0", b"fin 0"),
+    *(b"storm 0000", b"dev 0000", b"uac 0000", b"uat 0000", b"tag 00", b"itg00", b"cl sta 0000", b"cl cri 0000"),
+    *(b"cl unk 0000", b"utg q 000", b"larva 00000"),
 )
 _NUMBERED = re.compile(
     rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC-?[0-9]{2,4}

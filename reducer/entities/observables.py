@@ -38,20 +38,8 @@ _EXTENSIONS = (
 )
 # A file name starts where a word starts, which keeps `a.a.a.a` from being read at every dot.
 _FILE = rf"(?<![a-z0-9_][.@+~-])(?<![_(])[a-z0-9_][a-z0-9_()@+~.-]{{0,100}}?\.(?:{_EXTENSIONS})(?![\w(/-]|\.\w)"
-_NO_FILES = frozenset(
-    [
-        "angular.js",
-        "d3.js",
-        "express.js",
-        "moment.js",
-        "next.js",
-        "node.js",
-        "nuxt.js",
-        "react.js",
-        "three.js",
-        "vue.js",
-    ]
-)
+_LIBRARIES = ("angular", "d3", "express", "moment", "next", "node", "nuxt", "react", "three", "vue")
+_NO_FILES = frozenset(f"{name}.js" for name in _LIBRARIES)
 _AGENTS = (
     "mozilla|opera|curl|wget|python-requests|python-urllib|go-http-client|okhttp|dalvik|postmanruntime|libwww-perl|java"
     "|microsoft-cryptoapi|microsoft-bits|winhttp|axios|aiohttp|apache-httpclient|masscan|zgrab|nikto|sqlmap"

@@ -109,7 +109,7 @@ class Chunk(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        """Tell whether these are empty lines."""
+        """Return whether these are empty lines."""
         return self.kind == "lines" and not self.content.strip()
 
 

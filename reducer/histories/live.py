@@ -54,7 +54,7 @@ def reduced_part(part: ToolReturnPart, reduce: Callable[[str, Any], Any]) -> Too
     if why_untouched(part.tool_name, outcome, tool_kind, part.metadata):
         return part
     new = reduce(part.tool_name, content)
-    # Bytes, a date or an enum stay if this PydanticAI records that their stored text was none (`_content_field`).
+    # Bytes, a date or an enum stay if this PydanticAI records that they were not text (`_content_field`).
     recorded = isinstance(new, str) and not isinstance(content, str) and hasattr(part, "_content_field")
     return part if new is content or recorded else replace(part, content=new)
 

@@ -271,11 +271,6 @@ class Rule:
         """The file and the digest of its text, which an archive stores with each original."""
         return f"{self.file}@{self.digest}"
 
-    @property
-    def restores(self) -> bool:
-        """Whether `preserve` covers `max_chars` or steps other than `truncate`."""
-        return bool(self.preserved[-1]) or any(step.preserves and not step.op.cuts_blindly for step in self.steps)
-
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:

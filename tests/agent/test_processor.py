@@ -150,7 +150,7 @@ def test_a_content_that_the_engine_cannot_reduce_is_logged_once_per_rule(
     assert caplog.messages == [
         f"a return of look_* stays unchanged: {fault}"
         for fault in (
-            "a generator can be read once only",
+            "a generator can be read only once",
             "deeper than 128 levels",
             "a text of more than 67,108,864 characters",
             "a object has no JSON form",

@@ -72,7 +72,7 @@ def test_on_reduce_gets_each_fault_once(reducer: Reducer) -> None:
     reduce = history_processor(reducer, on_reduce=reported.append)
     messages = unreadable("deep_research") + unreadable("explore")
     assert reduce(reduce(messages)) == messages
-    fault = "a generator can be read once only"
+    fault = "a generator can be read only once"
     assert reported == [Reduction(tool, "call_0", "deep_*", 0, 0, 0, fault) for tool in ("deep_research", "explore")]
 
 
@@ -121,7 +121,7 @@ def test_each_fault_adds_an_event(in_part: Reducer) -> None:
             "reducer.rule": "deep_*",
             "reducer.fault": fault,
         }
-        for tool, fault in (("deep_research", "only in part"), ("explore", "a generator can be read once only"))
+        for tool, fault in (("deep_research", "only in part"), ("explore", "a generator can be read only once"))
     ]
     assert span.events[2].attributes["reducer.tools"] == ("deep_research",)
 

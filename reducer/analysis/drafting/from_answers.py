@@ -28,7 +28,7 @@ from reducer.analysis.drafting.ranking import (
     with_globs,
 )
 from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft
-from reducer.analysis.texts import all_text, entities, listed, opened
+from reducer.analysis.texts import HASHES_AND_LINKS, all_text, entities, listed, opened
 from reducer.engine import Outcome, attempt
 from reducer.entities import TYPES, scan
 from reducer.paths.written import path_text
@@ -45,6 +45,8 @@ _PRICES = (
 )
 _LOW_PRICES = (35, 25, 15, 10, 5, 3, 2, 1)
 """Prices to try only if texts need not stay."""
+_MAX_UNPROTECTED = 15
+"""The highest price at which even the longest texts and the linked ids may go."""
 _MIN_PRICE = 150
 """The lowest price of texts and keys that stay."""
 _LIST, _NESTED_LIST, _TEXT = 20, 5, 2
@@ -55,6 +57,8 @@ _MIN_CHECKED, _BARE = 10, 0.05
 _MAX_STEPS, _MAX_TEXTS, _MIN_LINES, _MAX_LINE, _REPEATED = 15, 5, 20, 300, 5
 _MIN_ITEMS, _MIN_CUT = 3, 300
 """Shorter texts without sentences are not cut, because they may be ids."""
+_COPIED = 0.25
+"""The worth of hashes and links that other keys contain too, as a share of their own."""
 _LITTLE, _TINY = 0.01, 0.001
 """A place, or a key, with a smaller share of the characters is not worth a step."""
 _MODELINE = "yaml-language-server: $schema=.schema.json"
@@ -63,7 +67,6 @@ _ROUND = 5
 _PRESERVE = ["ioc", "cve", "mitre_attack", "threat_actor", "malware"]
 _NOTES = {"preserve": "The answers cannot be that short with all of their entities."}
 _REFERENCES = "id ids uid uuid guid from to source target ref refs parent"
-_LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,7 @@ def _try_steps(sketch: Sketch, rule: DraftRule, *, thorough: bool = False) -> Tr
 
 
 def _gains(outcomes: Iterable[Outcome]) -> Counter[int]:
-    """Return the characters that each step saves; `check` warns of a step if half of what it removes is restored."""
+    """Return the characters that each step saves. Restored ones count twice: `check` warns if half are restored."""
     gains = Counter[int]()
     for outcome in outcomes:
         for edit in outcome.removals():
@@ -263,8 +266,8 @@ class Sketch:
         kept = [before & entities(after, scan).keys() for before, after in zip(self.found, left, strict=True)]
         lost = {one for before, after in zip(self.found, kept, strict=True) for one in before - after}
         all_found = sum(map(len, self.found))
-        # `check` warns of steps that remove almost all entities, except of keys with hashes and links.
-        is_exempt = "preserve" not in rule.settings and {kind for kind, _ in lost} <= _LINKS
+        # `check` warns about steps that remove almost all entities, unless they drop keys with hashes and links.
+        is_exempt = "preserve" not in rule.settings and {kind for kind, _ in lost} <= HASHES_AND_LINKS
         shown = "\0".join(all_text(content, deeper=True) for content in left)
         return Trial(
             rule,
@@ -299,8 +302,8 @@ def _steps(sketch: Sketch, price: int, *, protects: bool) -> Iterator[Step]:
         return
     own_price = max(price, _MIN_PRICE) if protects else price
     gone = _chosen(sketch, own_price, protects=protects)
-    stays = {prefix for path in sketch.leaves.keys() - gone if not sketch.leaves[path].is_empty
-             for prefix in accumulate((token,) for token in path)}  # fmt: skip
+    kept = (path for path, leaf in sketch.leaves.items() if path not in gone and not leaf.is_empty)
+    stays = {prefix for path in kept for prefix in accumulate((token,) for token in path)}
     for place in root.walk():
         sizes = place.json_texts
         if sizes and place.path in stays and not sketch.is_little(sum(sizes)) and is_writable_path(place.path):
@@ -322,14 +325,14 @@ def _chosen(sketch: Sketch, price: int, *, protects: bool) -> dict[Path, str]:
     holders = Counter(one for leaf in sketch.leaves.values() for one in leaf.place.entities - sketch.uncounted)
     allowed = int(len(holders) * _MAX_DROPPED) if protects else len(holders)
     gone: dict[Path, str] = {}
-    for path, leaf in sorted(sketch.leaves.items(), key=lambda item: item[1].worth)[:-1]:
+    for path, leaf in sorted(sketch.leaves.items(), key=lambda item: item[1].worth)[:-1]:  # the best one stays
         counted = leaf.place.entities - sketch.uncounted
-        are_links = bool(counted) and {kind for kind, _ in counted} <= _LINKS
+        are_links = bool(counted) and {kind for kind, _ in counted} <= HASHES_AND_LINKS
         lost = sum(holders[one] == 1 for one in counted)
         size = leaf.place.chars / max(1, len(leaf.place.entries))
         size = min(size, price) if leaf.is_prose or size > _MIN_CUT else size  # longer texts are cut
-        is_worth_it = size <= price * leaf.worth * (0.25 if are_links and not lost else 1)
-        is_needed = path in sketch.longest | sketch.linked and (protects or price > _LOW_PRICES[2])
+        is_worth_it = size <= price * leaf.worth * (_COPIED if are_links and not lost else 1)
+        is_needed = path in sketch.longest | sketch.linked and (protects or price > _MAX_UNPROTECTED)
         is_kept = is_worth_it or is_needed or leaf.is_empty
         if leaf.keys and lost <= allowed and not is_kept:
             allowed -= lost
