@@ -107,7 +107,80 @@ def test_an_unstable_rule_is_not_applied_and_its_step_is_named() -> None:
     content = {"items": [{"text": "the same beginning of " + letter * 60} for letter in "abc"], "keep": "b" * 9}
     outcome = attempt(ruleset, "t", content)
     assert outcome.content is content
-    assert outcome.fault == "a second pass would change the result: `dedupe items` is to blame"
+    assert outcome.fault == (
+        "a second pass would change the result: step 1 (`dedupe items`) of rule.yaml would select otherwise"
+    )
+
+
+LINES = ["the same beginning " * 9 + end for end in ("of line 1", "of line 22")]
+TAGGED = {"tags": [None, "a note that mentions evil-updates.com and others"]}
+HASH = {"hash": "d41d8cd98f00b204e9800998ecf8427e"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "content", "result"),
+    [
+        pytest.param(
+            {"steps": [{"truncate": {"head": 60, "tail": 30}}, {"truncate": 75}]},
+            "word " * 20,
+            "word " * 11 + "word …[41 more characters]",
+            id="a cut that would not make a text shorter still bounds the next one",
+        ),
+        pytest.param(
+            {"steps": [{"path": "tags", "keep": "[?risk]"}], "preserve": ["domain"]},
+            TAGGED,
+            {"tags": ["…[2 more items; mentions evil-updates.com]"]},
+            id="only texts are left of a list",
+        ),
+        pytest.param(
+            {"steps": [{"path": "tags", "keep": "[?risk]"}], "preserve": ["domain", "cve"]},
+            {"tags": [*TAGGED["tags"], {"id": "CVE-2024-3400", "risk": None}]},
+            {"tags": [TAGGED["tags"][1], {"id": "CVE-2024-3400"}]},
+            id="an object is restored next to a text",
+        ),
+        pytest.param(
+            {"steps": [{"extract": ["ipv4"]}], "preserve": ["threat_actor"]},
+            [None, {"note": "seen with APT28 in the night of the report"}],
+            [{"note": "…[42 more characters; mentions APT28]"}],
+            id="a root list with a restored item does not need its first item",
+        ),
+        pytest.param(
+            {"steps": [{"drop": "items"}, {"path": "items", "keep": ["id"]}]},
+            {"items": [{"id": 1, "note": "a"}]},
+            {"items": []},
+            id="a step does not bring back what an earlier step emptied",
+        ),
+        pytest.param(
+            {"steps": [{"path": "log", "lines": True, "dedupe": {"ignore": "digits"}}], "max_chars": 100},
+            {"log": "\n".join(LINES)},
+            {"log": "the same beginning " * 6 + "the …[63 more characters]"},
+            id="`max_chars` makes two lines equal",
+        ),
+        pytest.param(
+            {"steps": [{"drop": "[?risk == 'low']"}, {"limit": 2}], "preserve": ["ipv4"]},
+            [{"id": 1}, {"risk": "low", "ip": "192.0.2.7", "note": "seen"}, {"id": 2}, {"id": 3}],
+            [{"id": 1}, {"risk": "low", "ip": "192.0.2.7"}, {"id": 2}],
+            id="a thin item keeps what a filter reads",
+        ),
+        pytest.param(
+            {"steps": [{"path": "items", "limit": 1, "sort_by": "-name"}], "preserve": ["domain"], "keys": "all"},
+            {"items": [{"name": "a"}, {"name": "b", "note": "evil.com", "text": "long text"}]},
+            {"items": [{"name": "a"}, {"name": "b", "note": "evil.com", "text": ""}]},
+            id="a thin item keeps its sort key",
+        ),
+    ],
+)
+def test_a_second_pass_changes_nothing(rule: dict[str, Any], content: Any, result: Any) -> None:
+    assert fixed_point(rules(**rule), content).content == result
+
+
+def test_a_step_removes_what_an_earlier_step_preserves() -> None:
+    ruleset = rules(steps=[{"path": "items", "limit": 1, "preserve": ["hash"]}, {"path": "items", "drop": "[?!risk]"}])
+    outcome = attempt(ruleset, "t", {"items": [{"id": 1}, HASH]})
+    assert outcome.content == {"items": []}
+    assert outcome.fault.endswith("would select otherwise, so only entities that all steps preserve are restored")
+    assert reduce_content(ruleset, "t", outcome.content) is outcome.content
+    assert attempt(ruleset, "t", {"items": [{"id": 1, "risk": "low"}, HASH]}).fault == ""
 
 
 def test_gates_are_evaluated_on_the_return_as_it_arrived() -> None:
