@@ -188,9 +188,14 @@ def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
 def dump(value: Any) -> str:
     """Return the canonical JSON text of a value: without spaces, with only lone surrogates escaped.
 
-    Raises `ValueError` for NaN and infinity.
+    Raises `ValueError` for NaN and infinity, and `Unreducible` for an integer with more digits than Python writes.
     """
-    return escaped(_encode(value))
+    try:
+        return escaped(_encode(value))
+    except ValueError as error:
+        if "digits" in str(error):
+            raise Unreducible("an integer with more digits than Python writes") from error
+        raise
 
 
 def escaped(text: str) -> str:
@@ -229,8 +234,8 @@ def _number_chars(value: float) -> int:
         return 4  # null
     try:
         text = repr(value)
-    except ValueError as error:
-        raise Unreducible("a number of more digits than Python writes") from error
+    except ValueError:
+        return len(to_json(value))  # Python refuses to write thousands of digits
     return len(to_json(value)) if "e-0" in text else len(text)  # JSON writes 1e-07 as 1e-7 and 1e-05 as 0.00001
 
 

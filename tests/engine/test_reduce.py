@@ -48,7 +48,7 @@ class Rude:
         object(),
         (n for n in "abc"),
         {"kind": "image-url", "url": "https://example.org/" + "a" * 900},
-        {"items": [Rude(), Rude(), Rude()], "text": "a " * 400},
+        [Rude(), Rude(), Rude()],
         "",
         [],
         {},
@@ -71,6 +71,59 @@ def test_a_deep_or_cyclic_content_is_returned_unchanged() -> None:
     cyclic: dict[str, Any] = {"items": [1, 2, 3]}
     cyclic["items"].append(cyclic)
     assert reduced(ALL, cyclic) is cyclic
+
+
+LONG = {"id": 10**5000, "text": "word " * 40}
+TOO_DEEP = "deeper than 128 levels, so an item stays unchanged"
+TOO_LONG = "an integer with more digits than Python writes, so an item stays unchanged"
+
+
+@pytest.mark.parametrize("levels", [130, 100_000])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        ALL,
+        {"steps": [{"path": "items", "dedupe": True}]},
+        {"steps": [{"truncate": 20}], "preserve": ["cve"]},
+        {"steps": [{"path": "items", "drop": "[?n == `1`]"}], "max_chars": 3000},
+    ],
+)
+def test_an_item_that_is_too_deep_stays_and_everything_else_is_reduced(rule: dict[str, Any], levels: int) -> None:
+    deep = nested(levels)
+    items = [{"n": n % 4, "text": "CVE-2024-3400 " + "word " * 40} for n in range(8)]
+    ruleset, note = rules(**rule), "note " * 90
+    outcome = attempt(ruleset, "t", {"items": [*items, deep], "note": note})
+    assert outcome.content["items"][-1] is deep
+    assert outcome.fault == TOO_DEEP
+    readable = attempt(ruleset, "t", {"items": items, "note": note}).content
+    assert {**outcome.content, "items": outcome.content["items"][:-1]} == readable
+    assert attempt(ruleset, "t", outcome.content).content is outcome.content
+    assert attempt(ruleset, "t", [deep, *items]).content[0] is deep
+    while deep:  # taken apart by hand: freeing it at once would recurse
+        deep = deep["items"] if isinstance(deep, dict) else deep[0] if isinstance(deep, list) else None
+
+
+def test_an_object_without_a_json_form_stays_and_everything_else_is_reduced() -> None:
+    rude = Rude()
+    outcome = attempt(rules(**ALL), "t", {"items": [rude, 2, 3, 4], "text": "a " * 400})
+    assert outcome.content["items"] == [rude, 2]
+    assert len(outcome.content["text"]) < 80
+    assert outcome.fault == "a Rude has no JSON form, so an item stays unchanged"
+
+
+def test_an_integer_with_thousands_of_digits_costs_at_most_its_item() -> None:
+    items = [{"n": n % 4, "text": "word " * 40} for n in range(8)]
+    for rule, fault in (
+        ({"steps": [{"path": "items", "dedupe": True}]}, TOO_LONG),
+        ({"steps": [{"path": "items", "truncate": 20}], "max_chars": 6000}, ""),
+        ({"steps": [{"path": "items[*]", "drop": "text"}], "when": {"min_chars": 6000}}, ""),
+    ):
+        outcome = attempt(rules(**rule), "t", {"items": [*items, LONG]})
+        assert outcome.fault == fault
+        assert outcome.content["items"][-1]["id"] == LONG["id"]
+        assert (outcome.content["items"][-1] is LONG) is bool(fault)
+        assert len(outcome.content["items"]) < 9 or "word " * 40 not in str(outcome.content["items"][:-1])
+        assert attempt(rules(**rule), "t", outcome.content).content is outcome.content
 
 
 def test_the_bound_on_depth_does_not_depend_on_the_stack() -> None:
