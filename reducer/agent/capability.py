@@ -10,14 +10,15 @@ from typing import Any
 from pydantic_ai import __version__
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import UserError
-from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import FunctionToolset
 
 from reducer import Reducer
-from reducer.agent.originals import INSTRUCTION, open_archive, recall_tools
-from reducer.agent.processor import Rules, RulesLike, check_flags, history_processor, load_rules
+from reducer.agent.originals import INSTRUCTION, recall_tools
+from reducer.agent.processor import Processor, RulesLike, check_flags
 from reducer.agent.telemetry import Reduction
 from reducer.archive import Archive
 
@@ -32,6 +33,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
     """A capability that reduces tool returns.
 
     `rules`, `on_reduce`, `telemetry`: see `history_processor`.
+    `dry_run`: change and archive nothing, give no instructions and no tool; only report what would change.
     `persist`: also reduce the stored history of the run, not only the request. PydanticAI 2.54 to 2.63 needs True.
     `instructions`: tell the model what the rules for the agent's tools leave out.
     `archive`: store the originals, and give the model the tool `recall_tool_return`.
@@ -47,22 +49,19 @@ class ReduceToolReturns(AbstractCapability[Any]):
     on_reduce: Callable[[Reduction], None] | None = None
     telemetry: bool = True
     archive: str | Path | Archive | None = None
+    dry_run: bool = False
     id: str | None = "reduce-tool-returns"
-    _reduce: Callable[..., list[ModelMessage]] = field(init=False, repr=False, compare=False)
-    _loaded: Rules = field(init=False, repr=False, compare=False)
-    _archive: Archive | None = field(init=False, repr=False, compare=False)
+    _processor: Processor = field(init=False, repr=False, compare=False)
+    _given: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_flags(persist=self.persist, instructions=self.instructions)
         if not (self.persist or _PREPARES or _WRAPS):
             versions = f"PydanticAI 2.64 or later, or one before 2.54; this is {__version__}"
             raise UserError(f"ReduceToolReturns(persist=False) needs {versions}")
-        self._loaded = load_rules(self.rules)
-        self._archive = None if self.archive is None else open_archive(self.archive)
-        reduce = history_processor(
-            self._loaded, on_reduce=self.on_reduce, telemetry=self.telemetry, archive=self._archive
+        self._processor = Processor(
+            self.rules, self.archive, on_reduce=self.on_reduce, telemetry=self.telemetry, dry_run=self.dry_run
         )
-        self._reduce = (lambda ctx, messages: reduce(messages)) if self._archive is None else reduce
 
     @classmethod
     def from_spec(
@@ -72,9 +71,11 @@ class ReduceToolReturns(AbstractCapability[Any]):
         instructions: bool = True,
         telemetry: bool = True,
         archive: str | None = None,
+        dry_run: bool = False,
     ) -> ReduceToolReturns:
         """Create the capability from an agent spec file: `- ReduceToolReturns: rules/`."""
-        return cls(rules, persist=persist, instructions=instructions, telemetry=telemetry, archive=archive)
+        options: Any = {"telemetry": telemetry, "archive": archive, "dry_run": dry_run}
+        return cls(rules, persist=persist, instructions=instructions, **options)
 
     @classmethod
     def combine(cls, capabilities: Sequence[AbstractCapability[Any]]) -> AbstractCapability[Any]:
@@ -85,35 +86,48 @@ class ReduceToolReturns(AbstractCapability[Any]):
 
     def get_instructions(self) -> Any:
         """Return a function that returns static text about what the rules leave out."""
-        reducer, recall = self._loaded, self._archive is not None
-        if not (self.instructions and isinstance(reducer, Reducer)):
+        reducer, recall = self._processor.rules, self._processor.archive is not None
+        if self.dry_run or not (self.instructions and isinstance(reducer, Reducer)):
             return None
 
         # PydanticAI calls synchronous functions in a thread.
         async def instructions(ctx: RunContext[Any]) -> str | None:
-            tools = getattr(getattr(ctx, "tool_manager", None), "tools", None)  # missing before PydanticAI 1.87
-            names = tools and [name for name, tool in tools.items() if tool.tool_def.kind != "output"]
-            text = reducer.instructions(names)
-            return f"{text}\n{INSTRUCTION}" if text and recall else text or None
+            # A conversation keeps the text that it began with, also if tools or rules change.
+            earlier = (message.instructions or "" for message in ctx.messages if message.kind == "request")
+            given = (text for one in earlier for text in one.split("\n\n") if text in self._given)
+            if text := next(given, ""):
+                return text
+            if text := reducer.instructions(_tools(ctx)):
+                text += f"\n{INSTRUCTION}" * recall
+                self._given.add(text)
+            return text or None
 
         return instructions
 
     def get_toolset(self) -> FunctionToolset[Any] | None:
         """Return the recall tool if there is an archive."""
-        return None if self._archive is None else recall_tools(self._archive)
+        return None if self._processor.archive is None else recall_tools(self._processor.archive)
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """If `persist` is on, reduce the stored history and the request."""
         if self.persist:
-            stored = self._reduce(ctx, ctx.messages)
+            before = [*ctx.messages]
+            after = await self._processor.reduce(ctx, before)
             # PydanticAI finds the current request by identity, so a message in both lists must stay the same object.
-            reduced = {id(old): new for old, new in zip(ctx.messages, stored, strict=True)}
+            reduced = {id(old): new for old, new in zip(before, after, strict=True)}
+            ctx.messages[:] = [reduced.get(id(message), message) for message in ctx.messages]
             sent = [reduced.get(id(message), message) for message in request_context.messages]
-            ctx.messages[:] = stored
-            request_context.messages = self._reduce(ctx, sent)
+            request_context.messages = await self._processor.reduce(ctx, sent)
         return request_context
+
+    async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
+        """If `persist` is on, reduce the returns that no request contained: the run ended after the tools."""
+        if self.persist:
+            messages = result.all_messages()
+            messages[:] = await self._processor.reduce(ctx, messages)
+        return result
 
     if _WRAPS:
 
@@ -126,7 +140,8 @@ class ReduceToolReturns(AbstractCapability[Any]):
         ) -> ModelResponse:
             """If `persist` is off, reduce only the request. This version has already stored the history."""
             if not self.persist:
-                request_context = replace(request_context, messages=self._reduce(ctx, request_context.messages))
+                messages = await self._processor.reduce(ctx, request_context.messages)
+                request_context = replace(request_context, messages=messages)
             return await handler(request_context)
 
     async def prepare_model_request(
@@ -134,5 +149,15 @@ class ReduceToolReturns(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """If `persist` is off, reduce only the request. PydanticAI does not store this change."""
         if not self.persist:
-            request_context.messages = self._reduce(ctx, request_context.messages)
+            request_context.messages = await self._processor.reduce(ctx, request_context.messages)
         return request_context
+
+
+def _tools(ctx: RunContext[Any]) -> set[str] | None:
+    """Return the names of the agent's tools, also of those that `prepare` hides from this request."""
+    manager = getattr(ctx, "tool_manager", None)
+    if manager is None or manager.tools is None:
+        return None  # before PydanticAI 1.87, they are unknown
+    names = {name for name, tool in manager.tools.items() if tool.tool_def.kind != "output"}
+    manager.toolset.apply(lambda leaf: names.update(leaf.tools if isinstance(leaf, FunctionToolset) else ()))
+    return names

@@ -14,7 +14,7 @@ from pydantic_ai.messages import ModelMessage, ToolReturnPart
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import FunctionToolset
 
-from reducer.agent.telemetry import Reduced
+from reducer.agent.telemetry import Attempt
 from reducer.archive import Archive
 from reducer.archive.database import Entry, ReturnId, microseconds
 from reducer.archive.recall import DESCRIPTION, Arguments, answer
@@ -33,10 +33,10 @@ def open_archive(archive: str | os.PathLike[str] | Archive) -> Archive:
     return archive
 
 
-def store(archive: Archive, ctx: RunContext[Any], messages: Sequence[ModelMessage], reduced: Sequence[Reduced]) -> None:
-    """Archive the originals of the reduced parts of `messages` in the background."""
+def store(archive: Archive, ctx: RunContext[Any], messages: Sequence[ModelMessage], changed: Sequence[Attempt]) -> None:
+    """Archive the originals of the changed parts of `messages` in the background."""
     ids = {id(part): return_id for part, return_id in _return_ids(messages)}
-    archive.add([partial(_entry, one, ids[id(one.old)], _owner(ctx)) for one in reduced])
+    archive.add([partial(_entry, one, ids[id(one.old)], _owner(ctx)) for one in changed])
 
 
 def recall_tools(archive: str | Path | Archive) -> FunctionToolset[Any]:
@@ -65,7 +65,7 @@ def _process_token(process: int) -> str:
     return token_hex(16)
 
 
-def _entry(one: Reduced, id: ReturnId, owner: str) -> Entry:
+def _entry(one: Attempt, id: ReturnId, owner: str) -> Entry:
     version = one.outcome.rule.version if one.outcome.rule else ""
     return Entry(id, version, stored_json(one.new.content), stored_json(one.old.content), owner=owner)
 

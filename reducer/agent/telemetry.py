@@ -1,16 +1,19 @@
-"""Report reductions to a callback and to OpenTelemetry. Reports never include content.
+"""Report reductions and faults to a callback, to OpenTelemetry and to the log. Reports never include content.
 
-OpenTelemetry receives counters, and one event on the current span for each request that reduces something. Nothing is
-measured without a recording span or a meter provider, or in a Temporal workflow, where a replay would count twice.
+OpenTelemetry receives counters and events on the current span: `reducer.reduced` for each request that reduces
+something, and `reducer.fault` for each return that could not be reduced, or only in part. Nothing is measured without a
+recording span or a meter provider, or in a Temporal workflow, where a replay would count twice.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,8 +32,8 @@ _MEASURES = {
 """The name, unit and description of the counter for each field of `Reduction`."""
 
 
-class Reduced(NamedTuple):
-    """A part before and after its reduction, with the outcome."""
+class Attempt(NamedTuple):
+    """A part before and after the attempt to reduce it, with the outcome."""
 
     old: ToolReturnPart
     new: ToolReturnPart
@@ -39,11 +42,12 @@ class Reduced(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """One reduced tool return.
+    """One tool return that was reduced or has a fault.
 
     `rule`: the first tool name of the rule, or empty for other objects than a `Reducer`.
-    `before` and `after`: the number of characters that the model sees.
+    `before` and `after`: the number of characters that the model sees; both are 0 if a fault makes them unknown.
     `preserved`: the number of entities that were restored or that markers mention.
+    `fault`: the reason why the rule could not be applied, or not completely; empty if it was.
     """
 
     tool: str
@@ -52,13 +56,15 @@ class Reduction:
     before: int
     after: int
     preserved: int
+    fault: str = ""
 
 
 def reporter(
-    on_reduce: Callable[[Reduction], None] | None, telemetry: bool, log: Callable[[str], None]
-) -> Callable[[Sequence[Reduced]], None]:
-    """Return a function that reports what one request reduced. It never raises; errors are logged once."""
-    record = _recorder()
+    on_reduce: Callable[[Reduction], None] | None, telemetry: bool, dry_run: bool
+) -> Callable[[Sequence[Attempt]], None]:
+    """Return a function that reports the attempts of one request. It never raises; problems are logged once."""
+    log = cache(logging.getLogger("reducer").error)
+    record = _recorder({"reducer.dry_run": True} if dry_run else {})
 
     @contextmanager
     def logging_errors() -> Iterator[None]:
@@ -67,26 +73,38 @@ def reporter(
         except Exception as error:
             log(f"a reduction could not be reported: {location(error)}")
 
-    def report(reduced: Sequence[Reduced]) -> None:
+    def report(attempts: Sequence[Attempt]) -> None:
         with logging_errors():
-            recording = reduced and telemetry and _is_recording()
+            recording = attempts and telemetry and _is_recording()
             reductions: list[Reduction] = []
-            for one in reduced if recording or on_reduce is not None else ():
-                with logging_errors():  # an error in one report does not prevent the others
-                    reductions.append(_reduction(one))
-                    if on_reduce is not None:
-                        on_reduce(reductions[-1])
+            for one in attempts:
+                if fault := one.outcome.fault:
+                    state = "stays unchanged" if one.new is one.old else "is not reduced completely"
+                    log(f"a return of {_rule(one) or one.old.tool_name} {state}: {fault}")
+                if recording or on_reduce is not None:
+                    with logging_errors():  # an error in one report does not prevent the others
+                        reductions.append(_reduction(one))
+                        if on_reduce is not None:
+                            on_reduce(reductions[-1])
             if recording:
                 record(reductions)
 
     return report
 
 
-def _reduction(one: Reduced) -> Reduction:
-    rule = one.outcome.rule.name if one.outcome.rule else ""
-    before, after = chars(one.old.content), chars(one.new.content)
-    preserved = one.outcome.restored.preserved
-    return Reduction(one.old.tool_name, one.old.tool_call_id, rule, before=before, after=after, preserved=preserved)
+def _reduction(one: Attempt) -> Reduction:
+    try:
+        sizes = {"before": chars(one.old.content), "after": chars(one.new.content)}
+    except Exception:
+        if not one.outcome.fault:
+            raise
+        sizes = {"before": 0, "after": 0}
+    sizes["preserved"] = one.outcome.restored.preserved
+    return Reduction(one.old.tool_name, one.old.tool_call_id, _rule(one), **sizes, fault=one.outcome.fault)
+
+
+def _rule(one: Attempt) -> str:
+    return one.outcome.rule.name if one.outcome.rule else ""
 
 
 def _is_recording() -> bool:
@@ -96,33 +114,44 @@ def _is_recording() -> bool:
     return get_current_span().is_recording() or not provider.startswith("opentelemetry.metrics")
 
 
-def _recorder() -> Callable[[Sequence[Reduction]], None]:
+def _recorder(mode: dict[str, bool]) -> Callable[[Sequence[Reduction]], None]:
     create = get_meter("reducer").create_counter
     returns = create("reducer.returns", "{return}", "Reduced tool returns")
+    faults = create("reducer.faults", "{return}", "Tool returns that could not be reduced, or only in part")
     counters = {field: create(name, unit, description) for field, (name, unit, description) in _MEASURES.items()}
 
+    def labels(one: Reduction) -> dict[str, str | bool]:
+        return {"reducer.tool": one.tool, "reducer.rule": one.rule, **mode}
+
     def record(reductions: Sequence[Reduction]) -> None:
-        names = {"reducer.tools": [one.tool for one in reductions], "reducer.rules": [one.rule for one in reductions]}
-        measured = {name: [getattr(one, field) for one in reductions] for field, (name, _, _) in _MEASURES.items()}
-        get_current_span().add_event("reducer.reduced", {**names, **measured})
-        for one in reductions:
-            labels = {"reducer.tool": one.tool, "reducer.rule": one.rule}
-            returns.add(1, labels)
+        span = get_current_span()
+        for one in (one for one in reductions if one.fault):
+            details = {"reducer.tool_call_id": one.tool_call_id, "reducer.fault": one.fault}
+            span.add_event("reducer.fault", {**labels(one), **details})
+            faults.add(1, labels(one))
+        reduced = [one for one in reductions if not one.fault or one.after < one.before]
+        if reduced:
+            names = {"reducer.tools": [one.tool for one in reduced], "reducer.rules": [one.rule for one in reduced]}
+            measured = {name: [getattr(one, field) for one in reduced] for field, (name, _, _) in _MEASURES.items()}
+            span.add_event("reducer.reduced", {**names, **measured, **mode})
+        for one in reduced:
+            returns.add(1, labels(one))
             for field, counter in counters.items():
-                counter.add(getattr(one, field), labels)
+                counter.add(getattr(one, field), labels(one))
 
     return record
 
 
 def workflow() -> str:
-    """Return `Temporal` or `DBOS` inside a workflow of that engine, otherwise an empty text."""
-    # If a package is not imported, none of its workflows runs.
-    temporal = sys.modules.get("temporalio.workflow")
+    """Return `Temporal`, `DBOS` or `Prefect` inside a workflow of that engine, otherwise an empty text."""
+    # If a package is not imported, none of its workflows runs. PydanticAI asks the engines in the same way.
+    temporal, dbos, prefect = map(sys.modules.get, ("temporalio.workflow", "dbos", "prefect.context"))
     if temporal is not None and temporal.in_workflow():
         return "Temporal"
-    dbos = sys.modules.get("dbos")
     if dbos is not None and dbos.DBOS.workflow_id is not None:
         return "DBOS"
+    if prefect is not None and prefect.FlowRunContext.get() is not None:
+        return "Prefect"
     return ""
 
 

@@ -26,9 +26,9 @@ _MAX_SHRINKING = 400  # attempts to make a counterexample smaller
 _MAX_ITEMS = 40  # items of a generated list; only samples reach a larger `limit`
 _MAX_CHARS = 10_000  # characters of a generated text
 _MAX_SHOWN = 300  # characters of an input or a result in an error
-_ITEM, _VALUE = object(), object()
-"""Keys of a tree: the items of a list, and the values of an object that is used as a map."""
-_KEYS = {"values": _VALUE, "each": _ITEM, "filter": _ITEM, "index": _ITEM, "slice": _ITEM}
+_ITEM, _MAP = object(), object()
+"""Keys of a tree: the items of a list or the values of a map, and the mark of an object that is used as a map."""
+_KEYS = {"values": _MAP, "each": _ITEM, "filter": _ITEM, "index": _ITEM, "slice": _ITEM}
 _SCALARS: tuple[Any, ...] = (True, 0, 1, 7, "a", "b", "2024-05-01", "seen by 192.0.2.1")
 """Values of generated contents. Empty values, which `compact` removes, come only from conditions and samples."""
 
@@ -51,7 +51,7 @@ def counterexample(rule: Rule, samples: Iterable[Any] = ()) -> Counterexample | 
     if rule.statically_idempotent or not rule.steps:
         return None
     nothing = tuple(frozenset[str]() for _ in rule.preserved)
-    bare = replace(rule, max_chars=None, preserved=nothing, bounds=(), statically_idempotent=True)
+    bare = replace(rule, max_chars=None, preserved=nothing, bounds=())
     steps = Ruleset((bare,), lambda _: bare, vocabulary=rule.vocabulary)
     contents = islice(chain(samples, _contents(rule)), _MAX_CONTENTS)
     found = next(filter(None, (_run_twice(steps, content) for content in contents)), None)
@@ -60,12 +60,13 @@ def counterexample(rule: Rule, samples: Iterable[Any] = ()) -> Counterexample | 
 
 def _run_twice(steps: Ruleset, content: Any) -> Counterexample | None:
     (rule,) = steps.rules
-    once = attempt(steps, rule.name, content).content
-    again = attempt(steps, rule.name, once)
-    if again.content is once or json.dumps(again.content) == json.dumps(once):
+    first = attempt(steps, rule.name, content)
+    if first.unstable is None:
         return None
-    step = next((run.step for run in reversed(again.steps) if run.changed and run.step), rule.steps[-1])
-    return Counterexample(content, once, again.content, step)
+    # The outcome holds a fallback, so the results of both passes come from the plans.
+    once = first.left_after(len(rule.steps), seen=False)
+    twice = attempt(steps, rule.name, once).left_after(len(rule.steps), seen=False)
+    return Counterexample(content, once, twice, first.unstable.step or rule.steps[-1])
 
 
 def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
@@ -85,7 +86,7 @@ def diagnostic(found: Counterexample, rule: Rule, line: str = "") -> Diagnostic:
 def _advice(conflict: Conflict) -> str:
     """Return the smallest change of a rule after which the result of its first pass stays."""
     reader, chain, remover = conflict
-    place = names_of(remover.path.shape)
+    place = tuple(name for name in names_of(remover.path.shape) if name != "*")  # conditions read maps like lists
     key = path_text(chain[len(place) :] if chain[: len(place)] == place else chain)
     verb, reason = remover.op.verb(), f"step {reader.number} depends on it"
     if chain in reader.op.reads_return() or (key == "@" and verb in ("keep", "drop")):
@@ -146,7 +147,9 @@ def _keys(shape: Shape) -> list[Any]:
 
 def _add(tree: _Tree, keys: Iterable[Any]) -> _Tree:
     for key in keys:
-        tree = tree.setdefault(_VALUE if key == "*" else key, {})
+        if key in ("*", _MAP):
+            tree[_MAP], key = {}, _ITEM
+        tree = tree.setdefault(key, {})
     return tree
 
 
@@ -172,16 +175,20 @@ def _literals(expression: Expression) -> Iterator[Any]:
 
 
 def _value(tree: _Tree, chosen: Random, sizes: Sequence[int], scalars: Sequence[Any]) -> Any:
-    names = [name for name in tree if name is not _ITEM]
+    names = [name for name in tree if type(name) is str]
     if _ITEM in tree and (not names or chosen.random() < 0.7):
-        return [_value(tree[_ITEM], chosen, sizes, scalars) for _ in range(chosen.choice(sizes))]
+        items = [_value(tree[_ITEM], chosen, sizes, scalars) for _ in range(chosen.choice(sizes))]
+        if _MAP not in tree:
+            return items
+        # Only objects that share a key are a map.
+        alike = ({"other": 0, **item} if type(item) is dict else item for item in items)
+        return {f"k{number}": item for number, item in enumerate(alike)}
     if not names:
         return chosen.choice(scalars)
     value: dict[str, Any] = {"other": chosen.choice(scalars)} if chosen.random() < 0.3 else {}
     for name in names:
-        for key in ("k1", "k2") if name is _VALUE else (name,):
-            if chosen.random() < 0.9:
-                value[key] = _value(tree[name], chosen, sizes, scalars)
+        if chosen.random() < 0.9:
+            value[name] = _value(tree[name], chosen, sizes, scalars)
     return value
 
 

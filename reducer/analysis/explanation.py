@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from reducer.analysis.measures import LostEntity, Recall, lost_entities
 from reducer.analysis.steps import Change, StepReport, changes, characters, step_reports
-from reducer.engine import Outcome, attempt
+from reducer.engine import Outcome, StepRun, attempt
 from reducer.rules import Rule, Ruleset
 from reducer.values import Unreducible, plain
 
@@ -36,6 +36,7 @@ class Explanation:
     """What a rule did to one content. Sizes are characters.
 
     - `why` explains why the content is unchanged, or describes the fault if `status` is `fault`.
+    - `unstable` is the step that would change the result again, if that is the fault.
     - `rewritten` is what writing compact JSON saves.
     - `steps` describes what each step did, and its `changes` list what it removed.
     - `restored` is what `preserve` and markers add after the steps, and `restorations` lists where.
@@ -64,6 +65,7 @@ class Explanation:
     entities: Mapping[str, Recall] = field(default_factory=dict)
     lost_entities: tuple[LostEntity, ...] = ()
     place: ReturnPlace | None = None
+    unstable: StepRun | None = None
 
     @property
     def name(self) -> str:
@@ -132,6 +134,7 @@ def explain_outcome(
         over=max(0, after - rule.max_chars) if rule and rule.max_chars is not None and not outcome.gated else 0,
         lost=len(outcome.restored.lost),
         place=place,
+        unstable=outcome.unstable,
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from reducer.analysis.explanation import Explanation, ReturnPlace, explain_outcome
 from reducer.analysis.measures import Reduced, measure
-from reducer.analysis.report import MAX_BAD, LineSum, Tally, tally_of
+from reducer.analysis.report import LineSum, Tally, add_lines, tally_of
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.errors import HistoryError
 from reducer.histories import protecting, stored
@@ -24,7 +24,7 @@ class LookOptions:
     - `chosen` selects tool returns; None selects all.
     - `detailed` adds a report of each return, with what each step removed.
     - `writes` adds the reduced history.
-    - `measured` adds what the rules cost, always without the protection of referenced values.
+    - `measured` adds what the rules cost without the protection of referenced values, or with it if `as_written`.
     - `references` protects values that later messages reference.
     """
 
@@ -32,6 +32,7 @@ class LookOptions:
     detailed: bool = False
     writes: bool = False
     measured: bool = False
+    as_written: bool = False
     references: bool = True
     input_format: stored.InputFormat = "auto"
 
@@ -91,7 +92,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
             if options.detailed:
                 reports.append(entry)
             if options.measured:
-                reduced[found.key] = Reduced(found, alone)
+                reduced[found.key] = Reduced(found, outcome if options.as_written else alone)
             if options.writes and not found.untouched:
                 reduce_here = protecting(reduce, mentions, found.key)
                 yield from stored.change_copies(found, outcome.content, reduce_here)
@@ -108,32 +109,48 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
     Line ends, blank lines, lines without a history and lines that need too much memory stay unchanged. Line numbers
     count from 1 in the piece.
     """
-    tally, lines = Tally(), LineSum("")
-    details: list[tuple[int, tuple[Explanation, ...]]] = []
     pieces: list[bytes] = []
     done = 0
-    for start, end in lines_of(piece):
-        line = piece[start:end]
-        is_blank = not line.strip()
-        is_long = not is_blank and is_heavy(line)
-        lines.lines += 1
-        lines.blank += is_blank
-        lines.long += is_long
-        if is_blank or is_long:
-            continue
+
+    def looks() -> Iterator[Look]:
+        nonlocal done
+        for start, end in lines_of(piece):
+            line = piece[start:end]
+            if not line.strip():
+                yield Look(Tally(), LineSum("", lines=1, blank=1))
+                continue
+            found = look_at_line(ruleset, line, options)
+            if options.writes and found.output is not line:
+                pieces.extend((piece[done:start], found.output))
+                done = end
+            yield found
+
+    found = joined(looks())
+    return found._replace(output=b"".join((*pieces, piece[done:])) if options.writes else b"")
+
+
+def look_at_line(ruleset: Ruleset, line: bytes, options: LookOptions) -> Look:
+    """Reduce the history on a line or in a row, which stays without a history, or if it needs too much memory."""
+    lines = LineSum("", lines=1)
+    if is_heavy(line):
+        lines.long = 1
+    else:
         try:
             found = look(ruleset, "", line, options)
+            return found._replace(lines=lines, details=((1, found.returns),) if options.detailed else ())
         except HistoryError as error:
-            lines.bad += 1
-            if len(lines.first_bad) < MAX_BAD:
-                # The line was read on its own, so the message names line 1.
-                lines.first_bad.append((lines.lines, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
-            continue
+            lines.bad = 1
+            # The line was read on its own, so the message names line 1.
+            lines.first_bad.append((1, str(error).replace("line 1, ", "")[:_MAX_CHARACTERS]))
+    return Look(Tally(), lines, line)
+
+
+def joined(looks: Iterable[Look]) -> Look:
+    """Add up what rules did to lines that follow each other, without the outputs."""
+    tally, lines = Tally(), LineSum("")
+    details: list[tuple[int, tuple[Explanation, ...]]] = []
+    for found in looks:
+        details += ((lines.lines + line, returns) for line, returns in found.details)
+        add_lines(lines, found.lines)
         tally.merge(found.tally)
-        if options.detailed:
-            details.append((lines.lines, found.returns))
-        if options.writes and found.output is not line:
-            pieces += (piece[done:start], found.output)
-            done = end
-    output = b"".join((*pieces, piece[done:])) if options.writes else b""
-    return Look(tally, lines, output, tuple(details))
+    return Look(tally, lines, b"", tuple(details))

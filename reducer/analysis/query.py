@@ -256,9 +256,9 @@ def _keys(values: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(key for value in values if type(value) is dict for key in value))
 
 
-def the_keys(keys: Sequence[str]) -> str:
-    """Name the first few keys."""
-    return f"the {'key' if len(keys) == 1 else 'keys'} {listed(f'`{key}`' for key in keys)}"
+def the_keys(keys: Sequence[str], limit: int = 6) -> str:
+    """Name the first `limit` keys."""
+    return f"the {'key' if len(keys) == 1 else 'keys'} {listed((f'`{key}`' for key in keys), limit)}"
 
 
 def _type(value: Any) -> str:

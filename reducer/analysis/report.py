@@ -12,15 +12,17 @@ from reducer.analysis.steps import StepReport
 from reducer.rules import Rule, Ruleset
 
 TITLES = {
+    "fault": "Returns left unchanged, or reduced by max_chars alone",
     "no rule": "Tools without a rule",
     "unused rule": "Unused rules",
     "no place": "Steps that found nothing",
     "undone": "Steps that preserve largely undoes",
     "lost": "Entities beyond the limits of preserve",
-    "fault": "Returns left unchanged because of a fault",
     "too long": "Returns still above max_chars",
     "bad line": "Lines without a history, kept unchanged",
     "long line": "Lines that are too large, kept unchanged",
+    "bad row": "Rows without a history, kept unchanged",
+    "long row": "Rows that are too large, kept unchanged",
     "warning": "Warnings of the rules",
 }
 """The heading of each kind of `Attention`, in the order in which they are listed."""
@@ -35,7 +37,7 @@ _MAX_CHARACTERS = 1_000
 
 @dataclass(slots=True)
 class LineSum:
-    """Counts of the lines in a file of JSON lines.
+    """Counts of the lines in a file of JSON lines, or of the rows in a Parquet file (`noun`).
 
     `bad` lines contain no history, and `long` lines are too large to be read. `first_bad` contains the numbers and
     errors of the first bad lines.
@@ -47,6 +49,7 @@ class LineSum:
     bad: int = 0
     long: int = 0
     first_bad: list[tuple[int, str]] = field(default_factory=list)
+    noun: str = "line"
 
 
 def add_lines(total: LineSum, more: LineSum) -> None:
@@ -66,6 +69,7 @@ class Attention:
     - `kind` is a key of `TITLES`.
     - `where` is a tool, a file of histories, or a rule file, with the line if it is about a step.
     - `about` is the reason of a fault, the name of a step, or the whole message.
+    - `history`, `tool` and `step` are those of the first fault of its kind, and `help` is what to do about it.
     - `calls` counts tool returns, or lines.
     - `characters` is the size of the returns, the restored size (`undone`), or the size above `max_chars` (`too long`).
     - `first` is the name of the first return.
@@ -80,18 +84,23 @@ class Attention:
     entities: int = 0
     first: str = ""
     nearest: str = ""
+    history: str = ""
+    tool: str = ""
+    step: str = ""
+    help: str = ""
 
     @property
     def message(self) -> str:
         """The message for users."""
         size = f"{self.characters:,} characters"
-        returns = f"{self.first} and {self.calls - 1:,} more" if self.calls > 1 else self.first
+        more = f" and {self.calls - 1:,} more" if self.calls > 1 else ""
+        returns = f"{self.first}{f' of {self.history}' if self.history else ''}{more}"
         messages = {
             "no rule": f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}, {size}",
             "undone": f"preserve restored {size} that `{self.about}` removed; "
             "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200",
             "lost": f"{self.entities:,} entities are lost because `preserve` limits their number",
-            "fault": f"{returns} unchanged, {size}: {self.about}",
+            "fault": f"`{self.tool}` {returns}, {size}: {self.about}; {self.help}",
             "too long": f"{returns} {'are' if self.calls > 1 else 'is'} {size} above `max_chars` {self.about}",
         }
         return messages.get(self.kind, self.about)
@@ -175,10 +184,10 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
     tool, name, rule = _short(entry.tool), _short(entry.name), entry.rule
     if entry.status == "no rule":
         yield "", Attention("no rule", tool, characters=entry.before)
-    if entry.status == "fault":
-        yield _short(entry.why), Attention("fault", tool, _short(entry.why), characters=entry.before, first=name)
     if rule is None:
         return
+    if entry.status == "fault":
+        yield f"{tool} {_short(entry.why)}", _fault(entry, rule)
     if entry.lost:
         yield "", Attention("lost", rule.file, entities=entry.lost)
     if entry.over:
@@ -190,6 +199,17 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
             yield f"{item.what} {item.text}", Attention("no place", where, about, nearest=_short(item.nearest))
         if step.is_undone:
             yield "", Attention("undone", where, step.name, characters=step.restored)
+
+
+def _fault(entry: Explanation, rule: Rule) -> Attention:
+    """Return what needs attention if a rule could not be applied, or not completely."""
+    step, where, help = "", rule.file, "let the tool return less, or content that is less deep"
+    if (run := entry.unstable) is not None:
+        help = f"`check {rule.file}` shows a correction, once this return is in samples/"
+        step, where = (run.step.name, f"{where}:{run.step.location.line}") if run.step else ("max_chars", where)
+    need = Attention("fault", where, _short(entry.why), characters=entry.before, first=_short(entry.name), help=help)
+    history = entry.place.history if entry.place else ""
+    return replace(need, history=history, tool=_short(entry.tool), step=step)
 
 
 def _where(step: StepReport, rule: Rule) -> str:
@@ -218,7 +238,7 @@ class Report:
     """What a ruleset did to histories.
 
     `returns` contains the reports of returns if they are detailed. `lines` counts the lines of each file of JSON lines.
-    `whole` is False if only some returns were selected.
+    `whole` is False if only some returns were selected, and `references` if referenced content was not protected.
     """
 
     rules: str
@@ -228,6 +248,7 @@ class Report:
     returns: list[Explanation] = field(default_factory=list)
     lines: list[LineSum] = field(default_factory=list)
     whole: bool = True
+    references: bool = True
 
     @property
     def tools(self) -> list[ToolReport]:
@@ -257,13 +278,13 @@ def attention(report: Report) -> tuple[Attention, ...]:
 
 
 def _of_lines(total: LineSum) -> Iterator[Attention]:
-    of_all = f"of {total.lines:,} lines"
+    of_all = f"of {total.lines:,} {total.noun}s"
     if total.bad:
         numbers = ", ".join(f"{number:,}" for number, _ in total.first_bad)
         more = ", …" if total.bad > len(total.first_bad) else ""
-        yield Attention("bad line", total.history, f"{total.bad:,} {of_all}: {numbers}{more}", total.bad)
+        yield Attention(f"bad {total.noun}", total.history, f"{total.bad:,} {of_all}: {numbers}{more}", total.bad)
     if total.long:
-        yield Attention("long line", total.history, f"{total.long:,} {of_all}", total.long)
+        yield Attention(f"long {total.noun}", total.history, f"{total.long:,} {of_all}", total.long)
 
 
 def tokens(characters: int) -> int:

@@ -15,13 +15,13 @@ from typing import Any, Literal, NamedTuple
 from reducer.analysis.explanation import Explanation, explain_outcome
 from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
 from reducer.analysis.query import explain
-from reducer.analysis.samples import SampleError, Snapshots, file_of, read_sample, sample
+from reducer.analysis.samples import SampleError, Snapshots, file_of, read_sample, sample, sample_files
 from reducer.analysis.steps import characters
 from reducer.analysis.texts import all_text, contains, entities, excerpt, listed, opened, texts
 from reducer.engine import Outcome, attempt
 from reducer.paths import Expression, PathError, compile_expression
 from reducer.paths.written import path_text
-from reducer.rules import Expect, Rule, Ruleset, Test
+from reducer.rules import Expect, Rule, Ruleset
 from reducer.rules.parser import Place
 from reducer.values import Unreducible, dump
 
@@ -47,22 +47,18 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """The result of an inline test, which passes if there are no failures.
+    """The result of an inline test or of a sample, which passes if there are no failures.
 
-    `number` counts from 0 in the rule, and `did` is what the rule did, or None if the test could not run.
+    `place` is the place of its name in the rule file, and `did` is what the rule did, or None if it could not run.
     """
 
     __test__ = False
 
     rule: Rule
-    number: int
+    name: str
+    place: Place
     failures: tuple[Failure, ...]
     did: Explanation | None = None
-
-    @property
-    def test(self) -> Test:
-        """The test in the rule file."""
-        return self.rule.tests[self.number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,33 +85,57 @@ class Coverage:
 def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] = lambda line: True) -> Iterator[tuple[Rule, int]]:
     """Yield rules with the numbers of their tests for which `chosen` accepts a line with file, tools and test name."""
     for rule in ruleset.rules:
-        for number, test in enumerate(rule.tests):
-            if chosen(" ".join((Path(rule.file).name, *rule.tools, test.name))):
-                yield rule, number
+        yield from ((rule, number) for number, test in enumerate(rule.tests) if chosen(_line(rule, test.name)))
+
+
+def chosen_samples(ruleset: Ruleset, chosen: Callable[[str], bool]) -> Iterator[tuple[Rule, Path]]:
+    """Yield rules with the files of their samples for which `chosen` accepts a line with file, tools and sample."""
+    for rule in ruleset.rules:
+        yield from ((rule, file) for file in sample_files(rule, ruleset) if chosen(_line(rule, file.name)))
+
+
+def _line(rule: Rule, name: str) -> str:
+    return " ".join((Path(rule.file).name, *rule.tools, name))
 
 
 def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None = None) -> TestResult:
     """Run an inline test of a rule, and check the laws on its content. `update` collects snapshots. Never raises."""
-    test, ruleset = rule.tests[number], alone(rule, ruleset)
-    place: Place = ("tests", number)
+    test, place = rule.tests[number], ("tests", number)
+
+    def check(content: Any, outcome: Outcome, is_sound: bool) -> Iterator[Failure]:
+        for one in unmet(test.expect, content, outcome, update if is_sound else None):
+            yield replace(one, place=(*place, "expect", *one.place))
+
     try:
         content = sample(rule, test)
-        before = dump(content)
     except SampleError as error:
-        return TestResult(rule, number, (Failure(str(error), place=(*place, "given"), what="given"),))
+        failure = Failure(str(error), place=(*place, "given"), what="given")
+        return TestResult(rule, test.name, (*place, "name"), (failure,))
+    return _run(ruleset, TestResult(rule, test.name, (*place, "name"), ()), content, check)
+
+
+def run_sample(ruleset: Ruleset, rule: Rule, file: Path) -> TestResult | None:
+    """Check the laws on a sample beside a rule file, or return None if it cannot be read. Never raises."""
+    with suppress(SampleError, RecursionError):
+        return _run(ruleset, TestResult(rule, f"samples/{file.name}", ("tool",), ()), read_sample(file), lambda *_: ())
+    return None
+
+
+def _run(ruleset: Ruleset, run: TestResult, content: Any, check: Callable[..., Iterable[Failure]]) -> TestResult:
+    """Return the result of a run on a content: the laws that it breaks, and the failures that `check` finds."""
+    ruleset, tool, before = alone(run.rule, ruleset), run.rule.name, dump(content)
     try:
-        outcome = attempt(ruleset, rule.name, content)
-        broken = [_of_law(one, place) for one in broken_laws(ruleset, content, before, outcome)]
-        found = unmet(test.expect, content, outcome, None if broken else update)
-        failures = (*broken, *(replace(one, place=(*place, "expect", *one.place)) for one in found))
+        outcome = attempt(ruleset, tool, content)
+        broken = [_of_law(one, run.place) for one in broken_laws(ruleset, content, before, outcome)]
+        failures = (*broken, *check(content, outcome, not broken))
     except Exception as error:  # law 9: rules never raise
-        return TestResult(rule, number, (_of_law(Broken(9, f"{type(error).__name__}: {error}"), place),))
-    return TestResult(rule, number, failures, explain_outcome(rule.name, content, outcome, detailed=False))
+        return replace(run, failures=(_of_law(Broken(9, f"{type(error).__name__}: {error}"), run.place),))
+    return replace(run, failures=failures, did=explain_outcome(tool, content, outcome, detailed=False))
 
 
-def _of_law(broken: Broken, test: Place) -> Failure:
+def _of_law(broken: Broken, otherwise: Place) -> Failure:
     law, message = f"law {broken.law}", LAWS[broken.law]
-    place = ("steps", broken.step - 1) if broken.step else (*test, "name")
+    place = ("steps", broken.step - 1) if broken.step else otherwise
     return Failure(f"{law}, {message}: {broken.message}", message, broken.message, place=place, what=law)
 
 

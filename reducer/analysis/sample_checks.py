@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
-from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
+from reducer.analysis.counterexamples import Counterexample, counterexample, diagnostic, expressions_of
 from reducer.analysis.explanation import Explanation, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
@@ -27,17 +27,18 @@ from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
 from reducer.paths.expressions import expression_of
 from reducer.paths.parser import Node
 from reducer.paths.parser import parse as parse_expression
-from reducer.rules import Rule, Ruleset, Step
-from reducer.rules.diagnostics import Report
+from reducer.rules import Rule, Ruleset, Step, When
+from reducer.rules.diagnostics import Report, Span
 from reducer.rules.parser import MappingNode, ScalarNode, SequenceNode, Tree, locate, part, replaced
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
 
-_ON_DEMAND = frozenset({"limit", "truncate", "compact", "unwrap"})
 _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_VALUES = 500  # values among which a similar text is searched
+_MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
+_HASHES_AND_LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
 _KINDS = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
@@ -68,6 +69,20 @@ def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -
 
     `text` is the text of the rule file if it is not the one on disk.
     """
+    return _problems(rule, ruleset, text, counterexample)
+
+
+def sample_warnings(rule: Rule, ruleset: Ruleset) -> list[Diagnostic]:
+    """Run a rule on its samples, and return the problems that only this reveals."""
+    return _problems(rule, ruleset, None, lambda *_: None)
+
+
+def _problems(
+    rule: Rule,
+    ruleset: Ruleset,
+    text: bytes | None,
+    search: Callable[[Rule, Iterable[Any]], Counterexample | None],
+) -> list[Diagnostic]:
     tree, report = parse_rule(FilePath(rule.file).read_bytes() if text is None else text, rule.file)
     if tree is None:  # the file changed after it was loaded
         return []
@@ -78,18 +93,19 @@ def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -
             contents.append((name, read()))
         except SampleError as error:
             report.add(locate(tree, place), "W050", f"cannot read {name}: {error}")
-    if (found := counterexample(rule, (content for _, content in contents))) is not None:
+    if (found := search(rule, [content for _, content in contents])) is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
     every = [_run(rule, ruleset, name, content) for name, content in contents]
-    if every and all(run.did.status == "gated" for run in every):
-        message = "the rule never runs, because its `when` holds for no sample"
-        report.add(locate(tree, ("when",), key=True), "W063", message, "add a test with a return for which it holds")
-    runs = [run for run in every if run.did.steps]
+    if rule.when is not None and every:
+        for one in _of_gate(rule.when, every):
+            _add(report, one, locate(tree, ("when",)), locate(tree, ("when",), key=True))
+    # If only `max_chars` was applied, no step ran.
+    runs = [run for run in every if any(one.step is not None for one in run.did.steps)]
     for step in rule.steps if runs else ():
         node = locate(tree, ("steps", step.number - 1))
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
             for one in _of_step(rule, step, runs):
-                _add(report, one, node, step.op.verb())
+                _add(report, one, node, locate(node, (step.op.verb(),), key=True))
     for run in runs:
         if run.did.over:
             report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {run.did.after:,} characters")
@@ -103,14 +119,15 @@ def _run(rule: Rule, ruleset: Ruleset, name: str, content: Any) -> _Run:
     return _Run(name, explained(rule.name, content, outcome), left)
 
 
-def _add(report: Report, one: _Finding, node: Tree, verb: str) -> None:
+def _add(report: Report, one: _Finding, node: Tree, otherwise: Span) -> None:
+    """Report a finding at its text in a node, or `otherwise`."""
     word = re.compile(rf"(?<![\w.]){re.escape(one.text)}(?![\w.])")
     for scalar in _scalars(node) if one.text else ():
         if match := word.search(str(scalar.value)):
             span, fix = part(scalar, match.start(), len(one.text)), replaced(scalar, one.instead) if one.instead else ()
             report.add(span, one.code, one.message, one.help, fix)
             return
-    report.add(locate(node, (verb,), key=True), one.code, one.message, one.help)
+    report.add(otherwise, one.code, one.message, one.help)
 
 
 def _scalars(node: Tree) -> Iterator[ScalarNode]:
@@ -136,15 +153,16 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
         yield from _too_much(rule, step, changed)
     elif not ran:
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
-    elif not missing and not any(report.places for _, report in reports):
+    elif missing or ("*" in rule.tools and step.path.text == "@"):
+        return  # the samples of a rule for all tools need not show what each of its steps is for
+    elif not any(report.places for _, report in reports):
         reasons = [reason for _, report in reports for reason in report.missing]
         reason = next((reason for reason in reasons if reason.nearest), reasons[0])
         code, text = "W062" if reason.help.startswith("an earlier step removed") else "W060", step.path.text
         is_safe = reason.nearest.replace("[*]", "") == text.replace("[*]", "")
         message, instead = f"`{text}` finds nothing in any sample", reason.nearest if is_safe else ""
         yield _Finding(code, message, reason.help, text, instead=instead)
-    # What only large or unusual returns need has no effect on most, unless the whole rule has none.
-    elif not missing and not (step.op.verb() in _ON_DEMAND and any(run.did.status == "reduced" for run in runs)):
+    else:
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
 
 
@@ -155,12 +173,14 @@ def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]
         yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
     runs = [run for run, _ in changed]
     found = (_values(runs, step.path.shape, number) for number in (step.number - 1, step.number))
-    before, after = ([item for one in values for item in (one if type(one) is list else [one])] for values in found)
+    before, after = map(_items, found)
     if after and all(item in _EMPTY for item in after) and not all(item in _EMPTY for item in before):
         yield _Finding("W064", f"`{step.name}` leaves only empty items in the samples")
     lost = [one for run in runs for one in run.did.lost_entities if one.step == step_label(rule, step)]
     total = sum(recall.total for run in runs for recall in run.did.entities.values())
-    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES:
+    names_keys = step.op.verb() in ("keep", "drop") and not [*step.op.shortens()]
+    is_meant = names_keys and {one.type for one in lost} <= _HASHES_AND_LINKS  # checksums and addresses of files
+    if total >= _MIN_ENTITIES and len(lost) > total * _MOST_ENTITIES and not is_meant:
         yield _Finding("W065", f"`{step.name}` removes {len(lost):,} of the {total:,} entities in the samples")
 
 
@@ -172,28 +192,53 @@ def _values(runs: Iterable[_Run], shape: Shape, number: int) -> list[Any]:
     return _values(runs, (*shape[:-1], ("values",)), number) if is_map else values
 
 
+def _items(values: Iterable[Any]) -> list[Any]:
+    """Return the values, and the items of those that are lists."""
+    return [item for value in values for item in (value if type(value) is list else [value])]
+
+
 # --- keys and conditions
+
+
+def _of_gate(when: When, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield the findings about the `when` of a rule."""
+    missing = [*_of_condition(when.where, (), (), runs)] if when.where is not None else []
+    yield from missing
+    if not missing and all(run.did.status == "gated" for run in runs):
+        message = "the rule never runs, because its `when` holds for no sample"
+        yield _Finding("W063", message, "add a test with a return for which it holds")
 
 
 def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
     """Yield the keys that no sample has, and the conditions that decide nothing."""
     earlier = rule.steps[: step.number - 1]
-    conditions = [(expression, shape, earlier) for expression, shape in expressions_of(step)]
+    for expression, shape in expressions_of(step):
+        yield from _of_condition(expression, shape, earlier, runs)
     if step.when is not None and step.when.where is not None:
-        conditions.append((step.when.where, (), ()))
-    for expression, shape, before in conditions:
-        at = partial(_values, runs, shape)
-        tree, values = parse_expression(expression.text)[0], at(len(before))
-        words = {other["value"] for _, _, other in _pairs(tree) if other["type"] == "field"}
-        found = [one for chain in expression.reads for one in _absent(chain, at, before, words=words)]
-        found = found or [*_mismatches(tree, values)]
-        yield from found or (_constant(expression, tree, values) if shape else ())
+        yield from _of_condition(step.when.where, (), (), runs)
     at, names = partial(_values, runs, step.path.shape), [*dict.fromkeys(step.op.names())]
-    # Rules name keys that few returns have, so a missing key counts only if it is misspelt, or if all are missing.
     is_optional = any(follow(at(len(earlier)), chain, None)[1] == len(chain) for chain in names)
     others = frozenset(name for chain in names for name in chain) if is_optional else frozenset[str]()
-    for chain in names:
-        yield from _absent(chain, at, earlier, others=others)
+    found: dict[str, list[_Finding]] = {}
+    for one in (one for chain in names for one in _absent(chain, at, earlier, others=others)):
+        found.setdefault(one.help, []).append(one)
+    if len(_items(at(len(earlier)))) < _MIN_ITEMS:
+        found.pop("", None)  # few returns have the optional keys
+    for first, *more in found.values():
+        keys = the_keys([one.text for one in (first, *more)], _MAX_KEYS)
+        yield first._replace(message=f"no sample has {keys}") if more else first
+
+
+def _of_condition(
+    expression: Expression, shape: Shape, earlier: Sequence[Step], runs: Sequence[_Run]
+) -> Iterator[_Finding]:
+    """Yield the findings about an expression that is evaluated at the places of a shape after the `earlier` steps."""
+    at = partial(_values, runs, shape)
+    tree, values = parse_expression(expression.text)[0], at(len(earlier))
+    words = {other["value"] for _, _, other in _pairs(tree) if other["type"] == "field"}
+    found = [one for chain in expression.reads for one in _absent(chain, at, earlier, words=words)]
+    found = found or [*_mismatches(tree, values)]
+    yield from found or (_constant(expression, tree, values) if shape else ())
 
 
 def _absent(
@@ -206,7 +251,8 @@ def _absent(
 ) -> Iterator[_Finding]:
     """Yield a finding if no sample has a key after the `earlier` steps. `at` returns the values after so many steps.
 
-    Keys in `words` may be texts without quotes. With `others`, which the step names too, a key must be misspelt.
+    Keys in `words` may be texts without quotes. With `others`, which the step names too, a key that is not misspelt may
+    be optional: its finding has no help.
     """
     keys, depth = follow(at(len(earlier)), chain, None)
     if depth == len(chain) or not keys or any("*" in name for name in chain):
@@ -222,8 +268,8 @@ def _absent(
     elif text in words:
         message = f"`{text}` without quotes is a key, and no sample has it"
         yield _Finding("W066", message, f"write '{text}' for the text", text)
-    elif nearest or not others:
-        help = f"did you mean `{nearest}`?" if nearest else f"there are {the_keys(keys)}"
+    else:
+        help = f"did you mean `{nearest}`?" if nearest else "" if others else f"there are {the_keys(keys)}"
         yield _Finding("W061", f"no sample has the key `{text}`", help, text)
 
 

@@ -59,16 +59,22 @@ def samples_of(rule: Rule, ruleset: Ruleset) -> Iterator[tuple[str, Place, Calla
     Samples are what the tests start from, and the files `samples/TOOL*.json` beside the rule file for which no other
     tool of the ruleset has a longer name. Reading raises `SampleError`.
     """
+    for number, test in enumerate(rule.tests):
+        yield f"the test `{test.name}`", ("tests", number, "given"), partial(sample, rule, test)
+    for file in sample_files(rule, ruleset):
+        yield f"the sample {file.name}", ("tool",), partial(read_sample, file)
+
+
+def sample_files(rule: Rule, ruleset: Ruleset) -> Iterator[Path]:
+    """Yield the files `samples/TOOL*.json` of a rule that none of its tests names."""
     names = [(name, other) for other in ruleset.rules for name in other.tools]
     names.sort(key=lambda pair: "*" not in pair[0])  # an exact name replaces a glob
     tools = {name.rstrip("*"): other for name, other in names}
-    for number, test in enumerate(rule.tests):
-        yield f"the test `{test.name}`", ("tests", number, "given"), partial(sample, rule, test)
     named = {name for test in rule.tests for name in (test.given.file, test.given.history, test.expect.snapshot)}
     for file in sorted(file_of(rule, "samples").glob("*.json")):
         tool = max(filter(file.name.startswith, tools), key=len, default=None)
         if tool is not None and tools[tool] is rule and f"samples/{file.name}" not in named:
-            yield f"the sample {file.name}", ("tool",), partial(read_sample, file)
+            yield file
 
 
 def read_sample(file: Path) -> Any:

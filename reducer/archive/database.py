@@ -6,12 +6,13 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from reducer.errors import ArchiveError
 from reducer.markers import is_marked
@@ -24,11 +25,17 @@ FORMAT = 2
 NO_TIME = -(2**63)
 """The time of a return that has no time. No date has this value, so a client cannot send it."""
 
+_T = TypeVar("_T")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PRECISION = 1_000
 """Times that differ by fewer microseconds are equal, because some programs store milliseconds."""
 _COMPRESSION_LEVEL = 4
 """For zlib. Level 4 compresses real tool returns to 1/7.2 at 82 MB/s, level 6 to 1/7.6 at 59 MB/s."""
+_NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_CANTOPEN)
+"""The errors of a journal for which the disk, a quota or the folder has no space."""
+_MAX_PATH = 200
+_PAGES = 1_000
+"""Free pages to remove from the file in one transaction: 4 MB."""
 _MAX_PASSES = 50
 """How often a return can have been reduced with different rules."""
 
@@ -92,28 +99,27 @@ class Limits(NamedTuple):
 
 def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
     """Open an archive for writing, or create it. Waits `timeout` seconds for a lock. Raises `ArchiveError`."""
+    _check_path(path)
     folder = path.absolute().parent
     if path.is_dir():
         raise ArchiveError(f"{path}: is a folder; name a file")
     if not folder.is_dir():
         raise ArchiveError(f"{path}: the folder {folder} does not exist")
-    with _naming(path), ExitStack() as stack:
+    if not os.access(folder, os.W_OK):
+        raise ArchiveError(f"{path}: the folder {folder} cannot be written")
+    with naming(path), ExitStack() as stack:
         connection = stack.enter_context(closing(_connect(path, "", timeout)))
-        # With a write-ahead log, NORMAL loses nothing if the process dies, and no transaction waits for the disk.
-        connection.execute("PRAGMA synchronous = NORMAL")
         if _is_empty(connection):
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         with connection:
-            connection.execute("BEGIN IMMEDIATE")  # fails here if the file cannot be written
+            connection.execute("BEGIN IMMEDIATE")
             if _is_empty(connection):
                 for statement in _TABLES:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
             _check(path, connection)
-        with suppress(sqlite3.OperationalError):  # another process is doing the same
-            connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA journal_size_limit = 16000000")
+            connection.execute("DELETE FROM returns WHERE 0")  # fails if the file cannot be written
         stack.pop_all()
         return connection
 
@@ -121,14 +127,23 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
 @contextmanager
 def open_to_read(path: Path, timeout: float = 5.0) -> Iterator[sqlite3.Connection]:
     """Open an existing archive read-only. Raises `ArchiveError`, also for errors inside the `with` block."""
+    _check_path(path)
     if not path.is_file():
         raise ArchiveError(f"{path}: {'is not a file' if path.exists() else 'does not exist'}")
-    # SQLite writes files next to the database unless it knows that the database does not change.
-    is_frozen = not (os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists())
-    options = "?mode=ro&immutable=1" if is_frozen else "?mode=ro"
-    with _naming(path), closing(_connect(path, options, timeout)) as connection:
+    with naming(path), closing(_connect(path, "?mode=rw", timeout)) as connection:
+        # A connection that may write undoes what a process that was killed left unfinished.
+        connection.execute("PRAGMA query_only = ON")
         _check(path, connection)
         yield connection
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Convert SQLite errors to `ArchiveError` with the file name."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise ArchiveError(f"{path}: {error}") from error
 
 
 def insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
@@ -195,9 +210,17 @@ def find_original(
 def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
     """Delete returns that are too old at the time `now`, then the oldest ones until the file is small enough.
 
-    Returns the number of deleted returns and of deleted originals, which no other return needs. Raises `sqlite3.Error`
-    and then deletes nothing.
+    Returns the number of deleted returns and of deleted originals, which no other return needs. This also works if the
+    disk is full. Raises `sqlite3.Error`.
     """
+    deleted = _on_full_disk(connection, partial(_delete_oldest, connection, limits, now))
+    for _ in range(0, _pragma(connection, "freelist_count"), _PAGES):
+        # More pages at once would need as much space as they free. `execute` frees only one page.
+        _on_full_disk(connection, partial(connection.executescript, f"PRAGMA incremental_vacuum({_PAGES})"))
+    return deleted
+
+
+def _delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> tuple[int, int]:
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         before, returns = connection.total_changes, 0
@@ -207,10 +230,21 @@ def delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> t
             oldest = "DELETE FROM returns WHERE id = (SELECT id FROM returns ORDER BY stored_at, id LIMIT 1)"
             while used(connection) > limits.size and connection.execute(oldest).rowcount:
                 returns += 1
-        originals = connection.total_changes - before - returns  # deleted by the trigger
-    if returns:
-        connection.executescript("PRAGMA incremental_vacuum")  # `execute` frees only one page
-    return returns, originals
+        return returns, connection.total_changes - before - returns  # the trigger deletes the originals
+
+
+def _on_full_disk(connection: sqlite3.Connection, transaction: Callable[[], _T]) -> _T:
+    """Return the result of a transaction. On a full disk, it keeps its journal in memory, and must not be killed."""
+    try:
+        return transaction()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode not in _NO_SPACE:
+            raise
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        try:
+            return transaction()
+        finally:
+            connection.execute("PRAGMA journal_mode = DELETE")
 
 
 def used(connection: sqlite3.Connection) -> int:
@@ -268,13 +302,15 @@ def canonical(content: Any) -> bytes | None:
     return None
 
 
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Convert SQLite errors to `ArchiveError` with the file name."""
+def _check_path(path: Path) -> None:
+    """Raise `ArchiveError` if the system does not accept a path. SQLite would read one with NUL only up to there."""
     try:
-        yield
-    except sqlite3.Error as error:
-        raise ArchiveError(f"{path}: {error}") from error
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "a file name cannot contain NUL or a lone surrogate"
+        raise ArchiveError(f"{str(path)[:_MAX_PATH]!r}: {reason}") from None
 
 
 def _connect(path: Path, options: str, timeout: float) -> sqlite3.Connection:

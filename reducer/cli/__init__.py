@@ -52,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (CommandError, ArchiveError) as error:
         say(f"error: {error}")
     except SystemExit as exit:
-        code = exit.code if isinstance(exit.code, int) else 2
+        is_pipe = isinstance(exit.__context__, BrokenPipeError)  # `rich` exits with 1 if the reader closed the output
+        code = 0 if is_pipe else exit.code if isinstance(exit.code, int) else 2
     except KeyboardInterrupt:
         code = 130
     except OSError as error:

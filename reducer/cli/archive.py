@@ -2,7 +2,7 @@
 
 examples:
   python -m reducer archive stats returns.db         contents by tool; use --format json for other programs
-  python -m reducer archive prune returns.db --older-than 30d
+  python -m reducer archive prune returns.db --max-age 30d
                                                      delete originals older than 30 days (also 12h, 90m, 2w)
   python -m reducer archive prune returns.db --max-bytes 1GB
 
@@ -11,7 +11,6 @@ Exit codes: 0 done, 2 cannot run.
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from reducer.archive.archive import parse_age, parse_size
-from reducer.archive.database import Limits, delete_oldest, open_to_read, open_to_write, statistics, used
+from reducer.archive.database import Limits, delete_oldest, naming, open_to_read, open_to_write, statistics, used
 from reducer.cli.arguments import explained, parse, parser
 from reducer.cli.screen import CommandError, console, counted, make_table, print_json, visible
 
@@ -30,16 +29,16 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and `ArchiveError`."""
     reader = parser("archive", __doc__, formats=("table", "json"))
     add = reader.add_argument
-    add("action", choices=("stats", "prune"), help="what to do")
+    add("action", choices=("stats", "prune"), metavar="{stats,prune}", help="what to do")
     add("file", type=Path, metavar="FILE", help="the archive")
     older = "prune: delete originals that were last stored longer ago"
-    add("--older-than", type=explained(parse_age), metavar="AGE", help=older)
+    add("--max-age", type=explained(parse_age), metavar="AGE", help=older)
     largest = "prune: delete the oldest originals until the file is at most this large"
     add("--max-bytes", type=explained(parse_size), metavar="SIZE", help=largest)
     options = parse(reader, arguments)
-    limits = Limits(options.max_bytes, options.older_than)
+    limits = Limits(options.max_bytes, options.max_age)
     if (options.action == "prune") == (limits == Limits()):
-        raise CommandError("--older-than 30d and --max-bytes 1GB are for `archive prune`, which needs at least one")
+        raise CommandError("--max-age 30d and --max-bytes 1GB are for `archive prune`, which needs at least one")
     with open_to_read(options.file) as connection:
         contents = statistics(connection)
     if options.action == "prune":
@@ -52,13 +51,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _prune(path: Path, limits: Limits) -> None:
-    try:
-        with closing(open_to_write(path, _TIMEOUT)) as connection:
-            before = used(connection)
-            returns, originals = delete_oldest(connection, limits, time.time_ns() // 1000)
-            after = used(connection)
-    except sqlite3.Error as error:
-        raise CommandError(f"{path}: {error}") from None
+    with closing(open_to_write(path, _TIMEOUT)) as connection, naming(path):
+        before = used(connection)
+        returns, originals = delete_oldest(connection, limits, time.time_ns() // 1000)
+        after = used(connection)
     deleted = f"{counted(returns, 'return')} and {counted(originals, 'original')}"
     print(f"deleted {deleted}; {before:,} bytes before, {after:,} after")
 

@@ -11,7 +11,7 @@ Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot ru
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
     chosen = choose_rules(options.rules)
     problems = problems_of(chosen.files)
     if options.format == "json":
-        print_json({"problems": list(map(_as_json, problems))})
+        print_json({"problems": list(map(problem_fields, problems))})
     elif options.format == "github":
         for problem in problems:
             print(_command(problem))
@@ -82,25 +82,28 @@ def _check(options: Namespace) -> tuple[Diagnostic, ...]:
 
 def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
     """Return every problem in rule files, including those found by running the rules on their samples."""
-    ruleset, problems = check_rules(*files)
-    return (*problems, *_found_when_run(ruleset, {}))
+    return _with_samples(*check_rules(*files), {})
 
 
 def _problems_in(texts: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
     """Return the same as `problems_of` for the texts of rule files by name."""
-    ruleset, problems = compile_rules(texts.items())
-    return (*problems, *_found_when_run(ruleset, texts))
+    return _with_samples(*compile_rules(texts.items()), texts)
 
 
-def _found_when_run(ruleset: Ruleset | None, texts: Mapping[str, bytes]) -> Iterator[Diagnostic]:
+def _with_samples(
+    ruleset: Ruleset | None, problems: Sequence[Diagnostic], texts: Mapping[str, bytes]
+) -> tuple[Diagnostic, ...]:
+    """Add the problems that running the rules reveals, and order all by file and line."""
     rules = ruleset.rules if ruleset else ()
     run_all = any(Path(rule.file).with_name("samples").is_dir() for rule in rules)
     to_run = [rule for rule in rules if run_all or rule.tests or not rule.statically_idempotent]
+    found = list(problems)
     if ruleset and to_run:
         from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
 
         for rule in to_run:
-            yield from problems_when_run(rule, ruleset, texts.get(rule.file))
+            found += problems_when_run(rule, ruleset, texts.get(rule.file))
+    return tuple(sorted(found, key=lambda problem: problem.location))
 
 
 def _correct(chosen: Chosen, only_show: bool) -> None:
@@ -131,7 +134,8 @@ def _command(problem: Diagnostic) -> str:
     return visible(f"::{problem.severity} {where},title={problem.code} {catalogue()[problem.code].name}::{escaped}")
 
 
-def _as_json(problem: Diagnostic) -> dict[str, Any]:
+def problem_fields(problem: Diagnostic) -> dict[str, Any]:
+    """Return a problem as JSON values."""
     fields = plain(problem)
     name = catalogue()[problem.code].name
     return {**fields.pop("location"), "severity": problem.severity, "name": name, **fields}

@@ -13,19 +13,19 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, groupby
 from multiprocessing import get_context, parent_process
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import NoReturn
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.look import Look, LookOptions, look, look_at_lines
 from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, attention
-from reducer.cli import files
+from reducer.cli import files, parquet
 from reducer.cli.answers import as_history
 from reducer.cli.files import Advance, Selection, Source
 from reducer.cli.rules import Chosen, choose_rules, files_read, load
@@ -36,12 +36,12 @@ from reducer.cli.views.report import print_end, print_head, print_html, print_ta
 from reducer.cli.watch import watch
 from reducer.engine import prepare
 from reducer.errors import HistoryError
-from reducer.histories.files import Chunk
+from reducer.histories.files import ENDINGS, Chunk
 from reducer.rules import Ruleset
 
 _PRINT = {"table": print_table, "diff": print_end, "json": print_report, "html": print_html}
 _CHUNKS_AHEAD = 4
-"""Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB."""
+"""Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB; of row groups, one is read ahead."""
 _Result = tuple[Look, Selection]
 """The result of a chunk, with the compressed output, and the names that occur in the chunk."""
 _Call = tuple[Source, int, Callable[[], _Result]]
@@ -92,7 +92,8 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     too_low = list(_below(options.fail_under, report))
     for message in too_low:
         say(message)
-    has_failed = too_low or any(lines.bad for lines in report.lines) or (options.strict and needs)
+    has_bad_lines = any(lines.bad for lines in report.lines if lines.noun == "line")
+    has_failed = too_low or has_bad_lines or (options.strict and needs)
     return 2 if run.errors else 1 if has_failed else 0, report
 
 
@@ -105,18 +106,24 @@ def _prepare(options: Namespace) -> _Run:
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
     _ruleset.cache_clear()  # with --watch, the files are different now
     ruleset = _ruleset(chosen)
-    sources = files.find_sources(options.histories)
+    endings = (*ENDINGS, parquet.ENDING) if options.column else ENDINGS
+    sources = files.find_sources(options.histories, endings)
+    are_parquet = [parquet.is_parquet(source.name) for source in sources]
+    if options.column and not any(are_parquet):
+        raise CommandError("--column: there are no Parquet files (.parquet)")
     outputs = files.targets(output, sources, chosen.files) if output is not None else {}
     if archive is not None:
         if output is None:
             raise CommandError("--archive stores the originals of what --output writes; add --output")
+        if any(are_parquet):
+            raise CommandError("--archive: does not support Parquet files, from which `restore` does not read")
         if os.path.realpath(output) == os.path.realpath(archive):
             raise CommandError(f"{archive}: is both --archive and --output")
         from reducer.archive import Archive  # SQLite takes time to import
 
         Archive(archive).close()
     selection = Selection(options.tool, options.call)
-    report = Report(chosen.name, ruleset, whole=selection.is_everything)
+    report = Report(chosen.name, ruleset, whole=selection.is_everything, references=options.references)
     return _Run(options, chosen, sources, outputs, selection=selection, report=report)
 
 
@@ -165,8 +172,8 @@ def _reduce_sources(run: _Run, advance: Advance) -> None:
         with closing(_calls_ahead(run)) as calls:
             for source, of_source in groupby(calls, key=itemgetter(0)):
                 try:
-                    with files.open_target(run.targets[source]) if run.targets else nullcontext() as file:
-                        _reduce_source(run, source, of_source, file=file, advance=advance)
+                    with _open_output(run, source) as write:
+                        _reduce_source(run, source, of_source, write=write, advance=advance)
                 except HistoryError as error:
                     message = str(error)
                     if source.folder and message.startswith(f"{source.name}: not a history"):
@@ -174,7 +181,9 @@ def _reduce_sources(run: _Run, advance: Advance) -> None:
                         continue
                     run.errors += 1
                     if re.match("not (a history|JSON): ", message.removeprefix(f"{source.name}: ")):
-                        message += f"; for one answer of a tool, add --tool NAME, or use `try RULE {source.name}`"
+                        message += (
+                            f"; for one answer of a tool, add --tool NAME, or use `try RULE {source.path or '-'}`"
+                        )
                     say(f"error: {message}")
                 else:
                     run.report.histories.append(source.name)
@@ -184,11 +193,31 @@ def _reduce_sources(run: _Run, advance: Advance) -> None:
     say_skipped(skipped)
 
 
+@contextmanager
+def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object]]:
+    """Open the output of a source, and yield the function that writes the result of a chunk."""
+    if not run.targets:
+        yield len  # there is nothing to write
+        return
+    target = run.targets[source]
+    with files.open_target(target) as file:
+        if parquet.is_parquet(source.name):
+            with parquet.writer(source.name, file) as write:
+                yield write
+            run.written += file.tell() if target else 0
+            return
+
+        def count(output: bytes) -> None:
+            run.written += file.write(output)
+
+        yield count
+
+
 def _reduce_source(
-    run: _Run, source: Source, calls: Iterable[_Call], *, file: IO[bytes] | None, advance: Advance
+    run: _Run, source: Source, calls: Iterable[_Call], *, write: Callable[[bytes], object], advance: Advance
 ) -> None:
     """Add up the results of one source, and write its output. Raises `HistoryError` if the source cannot be read."""
-    lines = LineSum(source.name)
+    lines = LineSum(source.name, noun="row" if parquet.is_parquet(source.name) else "line")
     for _, position, call in calls:
         result, selection = call()
         advance(source, position)
@@ -201,11 +230,11 @@ def _reduce_source(
         add_lines(lines, result.lines)
         run.report.tally.merge(result.tally)
         run.selection.add(selection)
-        run.written += file.write(result.output) if file is not None else 0
+        write(result.output)
     for line, why in lines.first_bad:
         say(f"{source.name}:{line}: {why}")
     if lines.bad > MAX_BAD:
-        say(f"{source.name}: {lines.bad:,} bad lines in total")
+        say(f"{source.name}: {lines.bad:,} bad {lines.noun}s in total")
     if lines.lines:
         run.report.lines.append(lines)
     if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
@@ -214,13 +243,14 @@ def _reduce_source(
 
 def _calls_ahead(run: _Run) -> Generator[_Call]:
     """Yield a call for every chunk in order; several processes start on later chunks ahead of time."""
-    jobs, waiting = run.options.jobs, deque[_Call]()
+    options, waiting = run.options, deque[_Call]()
+    jobs = options.jobs
     many = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start_worker) if jobs > 1 else nullcontext()
     with many as pool:
         try:
             for call in _calls(run, pool):
                 waiting.append(call)
-                if pool is None or len(waiting) > _CHUNKS_AHEAD * jobs:
+                if pool is None or len(waiting) > jobs * (1 if options.column else _CHUNKS_AHEAD):
                     yield waiting.popleft()
             yield from waiting
         finally:
@@ -237,12 +267,14 @@ def _calls(run: _Run, pool: ProcessPoolExecutor | None) -> Iterator[_Call]:
                 # Detailed results contain rules, which cannot be sent to another process.
                 executor = None if _is_detailed(run.options, chunk) else pool
                 yield source, chunk.position, executor.submit(call).result if executor else call
-        except CommandError as error:
+        except (CommandError, HistoryError) as error:
             yield source, 0, partial(_refuse, str(error))
 
 
 def _chunks(source: Source, options: Namespace) -> Iterator[Chunk]:
     """Yield the chunks of a source. With `--tool`, a file without a history is an answer of this tool."""
+    if parquet.is_parquet(source.name):
+        return parquet.row_groups(source.name, options.column)
     chunks = files.read_chunks(source)
     if options.tool is None or options.output is not None or source.folder:
         return chunks
@@ -302,6 +334,8 @@ def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None,
         result = look_at_lines(ruleset, chunk.content, look_options)
         # A few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
         gc.collect()
+    elif chunk.kind == "row group":
+        return parquet.look_at_row_group(ruleset, name, chunk.number, options.column, look_options), selection
     elif chunk.kind == "history":
         try:
             result = look(ruleset, name, chunk.content, look_options)

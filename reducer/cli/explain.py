@@ -40,7 +40,7 @@ from reducer.rules.diagnostics import catalogue
 if TYPE_CHECKING:
     from rich.console import Console
 
-_CODE_OR_NAME = re.compile(r"[A-Za-z]\d{1,4}|[A-Za-z-]+")
+_CODE_OR_NAME = re.compile(r"[A-Za-z]\d{1,4}|[A-Za-z][A-Za-z-]*")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -70,7 +70,7 @@ def _explain_code(given: str) -> None:
     by_name = {entry.name: code for code, entry in entries.items()}
     wanted = by_name.get(given.lower(), given.upper())
     if (entry := entries.get(wanted)) is not None:
-        print(f"{wanted} {entry.name}: {entry.cause}")
+        print_lines([f"{wanted} {entry.name}: {entry.cause}"], console())
         for title, example in (("wrong", entry.wrong), ("right", entry.right)):
             if example:
                 lines = visible(example.removeprefix("#!\n").rstrip("\n"), "\n\t")

@@ -76,21 +76,21 @@ def read_lines(source: Source) -> Iterator[Chunk]:
             yield chunk
 
 
-def find_sources(names: Sequence[str]) -> list[Source]:
+def find_sources(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) -> list[Source]:
     """Return the sources that files, folders and `-` refer to, without duplicates, or the sample if there are no names.
 
-    Raises `CommandError` for a folder without sources, and OSError.
+    In folders, these are the files with `endings`. Raises `CommandError` for a folder without sources, and OSError.
     """
     if not names:
         say("this is the sample; give a HISTORY to see your own (--help shows how)")
         return [SAMPLE]
     sources: dict[str, Source] = {}
-    for source in chain.from_iterable(map(_of_name, names)):
+    for source in chain.from_iterable(_of_name(name, endings) for name in names):
         sources.setdefault(os.path.realpath(source.path) if source.path else "-", source)
     return list(sources.values())
 
 
-def _of_name(name: str) -> list[Source]:
+def _of_name(name: str, endings: tuple[str, ...]) -> list[Source]:
     if name == "-":
         if sys.stdin is None:
             raise CommandError("standard input is closed")
@@ -105,7 +105,7 @@ def _of_name(name: str) -> list[Source]:
     files = sorted(
         file
         for file in path.rglob("*")
-        if file.name.lower().endswith(ENDINGS)
+        if file.name.lower().endswith(endings)
         and file.is_file()
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
     )

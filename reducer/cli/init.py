@@ -61,6 +61,8 @@ def main(arguments: Sequence[str]) -> int:
         kept = f" and keeps {trial.kept:,} of {counted(trial.entities, 'entity', 'entities')}" if trial.entities else ""
         print(f"{visible(str(folder / draft.file))}: saves {trial.saved:.1%}{kept} of {answers}: {sizes}")
         print_lines(_left_out(trial), console(), indent=2)
+        if trial.saved < (options.save or 0):
+            say(f"`{visible(draft.tool)}`: cannot save {options.save:.1%}; the most is {trial.saved:.1%}")
     schema = folder / ".schema.json"
     if not schema.exists():  # the first line of each draft refers to it
         write(schema, schema_text(answers_by_tool if is_history else (), [str(folder)]))
@@ -81,6 +83,9 @@ def _left_out(trial: Trial) -> Iterator[str]:
     restored = sum(edit.after - edit.before for outcome in trial.outcomes for edit in outcome.restorations())
     if restored:
         yield f"{-restored:>9,}  entities in removed items and texts, which stay"
+    if trial.uncounted:
+        only = "only links of an API, pictures, or hashes and links of files contain"
+        yield f"           not counted: {counted(trial.uncounted, 'entity', 'entities')} that {only}"
 
 
 def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, list[Any]], bool]:

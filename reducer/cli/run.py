@@ -11,6 +11,8 @@ examples:
                                                    write the reduced history, and archive the original returns
   python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
                                                    JSON lines of any size, compressed with gzip or Zstandard
+  python -m reducer data/*.parquet --column messages --jobs 4 -o reduced/
+                                                   a column of Parquet files, one row group at a time
   curl … | python -m reducer - --format json       read standard input, and print numbers for other programs
   python -m reducer histories/ --fail-under references=98%,saved=60%
                                                    for continuous integration: exit with 1 below these values
@@ -41,12 +43,13 @@ def main(arguments: Sequence[str]) -> int:
     reader.description = f"{reader.description}verbs (details: `python -m reducer VERB --help`):\n{verbs}\n"
     add = reader.add_argument
     add("--measures", action="store_true", help="measure what the rules cost, even with --output")
-    references = "also remove content that later messages reference (default: keep it)"
-    add("--no-references", dest="references", action="store_false", help=references)
+    references = "also remove content that later messages reference, as an agent does (default: keep it)"
+    add("--as-in-agent", "--no-references", dest="references", action="store_false", help=references)
     minimums = "exit with 1 below these values, for example saved=60%%"
     add("--fail-under", type=_minimums, default={}, metavar="MEASURE=SHARE", help=minimums)
     add("--strict", action="store_true", help="exit with 1 if something needs attention")
     add("-o", "--output", metavar="FILE|DIR/", help="write the reduced histories there; - is standard output")
+    add("--column", metavar="NAME", help="the column of Parquet files that contains histories")
     add("--archive", metavar="FILE", help="store the originals of what --output writes in this SQLite archive")
     jobs = "use N processes; output and report stay the same"
     add("--jobs", type=integer("a number of processes", 1, 256), default=1, metavar="N", help=jobs)

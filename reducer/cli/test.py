@@ -1,5 +1,6 @@
-"""Run the tests in rule files. Every test also checks the laws of reducing: types and root keys are kept, the result is
-a subset and never larger, a second pass changes nothing, and preserved entities survive.
+"""Run the tests in rule files, and the samples beside them (`samples/TOOL*.json`). Both check the laws of reducing:
+types and root keys are kept, the result is a subset and never larger, a second pass changes nothing, and preserved
+entities survive. What `check` warns about after running the rules on tests and samples is printed too.
 
 examples:
   python -m reducer test                        ./rules, or the bundled rules if there is none
@@ -20,9 +21,21 @@ from pathlib import Path, PurePath
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reducer.analysis.rule_tests import Coverage, Gap, TestResult, chosen_tests, coverage, run_test, untested
+from reducer.analysis.rule_tests import (
+    Coverage,
+    Gap,
+    TestResult,
+    chosen_samples,
+    chosen_tests,
+    coverage,
+    run_sample,
+    run_test,
+    untested,
+)
+from reducer.analysis.sample_checks import sample_warnings
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
+from reducer.cli.check import problem_fields
 from reducer.cli.files import write
 from reducer.cli.rules import choose_rules, files_read, load, short
 from reducer.cli.screen import CommandError, counted, fields_of, plain, print_json, print_problem, say, visible
@@ -36,9 +49,9 @@ from reducer.rules.parser import parse as parse_rule
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A test that ran, or a rule or step that no test exercises. `text` is printed unless it is empty."""
+    """A test or sample that ran, or a rule or step that no test exercises. `text` is printed unless it is empty."""
 
-    what: Literal["test", "rule", "step"]
+    what: Literal["test", "sample", "rule", "step"]
     name: str
     status: Literal["passed", "failed", "not tested"]
     location: Location
@@ -78,42 +91,51 @@ def _run(options: Namespace) -> list[_Case]:
     ruleset = load(choose_rules(options.rules))
     wanted = options.text.casefold()
     tests = list(chosen_tests(ruleset, lambda line: wanted in line.casefold()))
-    if wanted and not tests:
+    samples = list(chosen_samples(ruleset, lambda line: wanted in line.casefold()))
+    if wanted and not tests and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
-    results, cases = [], []
+    cases: list[_Case] = []
 
     def add(case: _Case) -> None:
         cases.append(case)
         if options.format == "text" and case.text:
             print_problem(f"{case.text}\n")
 
+    results = []
     for rule, number in tests:
         results.append(run_test(ruleset, rule, number, snapshots))
-        add(_test_case(results[-1]))
+        add(_run_case("test", results[-1]))
+    for rule, file in samples:
+        if (result := run_sample(ruleset, rule, file)) is not None:
+            add(_run_case("sample", result))
     covered = coverage(ruleset.rules, results) if options.coverage else None
     for gap in covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ():
         add(_gap_case(gap, options.require_tests))
+    chosen = {rule.file: rule for rule, _ in (*tests, *samples)}
+    warnings = [one for rule in chosen.values() for one in sample_warnings(rule, ruleset)]
     if options.format == "json":
-        print_json(_as_json(cases, covered))
+        print_json({**_as_json(cases, covered), "warnings": list(map(problem_fields, warnings))})
     elif options.format == "junit":
         print(_as_junit(cases))
     else:
-        _print_summary(cases, counted(len(ruleset.rules), "rule"), covered)
-    for file, content in snapshots.items() if snapshots is not None else ():
+        for warning in warnings:
+            print_problem(f"{warning}\n")
+        _print_summary(cases, counted(len(ruleset.rules), "rule"), covered, len(warnings))
+    for snapshot, content in snapshots.items() if snapshots is not None else ():
         if content is not None:
-            write(file, content)
-            say(f"wrote {short(file)}, {len(content):,} bytes")
+            write(snapshot, content)
+            say(f"wrote {short(snapshot)}, {len(content):,} bytes")
     return cases
 
 
-def _test_case(result: TestResult) -> _Case:
-    """Return a test as a case. Its text lists each failure with its location, then what each step did."""
+def _run_case(what: Literal["test", "sample"], result: TestResult) -> _Case:
+    """Return a test or a sample as a case. Its text lists each failure with its location, then what each step did."""
     located = [(_locate(result.rule.file, one.place, one.message, one.help), one) for one in result.failures]
     located.sort(key=lambda pair: pair[0].location)
     lines, failures = [], []
     for problem, one in located:
-        lines.append(_text(problem, f"failed: test `{result.test.name}`"))
+        lines.append(_text(problem, f"failed: {what} `{result.name}`"))
         if one.expected and not one.what.startswith("law"):
             lines.append(f"  expected: {one.expected}\n  found:    {one.seen}")
         if problem.help:
@@ -125,10 +147,10 @@ def _test_case(result: TestResult) -> _Case:
         lines.append("  no step ran: the `when` of the rule does not hold")
     lines += [f"  {step_line(step)}" for step in did.steps] if located and did is not None else ()
     return _Case(
-        what="test",
-        name=result.test.name,
+        what=what,
+        name=result.name,
         status="failed" if located else "passed",
-        location=_locate(result.rule.file, ("tests", result.number, "name")).location,
+        location=_locate(result.rule.file, result.place).location,
         message="; ".join(one.message for one in result.failures),
         text="\n".join(lines),
         failures=tuple(failures),
@@ -144,21 +166,23 @@ def _gap_case(gap: Gap, requires_tests: bool) -> _Case:
     return _Case(gap.what, "is tested", status, problem.location, message=gap.message, text=_text(problem, status))
 
 
-def _print_summary(cases: Sequence[_Case], rules: str, covered: Coverage | None) -> None:
-    """Print the coverage, the number of tests, and how many failed."""
+def _print_summary(cases: Sequence[_Case], rules: str, covered: Coverage | None, warnings: int) -> None:
+    """Print the coverage, the number of tests and samples, how many failed, and the number of warnings."""
     if covered is not None:
         steps = f"{covered.exercised:,} of {counted(covered.steps, 'step')}"
         print(f"coverage: {covered.tested:,} of {counted(covered.rules, 'rule')} have tests, which exercise {steps}")
-    counts = Counter((case.what, case.status) for case in cases)
-    failed, untested = counts["test", "failed"], counts["rule", "failed"]
-    tests = failed + counts["test", "passed"]
-    result = f"{failed:,} failed" if failed else "all passed" if tests > 1 else "passed"
-    without = f"; {counted(untested, 'rule')} without tests" if untested else ""
-    print(f"{counted(tests, 'test')} of {rules}: {result}{without}" if tests else f"{rules}, no tests{without}")
+    counts = Counter(case.what for case in cases)
+    failed = Counter(case.what for case in cases if case.status == "failed")
+    runs, failures = counts["test"] + counts["sample"], failed["test"] + failed["sample"]
+    ran = " and ".join(counted(counts[what], what) for what in ("test", "sample") if counts[what])
+    result = f"{failures:,} failed" if failures else "all passed" if runs > 1 else "passed"
+    without = f"; {counted(failed['rule'], 'rule')} without tests" if failed["rule"] else ""
+    warned = f"; {counted(warnings, 'warning')}" if warnings else ""
+    print((f"{ran} of {rules}: {result}" if ran else f"{rules}, no tests") + without + warned)
 
 
 def _as_json(cases: Sequence[_Case], covered: Coverage | None) -> dict[str, Any]:
-    counts = Counter(case.status for case in cases if case.what == "test")
+    counts = Counter(case.status for case in cases if case.what in ("test", "sample"))
     return {
         "passed": counts["passed"],
         "failed": counts["failed"],

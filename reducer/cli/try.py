@@ -47,6 +47,8 @@ _MAX_TEXT = 2000
 _MAX_ITEMS = 3
 _MAX_KEYS = 25
 _MAX_LEVELS = 2
+_INDENT = 5
+"""Characters on a line next to a value and its key: two blanks, a colon, a comma, and `…`."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,7 +56,13 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("try", __doc__, ("--watch",), formats=("text", "diff", "json", "result"))
     add = reader.add_argument
     add("rule", metavar="RULE", help="a rule file, or a folder of rules with --tool")
-    add("samples", nargs="*", metavar="SAMPLE", help="answers (JSON or text), histories, or - for standard input")
+    add(
+        "samples",
+        nargs="*",
+        default=[],
+        metavar="SAMPLE",
+        help="answers (JSON or text), histories, or - for standard input",
+    )
     add("--tool", metavar="NAME", help="the tool that returned the answers")
     options = parse(reader, arguments)
     if options.watch:
@@ -126,14 +134,14 @@ class _Json(str):
 
 
 def _outline(value: Any, levels: int, width: int) -> Any:
-    """Return the first items and keys of a value. Values below `levels` become one line of JSON."""
+    """Return the first items and keys of a value. Values below `levels` become one line of JSON of about `width`."""
     if not levels or not value or type(value) not in (list, dict):
-        return _Json(excerpt(dump(value), width))
+        return _Json(excerpt(dump(value), max(width, _INDENT)))
     if type(value) is list:
-        items = [_outline(item, levels - 1, width) for item in value[:_MAX_ITEMS]]
+        items = [_outline(item, levels - 1, width - _INDENT) for item in value[:_MAX_ITEMS]]
         return items + [_Json(f"… {len(value) - _MAX_ITEMS:,} more")] * (len(value) > _MAX_ITEMS)
     keys = islice(value, _MAX_KEYS)
-    return {_Json(dump(key)): _outline(value[key], levels - 1, width) for key in keys}
+    return {_Json(dump(key)): _outline(value[key], levels - 1, width - _INDENT - len(dump(key))) for key in keys}
 
 
 def _chosen(ruleset: Ruleset, options: Namespace) -> Rule:

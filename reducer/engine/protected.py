@@ -10,6 +10,7 @@ from typing import Any
 
 from reducer.engine.cuts import EXCERPT, Cut, Range, Scan, outside_markers, with_excerpts
 from reducer.entities import Entity
+from reducer.entities.entity import under_key
 from reducer.formats import Atom
 from reducer.references import occurrences, searched, searcher
 from reducer.rules import Rule
@@ -54,8 +55,8 @@ class Scans:
             self.found.update(self._scan_many(fresh))
 
     def is_entity(self, text: str) -> bool:
-        """Return whether a whole text is one entity."""
-        return any(entity.value == text for entity in self._scan(text))
+        """Return whether a marker can mention a whole text, because it is one entity."""
+        return any(entity.value == text for entity in under_key(self._scan, "mentions", text))
 
 
 class References:

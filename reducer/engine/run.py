@@ -16,7 +16,7 @@ from reducer.engine.restore import Restored, restore
 from reducer.formats import parse, parse_nested
 from reducer.rules import Rule, Ruleset, Step, When
 from reducer.rules.model import TextPaths
-from reducer.values import MAX_DEPTH, MAX_TEXT_CHARS, PLAIN, Unreducible, chars, dump, is_media, plain
+from reducer.values import MAX_DEPTH, MAX_TEXT_CHARS, PLAIN, Unreducible, chars, dump, is_media, plain, shown
 
 _FLAT = PLAIN - {str, list}
 _MAX_KEYS = 8
@@ -153,6 +153,10 @@ def _show(value: Any, hidden: list[tuple[Any, Any]]) -> Any:
 
 
 def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
+    # A live object is reduced as it is stored; an enum, for example, as its text.
+    if type(content) not in PLAIN and type(content) is not tuple and (stored := shown(content)) is not content:
+        outcome = _reduced(rule, stored, protected)
+        return replace(outcome, content=content) if outcome.content is stored else outcome
     if type(content) is str:
         if rule.when is not None and rule.when.min_chars and len(content) < rule.when.min_chars:
             return Outcome(rule, content, gated=True)

@@ -8,6 +8,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from reducer.entities.observables import TABLE
+
 
 class Entity(NamedTuple):
     """An indicator or a name in a text, so that `text[start:end] == value`.
@@ -25,13 +27,17 @@ class Entity(NamedTuple):
 
 TYPES: tuple[str, ...] = (
     "ipv4", "ipv6", "domain", "url", "email", "md5", "sha1", "sha256", "sha512", "cve", "mitre_attack",
-    "threat_actor", "malware",
+    "threat_actor", "malware", "tool",
 )  # fmt: skip
+"""The types that are read unless others are requested."""
 GROUPS: dict[str, tuple[str, ...]] = {
     "ip": ("ipv4", "ipv6"),
     "hash": ("md5", "sha1", "sha256", "sha512"),
     "ioc": ("ipv4", "ipv6", "domain", "url", "email", "md5", "sha1", "sha256", "sha512"),
+    "observable": tuple(row[0] for row in TABLE),
 }
+ALL_TYPES = (*TYPES, *GROUPS["observable"])
+"""Also those that are read only on request."""
 _MAX_NAME_CHARS = 100
 
 Match = tuple[int, int, str, bytes]
@@ -60,7 +66,7 @@ def expand(names: Iterable[str], custom: Container[str] = ()) -> frozenset[str]:
     """Return the types for names of types and groups. Raises KeyError with the first unknown name."""
     types: set[str] = set()
     for name in names:
-        if name not in TYPES and name not in GROUPS and name not in custom:
+        if name not in ALL_TYPES and name not in GROUPS and name not in custom:
             raise KeyError(name)
         types.update(GROUPS.get(name, (name,)))
     return frozenset(types)
@@ -75,12 +81,12 @@ def word_lists() -> dict[bytes, frozenset[bytes]]:
 
 @cache
 def _types_by_name() -> dict[str, str]:
-    aliases = {kind: word_lists().get(b"also_" + kind.encode(), ()) for kind in (*TYPES, *GROUPS)}
+    aliases = {kind: word_lists().get(b"also_" + kind.encode(), ()) for kind in (*ALL_TYPES, *GROUPS)}
     types = {alias.decode(): kind for kind, names in aliases.items() for alias in names}
     return {**types, **{kind.replace("_", "-"): kind for kind in aliases}}
 
 
-def types_for(name: str, known: Collection[str] = (*TYPES, *GROUPS)) -> tuple[str, ...]:
+def types_for(name: str, known: Collection[str] = (*ALL_TYPES, *GROUPS)) -> tuple[str, ...]:
     """Return the types and groups in `known` that MISP or STIX call `ip-src`, `domain|ip` or `file:hashes.SHA256`."""
     plain = re.sub("['\"]", "", name[:_MAX_NAME_CHARS].lower().replace("_", "-"))
     if plain.startswith("file:hashes"):
@@ -95,6 +101,16 @@ def with_cache(find: Scan) -> Scan:
     """Return a scanner that caches the entities of short texts."""
     cached = lru_cache(maxsize=_CACHED_TEXTS)(find)
     return lambda text: cached(text) if len(text) <= SHORT else find(text)
+
+
+def under_key(find: Scan, key: str, text: str) -> Sequence[Entity]:
+    """Return the entities of a text that is stored under a key."""
+    before = f"{key}: "
+    size = len(before)
+    found = find(before + text)
+    return [
+        entity._replace(start=entity.start - size, end=entity.end - size) for entity in found if entity.start >= size
+    ]
 
 
 def may_start(data: bytes, start: int) -> bool:

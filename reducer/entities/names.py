@@ -1,4 +1,4 @@
-"""Find names of threat actors and malware. One automaton finds listed names and the anchors of code names.
+"""Find names of threat actors, malware and tools. One automaton finds listed names and the anchors of code names.
 
 `tests/tools/build_names.py` writes the list `names.txt`, NOTICE states its sources. Names match in any case, and `-`,
 `_` and space are equal. Ambiguous or short names match only as written in the list.
@@ -16,49 +16,73 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from reducer.entities.entity import Match, may_start, word_lists
 from reducer.entities.tokens import SHAPE
 
-_KINDS = {b"a": "threat_actor", b"m": "malware"}
+_KINDS = {97: "threat_actor", 109: "malware", 116: "tool"}  # a, m, t
+_LINE = re.compile(rb"([amt]+)([=~?])([^|\n]+)\|?(.*)")
 _LOW = bytes(c + 32 if 65 <= c <= 90 else 32 if c in b"-_" else c for c in range(256))
 _ESCAPED = b"N "  # the automaton reads this in place of an escape; a name starts after it or with its letter
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 # A code name is a prefix with a number (the automaton reads digits as `0`), or a word with an animal or a storm.
 _PREFIXES = (
-    *(b"apt0", b"apt 0", b"apt c 0", b"apt q 0", b"unc00", b"ta000", b"ta 000", b"fin0", b"storm 0000", b"dev 0000"),
+    *(
+        b"apt0",
+        b"apt 0",
+        b"apt c 0",
+        b"apt q 0",
+        b"unc00",
+        b"unc 00",
+        b"ta000",
+        b"ta 000",
+        b"fin0",
+        b"fin 0",
+        b"storm 0000",
+        b"dev 0000",
+    ),
     *(b"uac 0000", b"uat 0000", b"tag 00", b"itg00", b"cl sta 0000", b"cl cri 0000", b"cl unk 0000", b"utg q 000"),
     b"larva 00000",
 )
 _NUMBERED = re.compile(
-    rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC[0-9]{2,4}
-    | TA-?[1-9][0-9]{2,3} | FIN[0-9]{1,2} | (?:Storm|STORM|DEV|Dev)-[0-9]{4}
+    rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC-?[0-9]{2,4}
+    | TA[ -]?[1-9][0-9]{2,3} | FIN-?[0-9]{1,2} | (?:Storm|STORM|DEV|Dev)-[0-9]{4}
     | UA[CT]-[0-9]{4,5} | TAG-[0-9]{2,3} | ITG[0-9]{2} | CL-(?:STA|CRI|UNK)-[0-9]{4} | UTG-Q-[0-9]{3}
     | Larva-[0-9]{5} )(?![0-9A-Za-z_])""",
     re.VERBOSE,
 )
+_THREAT = (
+    rb"ransomware|RaaS|gangs?|groups?|crew|actors?|operators?|affiliates?|malware|stealer|loader|RAT|backdoor|botnet"
+)
+_THREAT_AFTER = re.compile(rb"[ -](?:%b)(?![A-Za-z])" % _THREAT)
+_THREAT_BEFORE = re.compile(
+    rb"(?:%b)(?: called| named| known as| dubbed| such as|:)? [\"']?\Z|mentions:? (?:[^\]\n]{1,180}, )?\Z" % _THREAT
+)
 _PRODUCT = re.compile(rb"/[0-9]{1,3}\.[0-9]|-RIPE(?![A-Za-z])")  # Trident/4.0 of a browser, the handle TA8110-RIPE
-_PLAIN_CODE = re.compile(rb"\A(apt|ta)[ -]?([0-9]+)\Z", re.IGNORECASE)  # "APT 28" and "apt-28" are APT28
+_PLAIN_CODE = re.compile(rb"\A(apt|ta|fin|unc)[ -]?([0-9]+)\Z", re.IGNORECASE)  # "APT 28" and "apt-28" are APT28
 _FAMILIES = tuple(b" " + family for family in sorted(word_lists()[b"families"]))
 _FIRST = re.compile(rb"[a-z]{2,14}[A-Z](?![A-Za-z0-9_])|[A-Z]{3,15}(?![A-Za-z0-9_])")  # matches reversed bytes
 _ORDINARY = word_lists()[b"ordinary"]
 
 
 class Name(NamedTuple):
-    """A listed name. `spellings` are the only ones that match, None if any spelling matches."""
+    """A listed name. `spellings` are the only ones that match, None if any spelling matches.
 
-    type: str
+    An ordinary word counts only beside a word such as "ransomware", or after another name.
+    """
+
+    types: tuple[str, ...]
     canonical: bytes
     spellings: frozenset[bytes] | None
+    is_ordinary: bool
 
 
 @lru_cache(maxsize=1)
 def _listed() -> tuple[BytesAhoCorasick, int, dict[bytes, Name]]:
     """Return the automaton, the number of its first anchors that belong to code names, and the listed names."""
     table: dict[bytes, Name] = {}
-    for line in files("reducer.entities").joinpath("names.txt").read_bytes().splitlines():
-        written, _, other = line[2:].partition(b"|")
+    for kinds, case, written, other in _LINE.findall(files("reducer.entities").joinpath("names.txt").read_bytes()):
         key = written.translate(_LOW)
-        known = table.get(key, Name("", other or written, frozenset()))
-        spellings = None if known.spellings is None or line[1:2] == b"~" else known.spellings | {written}
-        table[key] = Name(_KINDS[line[:1]], known.canonical, spellings)
+        known = table.get(key, Name((), other or written, frozenset(), False))
+        spellings = None if known.spellings is None or case == b"~" else known.spellings | {written}
+        table[key] = Name(tuple(map(_KINDS.__getitem__, kinds)), known.canonical, spellings, case == b"?")
     # Anchors start with a space, so that the automaton stays in its start state inside words: 200 instead of 90 MB/s.
     codes = [anchor for prefix in _PREFIXES for anchor in _anchors(prefix)]
     anchors = dict.fromkeys(
@@ -98,8 +122,10 @@ def names(data: bytes, shape: bytes) -> list[Match]:
             if m:
                 found.append((start, -m.end(), "threat_actor", b""))
         name = table.get(data[start:end].translate(_LOW)) if is_bounded else None
-        if name is not None and (name.spellings is None or data[start:end] in name.spellings):
-            found.append((start, -end, name.type, name.canonical))
+        if name is None or (name.spellings is not None and data[start:end] not in name.spellings):
+            continue
+        if not name.is_ordinary or _is_threat(data, start, end, found):
+            found += [(start, -end, kind, name.canonical) for kind in name.types]
     return _longest(data, found, table) if found else []
 
 
@@ -115,18 +141,28 @@ def _start_of_family_name(data: bytes, start: int, end: int) -> int:
     return start - len(word)
 
 
+def _is_threat(data: bytes, start: int, end: int, found: list[Match]) -> bool:
+    """Return whether the text around an ordinary word, or a name in `found` before it, shows that it is a name."""
+    if _THREAT_AFTER.match(data, end) or _THREAT_BEFORE.search(data, max(0, start - 200), start):
+        return True
+    return bool(found) and data[-found[-1][1] : start] in (b", ", b" and ", b", and ", b"/", b" & ")
+
+
 def _longest(data: bytes, candidates: list[Match], table: dict[bytes, Name]) -> list[Match]:
-    """Return the first and longest of overlapping names, without those in addresses and paths."""
+    """Return the first and longest of overlapping names, without those in addresses and paths.
+
+    A name can have several types.
+    """
     found: list[Match] = []
-    done = 0
+    done, last = 0, (0, 0, "")
     for start, negative_end, kind, canonical in sorted(candidates):
         end = -negative_end
-        if start < done:
+        if start < done and (last[:2] != (start, end) or last[2] == kind):
             continue
         written = data[start:end]
         if (written.islower() and _is_in_address(data, start, end)) or _PRODUCT.match(data, end):
             continue
-        done = end
+        done, last = end, (start, end, kind)
         if not canonical:
             code = _PLAIN_CODE.sub(lambda m: m[1].upper() + m[2], written)
             listed = table.get(code.translate(_LOW))

@@ -1,8 +1,8 @@
 """Fold a text into bytes, one per character, undo defanging in them, and map positions back to the text.
 
 In folded bytes, 0x01 is a dot that was defanged (`[.]`, `(dot)`, a full-width dot), which shows that the author meant a
-host. 0x81 is a letter of a script that separates words with spaces (`münchen.de`), 0x03 is an invisible character, and
-0x80 is any other character that is not ASCII.
+host. 0x81 is a letter of a script that separates words with spaces (`münchen.de`), 0x03 is an invisible character,
+0x04 is a long dash, and 0x80 is any other character that is not ASCII.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from reducer.entities.entity import LAST_SPACED, Match
-from reducer.entities.hosts import TLDS
+from reducer.entities.entity import LAST_SPACED, Match, word_lists
+from reducer.entities.evidence import TLDS
 
 _ACCENTS = range(0x300, 0x370)
 # Accents, and the letters beyond ASCII of scripts that separate words with spaces.
@@ -21,11 +21,12 @@ _WIDE_DOTS = "．。｡․﹒"
 _FOLDED = {
     **dict.fromkeys("‐‑－﹣", b"-"),  # CVE numbers are often set with U+2011
     **dict.fromkeys("：﹕", b":"),
+    **dict.fromkeys("‒–—―−", b"\x04"),
     "／": b"/",
     "＠": b"@",
     **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", b"\x03"),
     **dict.fromkeys(_WIDE_DOTS, b"\x01"),
-    **dict.fromkeys("\x01\x02\x03", b" "),
+    **dict.fromkeys("\x01\x02\x03\x04", b" "),
 }
 # Consecutive letters, a wide dot in a name, or one of the other characters. The regex starts with a set, because a
 # search for a set takes a third of the time.
@@ -34,7 +35,7 @@ _NEEDS_FOLDING = re.compile(
     f"(?:(?<=[{_SPACED}])[{_SPACED}]*|(?<![{_WIDE_DOTS}])|(?<=[A-Za-z0-9À-֏].)(?=[A-Za-z0-9À-֏]))"
 )
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
-_BLANKED = bytes.maketrans(b"\x01\x03", b"  ")
+_BLANKED = bytes.maketrans(b"\x01\x03\x04", b"   ")
 # Top-level domains in other scripts: `рф` is delegated as `xn--p1ai`.
 _NATIVE_TLDS = frozenset(tld[4:].decode("punycode") for tld in TLDS if tld.startswith(b"xn--"))
 
@@ -52,12 +53,14 @@ _OPEN = re.compile(
     re.VERBOSE,
 )
 _AFTER_DOT = frozenset((b" ", b"_", b"\\", b"\x03", b"\x81"))  # besides letters and digits
+_NEXT_WORD = re.compile(rb" ([a-z]{2,24})(?![A-Za-z0-9_-])")
+_LAST_LABELS = TLDS - word_lists()[b"words"]  # what follows a dot and a space, but seldom begins a sentence
 _CLOSE = re.compile(rb"\](?<=[A-Za-z0-9\x81]\.\])(?=[A-Za-z0-9\x81])")
 _ESCAPE = re.compile(
     rb"""\\ (?=[._/u\\-]) (?:
       (?<=[A-Za-z0-9\x81/=&?.-]\\) ([._-]) (?=[A-Za-z0-9\x81])
     | (/)
-    | u00(?:26|3[dD])
+    | u00(2[267]|3[cCdDeE])
     # hxxp:\\evil.com, hxxp[:]\\evil.com
     | (?:(?<=[tTxXpP][pPsS]:\\)|(?<=[tTxXpP][pPsS]\[:\]\\)) \\{1,3} (?=[A-Za-z0-9])
     )""",
@@ -78,7 +81,7 @@ def fold(text: str) -> bytes:
     """Return a text as folded bytes, one per character."""
     if text.isascii():
         data = text.encode()
-        return data.translate(_BLANKED) if 1 in data or 3 in data else data
+        return data.translate(_BLANKED) if 1 in data or 3 in data or 4 in data else data
     # The codec writes `?` for any other character, so the real question marks become 0x02 first.
     changed = bytearray(text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII))
     for match in _NEEDS_FOLDING.finditer(text):
@@ -143,13 +146,15 @@ def _replacements(data: bytes) -> list[tuple[int, int, bytes]]:
                 # In `bob [at] evil [dot] com`, the spaces on both sides are part of the piece.
                 is_inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
                 start, end = (start - 1, end + 1) if is_inside else (start, end)
+            elif kind in ("dot", None) and (word := _NEXT_WORD.match(data, end)) and word[1] in _LAST_LABELS:
+                end += 1  # evil[.] com
             pieces.append((start, end, new))
     if 93 in data:
         pieces += [(m.start() - 1, m.end(), b"\x01") for m in _CLOSE.finditer(data)]
     if 92 in data:
         for m in _ESCAPE.finditer(data):
-            last = data[m.end() - 1]
-            pieces.append((m.start(), m.end(), m[1] or m[2] or (b"//" if last == 92 else b"&" if last == 54 else b"=")))
+            new = bytes.fromhex(m[3].decode()) if m[3] else m[1] or m[2] or b"//"
+            pieces.append((m.start(), m.end(), new))
     if 3 in data:
         pieces += [(m.start(), m.end(), b"") for m in _INVISIBLE.finditer(data)]
     return sorted(pieces)
@@ -174,8 +179,9 @@ def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]
         name = ""
         if canonical or not text[start:end].isascii():
             name = (canonical or folded[start:end]).replace(b"\x01", b".").decode("latin-1")
-        if "\x81" in name:
-            name = _spelled(name, filter(_SPACED.__contains__, text[start:end]), kind)
+        if not name.isascii():
+            letters = (c for c, byte in zip(text[start:end], folded[start:end], strict=True) if byte > 127)
+            name = _spelled(name, letters, kind)
             if not name:
                 continue
         kept.append((start, end, kind, name))
@@ -184,7 +190,7 @@ def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]
 
 def _spelled(name: str, letters: Iterator[str], kind: str) -> str:
     """Return a folded name with the letters of the text, or "" if it does not end in a top-level domain."""
-    whole = "".join(next(letters, "") if c == "\x81" else c for c in name)
+    whole = "".join(c if c.isascii() else next(letters, "") for c in name)
     if kind != "url":
         owner, _, last = whole.rpartition(".")
         is_name = name[-1] != "\x81" or (last in _NATIVE_TLDS and len(owner) > 1)  # г.Москва is a city

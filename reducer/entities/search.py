@@ -10,6 +10,7 @@ from itertools import accumulate
 from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, with_cache
 from reducer.entities.hosts import MASK, addresses_and_domains
 from reducer.entities.names import names
+from reducer.entities.observables import REFANGED, observables
 from reducer.entities.refang import Unfolded, fold, mapped_back, refang, unfolded
 from reducer.entities.tokens import HEX, SHAPE, hashes, identifiers, ipv6s
 from reducer.entities.web import emails, urls
@@ -88,10 +89,11 @@ def _scan_joined(texts: list[str], find: _Find, found: dict[str, Sequence[Entity
 
 def _finder(types: frozenset[str]) -> _Find:
     """Return a function that returns the matches of `types` in a text, in order."""
-    want_hosts = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url"))
+    want_hosts = not types.isdisjoint(("ipv4", "ipv6", "domain", "email", "url", *REFANGED))
     want_hashes = not types.isdisjoint(GROUPS["hash"])
     want_identifiers = not types.isdisjoint(("cve", "mitre_attack"))
-    want_names = not types.isdisjoint(("threat_actor", "malware"))
+    requested = types.intersection(GROUPS["observable"])
+    want_names = not types.isdisjoint(("threat_actor", "malware", "tool"))
 
     def find(text: str) -> Sequence[Unfolded]:
         folded = fold(text)
@@ -103,6 +105,8 @@ def _finder(types: frozenset[str]) -> _Find:
             found += identifiers(folded, shape)
         if want_names:
             found += names(folded, shape)
+        if requested:
+            found += observables(folded, requested - REFANGED)
         return unfolded(text, folded, found, types) if found else ()
 
     return find
@@ -125,4 +129,6 @@ def _hosts(folded: bytes, types: frozenset[str]) -> list[Match]:
     # The further checks of short texts are there because most colons are in times.
     if "ipv6" in types and 58 in data and (len(data) > SHORT or b"::" in data or data.count(58) > 5):
         found = found + ipv6s(data, data.translate(HEX), web)
+    if not types.isdisjoint(REFANGED):
+        found = found + list(observables(data, types & REFANGED))
     return mapped_back(found, data, pieces) if pieces else found

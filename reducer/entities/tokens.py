@@ -23,7 +23,8 @@ _HASHES = {32: "md5", 40: "sha1", 64: "sha256", 128: "sha512"}
 SHAPE = bytes(
     48 if 48 <= c <= 57 else c + 32 if 65 <= c <= 90 else c if 97 <= c <= 122 or c == 92 else 32 for c in range(256)
 )
-_NUMBER = re.compile(rb"cve ?0{4} 0{4,7}(?![0a-z])")
+_NUMBER = re.compile(rb"cve {0,3}(0{4}) {1,3}(0{4,7})(?![0a-z])")
+_DASHES = re.compile(rb"[ ]?[-_\x04][ ]?")  # between the parts of a CVE number
 _ATTACK = re.compile(
     rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)"
     rb"(?![0-9A-Za-z])"
@@ -59,15 +60,16 @@ def identifiers(data: bytes, shape: bytes) -> list[Match]:
     found: list[Match] = []
     for number in _NUMBER.finditer(shape):
         at, end = number.span()
-        year = at + 4 if shape[at + 3] == 32 else at + 3
-        is_year = data[year] in b"12" and data[year + 4] in b"-_" and (year == at + 3 or data[at + 3] in b"-_ ")
-        if is_year and may_start(data, at):
-            found.append((at, end, "cve", b"CVE-" + data[year:end].replace(b"_", b"-")))
+        year, last = number.span(1)
+        before = data[at + 3 : year]
+        is_joined = before in (b"", b" ") or _DASHES.fullmatch(before)
+        if data[year] in b"12" and is_joined and _DASHES.fullmatch(data, last, number.start(2)) and may_start(data, at):
+            found.append((at, end, "cve", b"CVE-%b-%b" % (data[year:last], data[number.start(2) : end])))
     for literal, size in ((b"t0000", 5), (b"ta0000", 6)):
         at = shape.find(literal)
         while at >= 0:
             m = _ATTACK.match(data, at)
-            if m and may_start(data, at):
+            if m and may_start(data, at) and data[max(0, at - 4) : at] != b"AML.":  # ATLAS
                 found.append((at, m.end(), "mitre_attack", m[0].upper().replace(b"/", b".")))
             at = shape.find(literal, at + size)
     return found

@@ -9,10 +9,10 @@ from types import MappingProxyType
 
 from reducer.entities import scanner
 from reducer.entities.custom import Find
-from reducer.entities.entity import GROUPS, TYPES, Entity, Scan, ScanMany, expand, with_cache
+from reducer.entities.entity import ALL_TYPES, GROUPS, TYPES, Entity, Scan, ScanMany, expand, with_cache
 
 _SPACED = str.maketrans("-_", "  ")
-_NAMES = frozenset({"threat_actor", "malware"})
+_NAMES = frozenset({"threat_actor", "malware", "tool"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class Vocabulary:
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of all types and groups."""
-        return (*TYPES, *GROUPS, *self.custom)
+        return (*ALL_TYPES, *GROUPS, *self.custom)
 
     def expand(self, names: Iterable[str]) -> frozenset[str]:
         """Return the types for names of types and groups. Raises KeyError with the first unknown name."""
@@ -49,7 +49,7 @@ class Vocabulary:
         return lambda texts: {text: found for text in texts if (found := find(text))}
 
     def everything(self) -> Scan:
-        """Return a function that returns the entities of all types, built-in and custom."""
+        """Return a function that returns the entities of all default and custom types."""
         return self.scanner(frozenset((*TYPES, *self.custom)))
 
 

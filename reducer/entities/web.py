@@ -7,22 +7,23 @@ from bisect import bisect_right
 from functools import lru_cache
 
 from reducer.entities.entity import Match, may_start
-from reducer.entities.hosts import TLDS
+from reducer.entities.evidence import TLDS
 
 _CACHED_HOSTS = 2048  # texts repeat their hosts
 _SCHEMES = {
-    **{scheme: scheme for scheme in b"ftp ftps sftp ws wss ldap ldaps rmi tcp udp ssh git smb irc".split()},
+    **{scheme: scheme for scheme in b"ftp ftps sftp ws wss ldap ldaps rmi tcp udp ssh git smb irc file".split()},
     **dict.fromkeys(b"http hxxp h**p htxp hxtp h__p h--p h##p xxxp meow".split(), b"http"),
     **dict.fromkeys(b"https hxxps h**ps htxps hxtps h__ps h--ps h##ps xxxps".split(), b"https"),
     b"fxp": b"ftp",
 }
 _SCHEME = re.compile(rb"(?<![a-z0-9*#_-])[a-z*#_-]{2,5}\Z")
 _USER = re.compile(rb"/?[A-Za-z0-9._~%!$&*+=:;,-]{1,128}@")
-_PLACE = re.compile(rb"/?(?P<host>[A-Za-z0-9._\x01\x81-]{1,255}+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5}(?![0-9]))?")
+_PLACE = re.compile(rb"/?(?P<host>[A-Za-z0-9._\x01\x80\x81-]{1,255}+|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5}(?![0-9]))?")
 _PATH = re.compile(rb"[/?#][!\x01\x81#-;=?-\[\]_a-z~]*+")
 _FOUR = re.compile(rb"(?:[0-9]{1,3}[.\x01]){3}[0-9]{1,3}")
 _STOP = re.compile(
-    rb""",(?= [A-Z"'] | \Z | h(?:tt|xx)ps?:// | www\. )
+    rb""",(?= [A-Z"'] | \Z | h(?:tt|xx)ps?:// | www\.
+      | [0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![0-9.]) | [0-9a-fA-F]{32} | [0-9]{4}-[0-9]{2}-[0-9]{2} )  # in CSV
     | ;(?= \Z | h(?:tt|xx)ps?:// )
     | &(?: quot | lt | gt | apos | nbsp | \#(?:39|34|x27|x22) );
     | '(?= [^A-Za-z0-9] | \Z )
@@ -45,6 +46,7 @@ _SQUARE = re.compile(rb"[\[\]]")
 _BEFORE_USER = frozenset((b"@", b":", b".", b"_", b"%", b"!", b"$", b"&", b"*", b"+", b"=", b";", b",", b"~"))
 _TRAIL = b".,;:!?'*~\x01(["
 _EMPHASIS = re.compile(rb"_{1,3}(?![A-Za-z0-9_\x81@-])")
+_LOGIN = re.compile(rb"://[^\s/@\"'<>]{0,64}:?\Z")  # redis://:password@db.example.com
 _LOCAL = re.compile(rb"[A-Za-z0-9._%+'-]{1,64}")  # matches reversed bytes
 _MAIL_HOST = re.compile(
     rb"@(?:[A-Za-z0-9\x81](?:[A-Za-z0-9\x81-]{0,61}[A-Za-z0-9\x81])?[.\x01]){1,40}"
@@ -91,11 +93,11 @@ def url_at(data: bytes, at: int, done: int) -> Match | None:
         user = _USER.match(data, first)
         place = (user and _PLACE.match(data, user.end())) or place
     host, host_end, end = place["host"], place.end("host"), place.end()
-    named = _host(host)
-    if named is None:
+    named = _host(host, scheme in (b"file", b"smb"))
+    if named is None or (scheme == b"file" and data[first] == 47):
         return None
     host_end -= len(host) - len(named)
-    if data[end : end + 1] in (b"/", b"?", b"#"):
+    if data[end : end + 1] in (b"/", b"?", b"#") and b"\x80" not in host[len(named) :]:
         end = _path_end(data, end, data[start - 1 : start])
     elif len(named) != len(host):
         end = host_end
@@ -124,14 +126,19 @@ def _path_end(data: bytes, start: int, before: bytes) -> int:
 
 
 @lru_cache(maxsize=_CACHED_HOSTS)
-def _host(host: bytes) -> bytes | None:
-    """Return the host of a URL in lower case without trailing dots and dashes, or None if it cannot be a host."""
+def _host(host: bytes, is_local: bool) -> bytes | None:
+    """Return the host of a URL in lower case without trailing dots and dashes, or None if it cannot be a host.
+
+    `is_local` also allows a name without a dot. Letters of scripts without spaces may also be text after the host.
+    """
     if host[-1] == 93:  # ]
         return host.lower()
+    if b"\x80" in host and host[-1:] not in b"." and not host.rpartition(b".")[2].isalpha():
+        host = host.partition(b"\x80")[0]
     named = host.rstrip(b".\x01-_").lower()
     dot = max(named.rfind(b"."), named.rfind(b"\x01"))
     if dot < 1:
-        return named if named == b"localhost" else None
+        return named if named == b"localhost" or (is_local and named) else None
     last = named[dot + 1 :]
     # In a URL, a host may also end in `.bazar` or `.local`.
     is_name = last in TLDS or (len(last) > 1 and last.replace(b"\x81", b"a").isalpha())
@@ -197,6 +204,8 @@ def _email(data: bytes, m: re.Match[bytes], done: int) -> Match | None:
     name = name.lstrip(b".'%+-")
     start = at - len(name)
     if not name or name.endswith(b".") or not may_start(data, start):
+        return None
+    if data[start - 1 : start] in (b":", b"/") and _LOGIN.search(data, max(0, start - 80), start):
         return None
     written = data[start:end]
     canonical = written.lower()

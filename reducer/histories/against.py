@@ -9,8 +9,9 @@ from typing import Any
 
 from reducer.errors import HistoryError
 from reducer.formats import decode, parse, parse_lines
+from reducer.histories.format import Path
 from reducer.histories.source import encode
-from reducer.histories.stored import Content, Path, returns
+from reducer.histories.stored import Content, returns
 from reducer.histories.validate import Finding, described, locate, short, values
 from reducer.values import Unreducible, chars
 

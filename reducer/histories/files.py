@@ -97,11 +97,12 @@ class Stream:
 class Chunk(NamedTuple):
     """A part of a file: a whole `history`, complete `lines` of JSON lines, or a `long line` and the `rest` of it.
 
-    A long line is too large to be decoded. `number` is that of the first line, or 0 for a history. `position` is the
-    number of bytes read from the file so far, before decompression.
+    A long line is too large to be decoded. A `row group` of a Parquet file has no content. `number` is that of the
+    first line, that of the row group, or 0 for a history. `position` is the number of bytes read from the file so far,
+    before decompression.
     """
 
-    kind: Literal["history", "lines", "long line", "rest"]
+    kind: Literal["history", "lines", "long line", "rest", "row group"]
     number: int
     content: bytes
     position: int

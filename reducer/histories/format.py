@@ -1,4 +1,4 @@
-"""What a stored format declares: its messages, their tool returns, and the texts and calls in them."""
+"""What a stored format declares: its messages, and the prompts, responses and tool returns in them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,45 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec import Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories.source import Source
-from reducer.references import Call, Prompt, Response
 
 Scalar = str | int | float | bool | None
 """Values that any field may contain: an unexpected type does not stop the decoding of a message."""
+
+Path = tuple[str | int, ...]
+"""The keys and indexes that lead from one value to a value in it."""
+
+
+class ToolCall(Struct):
+    """A tool call; `at` is the path from the message to its id."""
+
+    tool: Any
+    id: Any
+    arguments: Raw | UnsetType
+    at: Path = ()
+
+
+class Turn(Struct):
+    """A prompt, or a response of the agent, that precedes the part `part`.
+
+    `texts` are strings, or JSON that is not decoded yet. With `joins`, a response belongs to the response before it,
+    unless a prompt or a message without turns comes between them.
+    """
+
+    is_response: bool
+    texts: list[Any]
+    calls: list[ToolCall] = []
+    part: int = 0
+    joins: bool = False
 
 
 class ToolReturn(Struct):
     """A tool return in a message: `part` counts from 0, and `contents` are all copies of its content.
 
-    `untouched` is the reason why rules never apply; it is empty if they do.
+    If `tool` is None, the return has the tool of the nearest call before it with this id. `untouched` is the reason why
+    rules never apply; it is empty if they do. `at` is the path from the message to the call id.
     """
 
     part: int
@@ -27,6 +53,7 @@ class ToolReturn(Struct):
     contents: list[Raw]
     untouched: str = ""
     timestamp: Any = None
+    at: Path = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +61,56 @@ class Format:
     """A stored format.
 
     `message` is decoded from every item of a list that may be a history, so it must accept any object: a field is
-    `Raw`, `Any` or a union with `Scalar`. The functions take this Struct:
+    `Raw`, `Any` or a union with `Scalar`. Values without any of the `hints` contain no messages of this format. The
+    functions take the Struct and its source:
 
-    - `recognises(message, strict)`: return whether it is a message of this format. If `strict`, accept only messages
-      that no other program writes; to detect a format, one message of the list must pass the strict check.
+    - `recognises(message, source, strict)`: return whether it is a message of this format. If `strict`, accept only
+      messages that no other program writes; to detect a format, one message of the list must pass the strict check.
+    - `turns(message, source)`: return its prompts and responses in order.
     - `returns(message, source)`: return its tool returns in order.
-    - `events(message, source)`: return its prompts and responses, each with the number of the part that it precedes.
     """
 
     name: str
     expected: str
+    hints: tuple[bytes, ...]
     message: type[Struct]
-    recognises: Callable[[Any, bool], bool]
+    recognises: Callable[[Any, Source, bool], bool]
+    turns: Callable[[Any, Source], Iterable[Turn]]
     returns: Callable[[Any, Source], Iterable[ToolReturn]]
-    events: Callable[[Any, Source], Iterable[tuple[int, Prompt | Response]]]
+
+
+class Part(Struct, gc=False):
+    """A part of a content, such as a text or an image."""
+
+    type: Any = None
+    text: Raw | UnsetType = UNSET
 
 
 def objects(value: Any, kind: type[Struct]) -> list[Any]:
     """Return the items of this kind in a list; a single object counts as a list of one."""
-    if type(value) is list:
-        return [item for item in value if type(item) is kind]
-    return [value] if type(value) is kind else []
+    return [item for _, item in numbered(value if type(value) is list else [value], kind)]
 
 
-def tool_call(tool: Any, arguments: Raw | UnsetType, call_id: Any, source: Source) -> Call:
-    """Return a tool call with decoded arguments."""
-    return Call(str(tool or ""), source.value(arguments), str(call_id or ""))
+def numbered(value: Any, kind: type[Struct]) -> list[tuple[int, Any]]:
+    """Return the items of this kind in a list, with their indexes."""
+    return [(number, item) for number, item in enumerate(value) if type(item) is kind] if type(value) is list else []
+
+
+def parts(content: Raw | UnsetType, source: Source) -> list[Part]:
+    """Return the parts of a content, or none if it is not a list."""
+    if source.mark(content) != "[":
+        return []
+    return objects(source.decode(list[Part | list[Raw] | Scalar], content), Part)  # type: ignore[arg-type]
+
+
+def texts(content: Raw | UnsetType, source: Source) -> list[Raw]:
+    """Return the texts of a content that is a list of parts, or else the content itself, if any."""
+    if source.mark(content) != "[":
+        return [] if content is UNSET else [content]
+    return [part.text for part in parts(content, source) if part.text is not UNSET and source.mark(part.text) == '"']
+
+
+def tool_returns(found: ToolReturn, content: Raw | UnsetType, source: Source) -> list[ToolReturn]:
+    """Return a tool return for each text of a content, because rules apply to each of them."""
+    listed = [[one] for one in texts(content, source)] or [[]]
+    return [ToolReturn(found.part, found.tool, found.call_id, one, found.untouched, at=found.at) for one in listed]

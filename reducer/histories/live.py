@@ -47,17 +47,16 @@ def with_parts(message: ModelMessage, change: Callable[[Any], Any]) -> ModelMess
 def reduced_part(part: ToolReturnPart, reduce: Callable[[str, Any], Any]) -> ToolReturnPart:
     """Return a tool return with reduced content. Return the same object if it stays or rules never apply to it."""
     content = part.content
-    if content is None or isinstance(content, (bool, int, float, bytes, bytearray)):
+    if content is None or isinstance(content, (bool, int, float)):
         return part
     # Early versions of PydanticAI 1 have no `outcome` and no `tool_kind`.
     outcome, tool_kind = getattr(part, "outcome", None), getattr(part, "tool_kind", None)
     if why_untouched(part.tool_name, outcome, tool_kind, part.metadata):
         return part
     new = reduce(part.tool_name, content)
-    # A date, an enum or a UUID is stored as a text but is not one: keep it, as in a stored history.
-    if new is content or (isinstance(new, str) and not isinstance(content, str)):
-        return part
-    return replace(part, content=new)
+    # Bytes, a date or an enum stay if this PydanticAI records that their stored text was none (`_content_field`).
+    recorded = isinstance(new, str) and not isinstance(content, str) and hasattr(part, "_content_field")
+    return part if new is content or recorded else replace(part, content=new)
 
 
 def later_mentions(messages: Sequence[ModelMessage]) -> FindMentions:

@@ -102,7 +102,9 @@ def _convert(kind: Any, view: memoryview) -> Any:
             return {key: _convert(inner[1], value) for key, value in _members(view)}
         if isinstance(one, type) and issubclass(one, Struct) and view[0] == ord("{"):
             kinds = _field_kinds(one)
-            return one(**{key: _convert(kinds[key], value) for key, value in _members(view) if key in kinds})
+            names = dict(zip(one.__struct_encode_fields__, one.__struct_fields__, strict=True))
+            members = ((names[key], value) for key, value in _members(view) if key in names)
+            return one(**{name: _convert(kinds[name], value) for name, value in members})
     return decode(bytes(view))[0]
 
 

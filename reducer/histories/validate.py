@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from importlib.resources import files
 from itertools import groupby, islice
@@ -17,12 +17,12 @@ from operator import getitem
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 from pydantic_core import from_json
 
-from reducer.histories import session
-from reducer.histories.format import Format
+from reducer.histories.format import Format, Path
 from reducer.histories.source import BOM, position
-from reducer.histories.stored import FORMATS, Path, message_paths
+from reducer.histories.stored import Link, Linked, expected, message_lists, pydantic_ai, session
 from reducer.paths.written import path_text
 
 Severity = Literal["error", "warning"]
@@ -96,11 +96,14 @@ def _parse_error(stored: bytes, error: ValueError, first_line: int) -> Finding:
 
 
 def _check_histories(stored: bytes, value: Any) -> Iterator[Finding]:
-    found = message_paths(stored)
+    found = message_lists(stored)
     if not found:
-        yield Finding("V003", (), f"not a history: found {described(value)}, expected {FORMATS[0].expected}")
+        yield Finding("V003", (), f"not a history: found {described(value)}, {expected()}")
     others: dict[Format, list[tuple[Path, Any]]] = {}
-    for form, path in found:
+    for form, path, linked in found:
+        if form not in (pydantic_ai.FORMAT, session.FORMAT):
+            yield from dict.fromkeys(_check_calls(linked))
+            continue
         inner = reduce(getitem, path, value)
         if type(inner) is list:
             messages = [((*path, number), item) for number, item in enumerate(inner)]
@@ -119,7 +122,7 @@ def _check_messages(form: Format, messages: Messages, is_whole: bool) -> Iterato
     yield from _check_fields(messages)
     if is_whole:
         yield from _check_order(messages)
-        yield from _check_calls(messages)
+        yield from _check_calls(_linked(messages))
 
 
 def _field(value: Any, name: str) -> Any:
@@ -220,82 +223,86 @@ def _check_order(messages: Messages) -> Iterator[Finding]:
         previous = kind
 
 
-_Calls = dict[str, list[tuple[Path, Any]]]
-"""The paths and tool names of calls, by call id."""
+_Calls = dict[str, list[Link]]
+"""Calls by their ids."""
 
 
-def _check_calls(messages: Messages) -> Iterator[Finding]:
+def _linked(messages: Messages) -> Iterator[Linked]:
+    """Yield PydanticAI messages with their calls, returns and retries."""
+    for path, message in messages:
+        kind = _field(message, "kind")
+        links = []
+        for here, part in _items(path, message, "parts"):
+            part_kind, tool = _field(part, "part_kind"), _field(part, "tool_name")
+            is_call = kind == "response" and part_kind == "tool-call"
+            # A retry without a tool name does not answer a call.
+            is_answer = part_kind == "tool-return" or (part_kind == "retry-prompt" and tool is not None)
+            if is_call or (kind == "request" and is_answer):
+                links.append(Link((*here, "tool_call_id"), part.get("tool_call_id", UNSET), tool, is_call))
+        yield Linked(path, kind == "response", links)
+
+
+def _check_calls(messages: Iterable[Linked]) -> Iterator[Finding]:
     """Check that each call has one return or retry with its id and tool name before the next response.
 
     An id is valid within one response, because some providers reuse ids. Consecutive responses count as one.
     """
     waiting: _Calls = {}
     answered: dict[str, Path] = {}
-    previous: Any = None
-    for path, message in messages:
-        kind = _field(message, "kind")
-        if kind == "response" and previous != "response":
-            yield from _unanswered(waiting, "V030", f"before the next response, {path_text(path)}")
+    was_response = False
+    for message in messages:
+        if message.is_response and not was_response:
+            yield from _unanswered(waiting, "V030", f"before the next response, {path_text(message.path)}")
             waiting, answered = {}, {}
-        for here, part in _items(path, message, "parts"):
-            part_kind = _field(part, "part_kind")
-            if kind == "response" and part_kind == "tool-call":
-                yield from _check_call(here, part, waiting)
-            # A retry without a tool name does not answer a call.
-            elif kind == "request" and (
-                part_kind == "tool-return" or (part_kind == "retry-prompt" and part.get("tool_name") is not None)
-            ):
-                yield from _check_answer(here, part, waiting, answered)
-        previous = kind
+        for link in message.links:
+            yield from _check_id(link)
+            if type(link.id) is str and link.is_call:
+                yield from _check_call(link, waiting)
+            elif type(link.id) is str:
+                yield from _check_answer(link, waiting, answered)
+        was_response = message.is_response
     yield from _unanswered(waiting, "V031", "yet")
 
 
 def _unanswered(waiting: _Calls, code: str, when: str) -> Iterator[Finding]:
     for calls in waiting.values():
-        for path, tool in calls:
-            yield Finding(code, (*path, "tool_call_id"), f"the call of {_tool(tool)} has no return {when}")
+        for call in calls:
+            yield Finding(code, call.path, f"the call of {_tool(call.tool)} has no return {when}")
 
 
-def _check_call(path: Path, part: dict[str, Any], waiting: _Calls) -> Iterator[Finding]:
-    yield from _check_id(path, part)
-    id = part.get("tool_call_id")
-    if type(id) is str:
-        if id in waiting:
-            words = f"an earlier call of this response also has the id {short(id)}"
-            yield Finding("V034", (*path, "tool_call_id"), words)
-        waiting.setdefault(id, []).append((path, part.get("tool_name")))
+def _check_call(call: Link, waiting: _Calls) -> Iterator[Finding]:
+    if call.id in waiting:
+        yield Finding("V034", call.path, f"an earlier call of this response also has the id {short(call.id)}")
+    waiting.setdefault(call.id, []).append(call)
 
 
-def _check_answer(path: Path, part: dict[str, Any], waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
-    yield from _check_id(path, part)
-    id, tool, here = part.get("tool_call_id"), part.get("tool_name"), (*path, "tool_call_id")
-    if type(id) is not str:
-        return
+def _check_answer(found: Link, waiting: _Calls, answered: dict[str, Path]) -> Iterator[Finding]:
+    path, id, tool, _ = found
     if calls := waiting.get(id):
         # Calls with the same id are matched by tool name, otherwise by order.
-        call = next((call for call in islice(calls, _MAX_SEARCHED) if call[1] == tool), calls[0])
+        call = next((call for call in islice(calls, _MAX_SEARCHED) if call.tool == tool), calls[0])
         calls.remove(call)
         if not calls:
             del waiting[id]
-        answered[id], called = call
-        if called != tool and type(called) is type(tool) is str:
-            words = f"answers {path_text(answered[id])}, a call of {_tool(called)}, with the tool name {_tool(tool)}"
-            yield Finding("V035", (*path, "tool_name"), words)
+        answered[id] = call.path[:-1]
+        if call.tool != tool and type(call.tool) is type(tool) is str:
+            words = f"answers {path_text(answered[id])}, a call of {_tool(call.tool)}, with the tool name {_tool(tool)}"
+            yield Finding("V035", (*path[:-1], "tool_name"), words)
     elif id in answered:
-        yield Finding("V033", here, f"the call {path_text(answered[id])} already has a return")
+        yield Finding("V033", path, f"the call {path_text(answered[id])} already has a return")
     else:
         others = islice(waiting.items(), _MAX_SEARCHED)
-        same = next((other for other, calls in others if calls[0][1] == tool), None)
+        same = next((other for other, calls in others if calls[0].tool == tool), None)
         hint = "" if same is None else f"; the call {short(same)} of the same tool has no return"
-        yield Finding("V032", here, f"no call of the previous response has the id {short(id)}{hint}")
+        yield Finding("V032", path, f"no call of the previous response has the id {short(id)}{hint}")
 
 
-def _check_id(path: Path, part: dict[str, Any]) -> Iterator[Finding]:
-    here, id = (*path, "tool_call_id"), part.get("tool_call_id")
-    if "tool_call_id" not in part:
-        yield Finding("V037", here, "`tool_call_id` is missing; PydanticAI generates a different id at every load")
-    elif type(id) is str and not _ID.fullmatch(id):
-        yield Finding("V036", here, f"found {short(id)}; Anthropic accepts letters, digits, `_` and `-`")
+def _check_id(link: Link) -> Iterator[Finding]:
+    if link.id is UNSET:
+        yield Finding("V037", link.path, f"`{link.path[-1]}` is missing; a call and its return need the same id")
+    elif type(link.id) is str and not _ID.fullmatch(link.id):
+        words = f"found {short(link.id)}; Anthropic accepts letters, digits, `_` and `-`"
+        yield Finding("V036", link.path, words)
 
 
 def _tool(name: Any) -> str:

@@ -17,7 +17,7 @@ from reducer.entities.custom import (
     word_error,
     word_finder,
 )
-from reducer.entities.entity import GROUPS, TYPES, types_for
+from reducer.entities.entity import ALL_TYPES, GROUPS, types_for
 from reducer.entities.vocabulary import Vocabulary, ignore_key
 from reducer.errors import Location
 from reducer.paths import PathError, compile_expression
@@ -75,7 +75,7 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
     ignoring: list[tuple[Definition, tuple[str, ...]]] = []
     for definition in definitions(files, "entities"):
         keys = _keys(definition)
-        if definition.name not in TYPES:
+        if definition.name not in ALL_TYPES:
             custom[definition.name] = () if keys is None else _finders(definition, keys)
         if keys is not None and keys.ignore:
             ignoring.append((definition, keys.ignore))
@@ -90,7 +90,7 @@ def read_vocabulary(files: Iterable[tuple[Tree, Report]]) -> Vocabulary:
 def lint_unused_types(files: Iterable[tuple[Tree, Report]], used: frozenset[str]) -> None:
     """Warn about custom entity types that no rule uses."""
     for name, key, _, report in definitions(files, "entities"):
-        if name not in {*used, *TYPES}:
+        if name not in {*used, *ALL_TYPES}:
             report.add(key, "W030", f"no rule preserves or extracts the entity type `{name}`")
 
 
@@ -101,21 +101,21 @@ def _keys(definition: Definition) -> EntityKeys | None:
         report.add(key, "E094", f"`{name}` is a group of types", f"use one of its types: {listed(GROUPS[name])}")
         return None
     if not isinstance(node, MappingNode):
-        example = "{ignore: [example.org]}" if name in TYPES else "{pattern: 'INC-\\d{6}'}"
+        example = "{ignore: [example.org]}" if name in ALL_TYPES else "{pattern: 'INC-\\d{6}'}"
         report.add(node, "E020", f"expected a mapping that defines `{name}`", f"for example `{example}`")
         return None
     keys: EntityKeys | None = validated(EntityKeys, plain(node), node, report)
     if keys is None:
         return None
     given = [field for field in EntityKeys.model_fields if getattr(keys, field) is not None]
-    wrong = next((field for field in given if field != "ignore"), None) if name in TYPES else None
+    wrong = next((field for field in given if field != "ignore"), None) if name in ALL_TYPES else None
     if wrong is not None:
         message = f"`{name}` is a built-in type and cannot have `{wrong}`"
         report.add(locate(node, (wrong,), key=True), "E094", message, "choose another name for a custom type")
-    elif name in TYPES and not given:
+    elif name in ALL_TYPES and not given:
         report.add(key, "E093", f"the definition of `{name}` is empty", "add `ignore`")
-    elif name not in TYPES and not {"pattern", "words", "words_file"} & set(given):
-        near = next(iter(types_for(name, TYPES)), "") or nearest(name, TYPES)
+    elif name not in ALL_TYPES and not {"pattern", "words", "words_file"} & set(given):
+        near = next(iter(types_for(name, ALL_TYPES)), "") or nearest(name, ALL_TYPES)
         help = f"did you mean `{near}`?" if near and keys.ignore else ""
         report.add(key, "E093", f"`{name}` needs `pattern`, `words` or `words_file`", help)
     elif keys.case_sensitive is not None and not {"words", "words_file"} & set(given):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from reducer.entities.entity import GROUPS, TYPES
+from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.operations.keep import Keep
 from reducer.operations.op import LINES_OF, enumerated, named
 from reducer.rules.model import Rule, Ruleset, Step, When
@@ -84,7 +84,7 @@ def _grouped(types: Collection[str]) -> list[str]:
         if remaining.issuperset(GROUPS[group]):
             names.append(group)
             remaining.difference_update(GROUPS[group])
-    return [*names, *(kind for kind in TYPES if kind in remaining), *sorted(remaining.difference(TYPES))]
+    return [*names, *(kind for kind in ALL_TYPES if kind in remaining), *sorted(remaining.difference(ALL_TYPES))]
 
 
 def _target(max_chars: int) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
-from reducer.entities.entity import GROUPS, TYPES
+from reducer.entities.entity import ALL_TYPES, GROUPS
 from reducer.operations import operations
 from reducer.operations.fields import ENTITY
 from reducer.operations.op import Example, Op, enumerated
@@ -47,7 +47,7 @@ def rule_schema(tools: Iterable[str] = (), entities: Iterable[str] = (), conditi
     for described, names in ((keys["tool"], tools), (step["properties"]["always_keep"], conditions)):
         if examples := sorted(set(names)):
             described["examples"] = examples
-    types = list(dict.fromkeys([*TYPES, *GROUPS, *entities]))
+    types = list(dict.fromkeys([*ALL_TYPES, *GROUPS, *entities]))
     schema: Schema = _tidy(
         {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

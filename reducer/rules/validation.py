@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from reducer.entities.entity import TYPES
+from reducer.entities.entity import ALL_TYPES
 from reducer.operations.dedupe import Repeats
 from reducer.operations.fields import Amount, Target
 from reducer.operations.op import Op
@@ -166,7 +166,7 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, *, place: Place, 
         code, help = kind if kind in catalogue() else "E020", context.get("help", "")
         is_key = "[key]" in details["loc"]
         match = re.fullmatch(r"did you mean `(\w+)`\?", help) if code == "E090" and not is_key else None
-        fix = replaced(node, match[1]) if match and is_typo(str(value), match[1], TYPES) else ()
+        fix = replaced(node, match[1]) if match and is_typo(str(value), match[1], ALL_TYPES) else ()
         at = locate(tree, place, key=is_key)
         span = part(at, context["offset"], context["width"]) if "offset" in context else at
         report.add(span, code, message, meant or help, fix=fix)

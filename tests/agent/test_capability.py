@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import reprlib
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import UserError
-from pydantic_ai.messages import TextPart
+from pydantic_ai.messages import ModelMessagesTypeAdapter, TextPart, ToolCallPart
+from pydantic_ai.tools import DeferredToolRequests, RunContext, ToolDefinition
 
 from reducer import Reducer, RuleError
-from reducer.agent import Archive, ReduceToolReturns, history_processor, recall_tools
+from reducer.agent import Archive, ReduceToolReturns, Reduction, history_processor, recall_tools
+from reducer.agent.processor import LARGE
 from reducer.archive import ArchiveError
+from reducer.archive.database import open_to_read
+from reducer.archive.histories import restore
 from reducer.rules import compile_rules
 from tests.agent.agents import (
     ARTICLES,
+    FORMS,
     PROMPT,
     REQUEST_ALONE,
     RULE,
@@ -33,8 +41,10 @@ from tests.agent.agents import (
     call,
     contents,
     history_capability,
+    reducing,
     returns,
     script,
+    steady,
     streamed,
 )
 from tests.histories.messages import shorter
@@ -61,6 +71,79 @@ def test_without_persist_only_the_request_is_reduced(last: bool, run: Any) -> No
     messages = run(analyst(asked, *capabilities[:: -1 if last else 1])).all_messages()
     assert asked.contents(1) == [ARTICLES[:2]]
     assert contents(messages) == [ARTICLES]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_dry_run_changes_nothing(form: str, rules: Path) -> None:
+    reported: list[Reduction] = []
+    asked, plain = script("deep_research", "deep_research"), script("deep_research", "deep_research")
+    options = {"archive": rules.with_name("returns.db"), "on_reduce": reported.append}
+    result = analyst(asked, reducing(form, rules, dry_run=True, **options)).run_sync(PROMPT)
+    analyst(plain).run_sync(PROMPT)
+    assert [steady(sent) for sent in asked.received] == [steady(sent) for sent in plain.received]
+    assert asked.tools == plain.tools
+    assert contents(result.all_messages()) == [ARTICLES] * 2
+    assert [(one.before, one.after) for one in reported] == [(66, 35)] * 2
+    assert not rules.with_name("returns.db").exists()
+
+
+# --- the end of a run
+
+
+class Report(BaseModel):
+    """The output of a run."""
+
+    title: str
+
+
+REPORT = ToolCallPart("final_result", {"title": "Done."}, "call_report")
+
+
+@pytest.mark.parametrize("run", [streamed, lambda made: made.run_sync(PROMPT)], ids=["streamed", "at once"])
+def test_returns_next_to_an_output_tool_are_stored_reduced(run: Any, rules: Path, archive: Archive) -> None:
+    reported: list[Reduction] = []
+    capability = ReduceToolReturns(rules, archive=archive, on_reduce=reported.append)
+    asked = Script([[call("deep_research"), REPORT]])
+    result = run(analyst(asked, capability, output_type=Report, end_strategy="exhaustive"))
+    assert [part for part in contents(result.all_messages()) if type(part) is list] == [ARTICLES[:2]]
+    assert [part for part in contents(result.new_messages()) if type(part) is list] == [ARTICLES[:2]]
+    assert [one.tool_call_id for one in reported] == ["tool_0_deep_research"]
+    archive.flush()
+    with open_to_read(archive.path) as connection:
+        restored = restore(result.all_messages_json(), connection)
+    assert (restored.restored, restored.unrestored) == (1, ())
+
+
+def test_returns_before_deferred_calls_are_stored_reduced(rules: Path) -> None:
+    asked = Script([[call("deep_research"), call("slow", 1)]])
+    made = analyst(asked, ReduceToolReturns(rules), output_type=[str, DeferredToolRequests])
+    assert contents(made.run_sync(PROMPT).all_messages()) == [ARTICLES[:2]]
+
+
+# --- the event loop
+
+
+def test_large_contents_are_reduced_in_another_thread(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[tuple[str, bool]] = []
+
+    def reported_in(reduction: Reduction) -> None:
+        threads.append((reduction.tool_call_id, threading.get_ident() == threading.main_thread().ident))
+
+    answers = {"small": ["one", "two", "three"], "large": ["x" * LARGE, "two", "three"], "last": ["1", "2", "3"]}
+    for engine, expected in (("", [False, False, True]), ("Temporal", [True, True, True])):
+        threads.clear()
+        monkeypatch.setattr("reducer.agent.processor.workflow", lambda engine=engine: engine)
+        asked = Script([[call("look", 0, name="small"), call("look", 1, name="large")], [call("look", 2, name="last")]])
+        asked.answers.append([TextPart("Done.")])
+        made = analyst(asked, ReduceToolReturns(Rules(shorter), on_reduce=reported_in))
+
+        @made.tool_plain
+        def look(name: str) -> list[str]:
+            return answers[name]
+
+        result = asyncio.run(made.run(PROMPT))
+        assert contents(result.all_messages()) == [answer[:2] for answer in answers.values()]
+        assert threads == [(f"tool_{number}_look", main) for number, main in enumerate(expected)]
 
 
 @pytest.mark.skipif(not V2, reason="agent spec files came with 2")
@@ -90,7 +173,7 @@ def test_the_schema_of_spec_files_has_both_forms() -> None:
     types = {name: field.get("type") or field["anyOf"] for name, field in keywords["properties"].items()}
     assert types == {
         "rules": paths,
-        **dict.fromkeys(("persist", "instructions", "telemetry"), "boolean"),
+        **dict.fromkeys(("persist", "instructions", "telemetry", "dry_run"), "boolean"),
         "archive": [{"type": "string"}, {"type": "null"}],
     }
     assert keywords["required"] == ["rules"]
@@ -108,6 +191,58 @@ def test_the_instructions_are_the_same_in_every_request(rules: Path) -> None:
         else "\n- `other`: keeps the first 2 items of the answer. Not marked: items that are not long texts."
     )
     assert {one.get("instructions") for one in messages} == {f"You are an analyst.\n\n{INSTRUCTIONS}{other}"}
+
+
+async def from_the_second_request(ctx: RunContext[Any], tool: ToolDefinition) -> ToolDefinition | None:
+    return tool if ctx.run_step > 1 else None
+
+
+def instructions_of(asked: Script) -> set[str]:
+    """Return the instructions of all requests in a script."""
+    sent = [json.loads(messages)[-1] for messages in asked.received]
+    return {request["instructions"] for request in sent}
+
+
+def test_the_instructions_name_tools_that_appear_during_a_run(rules: Path) -> None:
+    (rules / "late.yaml").write_text(RULE.replace("deep_research", "late"))
+    asked = Script(script("deep_research", "late").answers * 2)
+    made = analyst(asked, ReduceToolReturns(rules))
+
+    @made.tool_plain(prepare=from_the_second_request)
+    def late() -> list[str]:
+        return list(ARTICLES)
+
+    result = made.run_sync(PROMPT)
+    made.run_sync("Once more.", message_history=result.all_messages())
+    assert [b'"late"' in tools for tools in asked.tools] == [False, True, True] * 2
+    (text,) = instructions_of(asked)
+    assert "`late`" in text
+    assert asked.contents(2, "late") == [ARTICLES[:2]]
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_conversation_keeps_its_instructions_if_rules_and_tools_change(saved: bool, rules: Path) -> None:
+    (rules / "late.yaml").write_text(RULE.replace("deep_research", "late"))
+    reducer = Reducer.load(rules)
+    asked = Script(script("deep_research").answers * 3)
+    made = analyst(asked, ReduceToolReturns(reducer), instructions="You are an analyst.")
+    messages = made.run_sync(PROMPT).all_messages()
+    (before,) = instructions_of(asked)
+    (rules / "deep_research.yaml").write_text(RULE.replace("2", "1"))
+    assert reducer.reload() == ()
+    made.tool_plain(lambda: list(ARTICLES), name="late")
+    if saved:
+        messages = ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(messages))
+    made.run_sync("Once more.", message_history=messages)
+    assert instructions_of(asked) == {before}
+    assert asked.contents(3) == [ARTICLES[: 1 if saved else 2], ARTICLES[:1]]
+    made.run_sync("Another conversation.")
+    assert instructions_of(asked) == {before, asked_last(asked)}
+    assert "keeps the first item of the answer" in asked_last(asked)
+
+
+def asked_last(asked: Script) -> str:
+    return json.loads(asked.received[-1])[-1]["instructions"]
 
 
 def test_the_instructions_name_the_recall_tool(rules: Path, archive: Archive) -> None:
@@ -181,8 +316,8 @@ def test_asynchronous_functions_are_refused(make: Callable[..., Any], rules: Pat
 
 @pytest.mark.parametrize("value", ["no", 0, None])
 def test_options_that_are_not_booleans_are_refused(value: Any, rules: Path) -> None:
-    options = [(ReduceToolReturns, name) for name in ("persist", "instructions", "telemetry")]
-    for make, name in [*options, (history_processor, "telemetry"), (history_processor, "references")]:
+    options = [(ReduceToolReturns, name) for name in ("persist", "instructions", "telemetry", "dry_run")]
+    for make, name in [*options, *((history_processor, name) for name in ("telemetry", "references", "dry_run"))]:
         with pytest.raises(TypeError, match=f"^{name}={value!r} is not a boolean; give True or False$"):
             make(rules, **{name: value})
 

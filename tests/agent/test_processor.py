@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-from pydantic_ai.messages import ModelMessage, ModelRequest
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest
 from pydantic_ai.tools import RunContext
 
 from reducer import Reducer
-from reducer.agent import Archive, history_processor
+from reducer.agent import Archive, Reduction, history_processor
 from reducer.agent.processor import PartReducer
 from reducer.values import MAX_TEXT_CHARS
-from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, returns, same, script, turns
+from tests.agent.agents import ARTICLES, PROMPT, RULE, Rules, analyst, contents, context, returns, same, script, turns
 from tests.histories.messages import shorter
 
 Processor = Callable[..., list[ModelMessage]]
@@ -69,7 +69,7 @@ def test_a_new_content_is_reduced_again_and_a_reduced_one_is_not(reduce: Process
 
 
 def test_nothing_is_kept_of_histories_in_cycles(counted: Rules) -> None:
-    reducer = PartReducer(counted, print, references=False)
+    reducer = PartReducer(counted)
     histories = [returns([1, 2, 3]) for _ in range(50)]
     reduced = [reducer.reduce(history)[0] for history in histories]
     assert len(reducer.done) == len(reducer.originals) == 50
@@ -158,6 +158,23 @@ def test_a_content_that_the_engine_cannot_reduce_is_logged_once_per_rule(
     ]
 
 
+# --- dry run
+
+
+def test_a_dry_run_changes_nothing_and_reports_each_return_once(rules: Path) -> None:
+    reported: list[Reduction] = []
+    really: list[Reduction] = []
+    history = [*returns(list(range(20)), "text", tool="deep_research"), *returns([1, 2, 3], tool="other")]
+    database = rules.with_name("returns.db")
+    reduce = history_processor(rules, on_reduce=reported.append, archive=database, dry_run=True)
+    for _ in range(3):
+        assert same(reduce(context(), history), history)
+    history_processor(rules, on_reduce=really.append)(history)
+    assert [(one.before, one.after) for one in reported] == [(51, 5)]
+    assert reported == really
+    assert not database.exists()
+
+
 # --- reload
 
 ITEMS = list(range(20))
@@ -178,6 +195,17 @@ def test_new_rules_apply_to_new_returns(rule: Path) -> None:
     after = reduce([*before, *returns(ITEMS, tool="deep_research")])
     assert same(after[:1], before)
     assert contents(after) == [[0, 1], [0, 1, 2]]
+
+
+def test_a_conversation_that_was_saved_and_loaded_is_reduced_by_the_current_rules(rule: Path) -> None:
+    reducer = Reducer.load(rule)
+    reduce = history_processor(reducer)
+    sent = reduce(returns(ITEMS, tool="deep_research"))
+    rule.write_text(RULE.replace("2", "1"))
+    assert reducer.reload() == ()
+    assert contents(reduce(sent)) == [[0, 1]]
+    loaded = ModelMessagesTypeAdapter.validate_json(ModelMessagesTypeAdapter.dump_json(sent))
+    assert contents(reduce(loaded)) == [[0]]
 
 
 def test_rules_with_errors_keep_the_old_rules_and_are_logged(rule: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -22,6 +22,7 @@ from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, attention, 
 from reducer.cli.screen import visible
 from reducer.cli.views.json_report import as_json
 from reducer.rules import compile_rules
+from reducer.values import MAX_TEXT_CHARS
 from tests.cli.conftest import RECORDS, history
 from tests.helpers import rules
 from tests.laws.strategies import cases
@@ -160,6 +161,30 @@ def test_preserve_that_undoes_a_step() -> None:
     assert needs(rule, {"rows": [{"cve": row["cve"], "raw": "x" * 60} for row in rows]}) == []
 
 
+UNSTABLE = [{"path": "items", "dedupe": "text"}, {"truncate": 20}]
+SIMILAR = {"items": [{"text": f"the same beginning of {letter * 60}"} for letter in "abc"], "log": "a word " * 200}
+AGAIN = "a second pass would change the result: `dedupe items` is to blame"
+
+
+@pytest.mark.parametrize(
+    ("rule", "content", "where", "step", "about", "help"),
+    [
+        ({"steps": UNSTABLE}, SIMILAR, "rule.yaml:1", "dedupe items", AGAIN, "samples/"),
+        ({"steps": UNSTABLE, "max_chars": 900}, SIMILAR, "rule.yaml:1", "dedupe items", f"{AGAIN}; only", "samples/"),
+        ({"max_chars": 10}, {"a": "x" * (MAX_TEXT_CHARS + 1)}, "rule.yaml", "", "a text of", "return less"),
+    ],
+)
+def test_faults_and_fallbacks(rule: dict[str, Any], content: Any, where: str, step: str, about: str, help: str) -> None:
+    report = report_of(rule, ("other", "a"), ("t", content), ("t", content))
+    need = next(need for need in attention(report) if need.kind == "fault")
+    assert (need.where, need.tool, need.history, need.first, need.step) == (where, "t", "h.json", "c2", step)
+    assert need.about.startswith(about)
+    assert help in need.help
+    size = 2 * report.returns[1].before
+    assert need.message == f"`t` c2 of h.json and 1 more, {size:,} characters: {need.about}; {need.help}"
+    assert (report.returns[1].after < report.returns[1].before) == ("only `max_chars` was applied" in need.about)
+
+
 def test_returns_above_max_chars() -> None:
     rule, content = {"max_chars": 10}, "a word " * 50
     excess = report_one(rule, content).after - 10
@@ -270,4 +295,5 @@ def test_the_json_keys_stay() -> None:
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "names": [], "sample": '{"a": 2}'}]
     need = {"kind": "no rule", "where": "other", "message": "1 call, 1 characters", "calls": 1, "characters": 1}
-    assert value["attention"] == [{**need, "nearest": ""}]
+    texts = ("first", "nearest", "history", "tool", "step", "help")
+    assert value["attention"] == [{**need, **dict.fromkeys(texts, "")}]

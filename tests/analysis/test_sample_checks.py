@@ -100,6 +100,31 @@ def test_a_rule_that_never_runs(tmp_path: Path) -> None:
     assert check(tmp_path, list(range(50)), rule) == []
 
 
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("kind == 'host'", []),
+        ("kidn == 'host'", ["W061 `kidn` no sample has the key `kidn`: did you mean `kind`?"]),
+        (
+            "kind == host",
+            ["W066 `host` `host` without quotes is a key, and no sample has it: write 'host' for the text"],
+        ),
+        ("size == '9'", ["W067 `size` `size` is a number in all samples, and '9' is a text: write 9 for the number"]),
+    ],
+)
+def test_the_condition_of_a_rule_is_looked_up(where: str, found: list[str], tmp_path: Path) -> None:
+    rule = {"when": {"where": where}, "steps": [{"path": "rows", "limit": 1}]}
+    assert [*map(shown, check(tmp_path, {"kind": "host", "size": 9, "rows": [1, 2]}, rule))] == found
+
+
+def test_samples_of_a_rule_for_all_tools_need_not_show_what_each_step_is_for(tmp_path: Path) -> None:
+    steps = [{"unwrap": True}, {"truncate": 20}, {"path": "rows", "limit": 9}]
+    test = {"name": "x", "given": {"json": {"rows": [1, 2]}}, "expect": {"unchanged": True}}
+    codes = [shown(one)[:12] for one in check(tmp_path, [], {"tool": "*", "steps": steps, "tests": [test]})]
+    assert codes == ['W063 `"limit']
+    assert len(check(tmp_path, [], {"tool": "t", "steps": steps, "tests": [test]})) == 3
+
+
 def test_how_far_max_chars_gets(tmp_path: Path) -> None:
     (problem,) = check(tmp_path, {"a": 1, "b": 2}, {"max_chars": 5})
     assert (problem.code, problem.message) == ("W069", "the sample t.json still has 13 characters")

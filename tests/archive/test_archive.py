@@ -213,9 +213,12 @@ def test_other_sizes_and_ages_are_refused(tmp_path: Path, option: str, value: An
 def filled(path: Path, sizes: list[int], shared: bool = False) -> Any:
     """Create an archive with one entry per day. Most originals are random digits, which do not compress."""
     connection = open_to_write(path, 1)
-    for day, size in enumerate(sizes):
-        one = entry("same" * size if shared else Random(1000 * day + size).randbytes(size).hex(), [day], nth=day + 1)
-        insert(connection, one, day * DAY)
+    connection.execute("PRAGMA synchronous = OFF")
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for day, size in enumerate(sizes):
+            text = "same" * size if shared else Random(1000 * day + size).randbytes(size).hex()
+            insert(connection, entry(text, [day], nth=day + 1), day * DAY)
     return connection
 
 
@@ -261,7 +264,7 @@ def test_only_entries_that_are_too_old_are_deleted(
 
 def test_an_archive_keeps_its_size(tmp_path: Path) -> None:
     with Archive(tmp_path / "returns.db", max_bytes="300kB") as archive:
-        made = [entry(Random(number).randbytes(20_000).hex(), [0], nth=number) for number in range(60)]
+        made = [entry(Random(number).randbytes(20_000).hex(), [0], nth=number) for number in range(30)]
         for one in made:
             store(archive, one)
         assert archive.failures == 0

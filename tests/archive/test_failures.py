@@ -71,6 +71,33 @@ def test_a_file_that_cannot_be_created_is_refused(path: Path) -> None:
     assert not path.exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("x" * 300, "File name too long"),
+        ("a/" * 3000, "File name too long"),
+        ("a\0.db", "a file name cannot contain NUL or a lone surrogate"),
+        ("a\ud800.db", "a file name cannot contain NUL or a lone surrogate"),
+    ],
+    ids=["name", "path", "nul", "surrogate"],
+)
+def test_a_path_that_the_system_does_not_accept_is_refused(tmp_path: Path, name: str, why: str) -> None:
+    opening = (Archive, lambda path: open_to_read(path).__enter__(), lambda path: open_to_write(path, 1))
+    for opened in opening:
+        with pytest.raises(ArchiveError) as caught:
+            opened(tmp_path / name)
+        assert str(caught.value) == f"{str(tmp_path / name)[:200]!r}: {why}"
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_file_name_that_is_not_utf8_is_accepted(tmp_path: Path) -> None:
+    one = entry([1, 2], [1])
+    with Archive(tmp_path / "\udcff.db") as archive:
+        store(archive, one)
+        assert found(archive, one).data == one.original
+    assert [os.fsencode(path.name) for path in tmp_path.iterdir()] == [b"\xff.db"]
+
+
 def test_a_locked_file_is_refused(path: Path) -> None:
     execute(path, "VACUUM")
     with locked(path), pytest.raises(ArchiveError, match=r"returns.db: database is locked$"):
@@ -118,6 +145,8 @@ def test_a_read_only_file_is_refused_and_can_be_read() -> None:
             archive.add([one])
         path.chmod(0o444)
         path.parent.chmod(0o555)
+        assert as_another_user(open_both_ways) == f"{path}: the folder {folder} cannot be written; 1 row"
+        path.parent.chmod(0o777)
         assert as_another_user(open_both_ways) == f"{path}: attempt to write a readonly database; 1 row"
         assert found(archive, one).data == one.original
         path.parent.chmod(0o755)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ from reducer.archive import Archive, database
 from reducer.archive.database import open_to_read, open_to_write
 from reducer.archive.histories import entries_between, restore
 from reducer.histories.stored import reduce_json
-from tests.cli.conftest import LONG, SESSIONS, Cli, Result, history
+from tests.cli.conftest import ENVIRONMENT, LONG, SESSIONS, Cli, Result, history
 
 NOTE = "A long text, with more in it than the model needs to see, and café. " * 4
 HARSH = "version: 1\ntool: '*'\nsteps:\n  - {path: nodes, limit: 1}\n  - truncate: 30\nmax_chars: 300\n"
@@ -84,10 +87,56 @@ def test_stats_count(original: bytes, cli: Cli) -> None:
 
 
 def test_prune_deletes_old_originals(original: bytes, cli: Cli) -> None:
-    for limit, deleted in (("--older-than=1d", 0), ("--older-than=0d", 3), ("--max-bytes=1GB", 0)):
+    for limit, deleted in (("--max-age=1d", 0), ("--max-age=0d", 3), ("--max-bytes=1GB", 0)):
         result = cli("archive", "prune", "returns.db", limit)
         assert result.code == 0
         assert result.out.startswith(f"deleted {deleted} returns and {deleted} originals; ")
+
+
+FULL_DISK = """
+import os
+from pathlib import Path
+from random import Random
+from reducer.archive import Archive
+from reducer.cli import main
+from tests.archive.samples import entry, found, rows
+archive = Archive("returns.db")
+made = [entry(Random(number).randbytes(5_000).hex(), [number], nth=number) for number in range(1, 99)]
+for one in made:
+    archive.add([one])
+    archive.flush()
+left = rows(archive)
+assert 0 < left < 98 and archive.failures == 98 - left
+with open("filler", "wb", 0) as file:
+    while True:
+        try:
+            file.write(bytes(4096))
+        except OSError:
+            break
+assert main(["archive", "stats", "returns.db"]) == 0
+assert main(["archive", "prune", "returns.db", "--max-bytes", "150kB"]) == 0
+assert Path("returns.db").stat().st_size < 150_000
+assert 5 < rows(archive) < left
+assert found(archive, made[left - 1]).data == made[left - 1].original
+archive.add([made[-1]])  # the agent that filled the disk continues
+archive.flush()
+assert found(archive, made[-1]).data == made[-1].original
+assert sorted(os.listdir()) == ["filler", "returns.db"]
+"""
+
+
+def test_prune_works_on_a_full_disk_while_an_agent_has_the_archive_open(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "script.py").write_text(FULL_DISK)
+    command = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+    mount = "mount -t tmpfs -o size=400k tmpfs disk"
+    try:
+        subprocess.run([*command, mount], check=True, capture_output=True, cwd=tmp_path)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs permission to mount a small disk")
+    run = [*command, f"{mount} && cd disk && exec {shlex.quote(sys.executable)} ../script.py"]
+    done = subprocess.run(run, capture_output=True, text=True, env=ENVIRONMENT, cwd=tmp_path)
+    assert (done.returncode, "Error" in done.stderr) == (0, False), done.stderr
 
 
 # --- `run --archive`

@@ -29,7 +29,7 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
 
 
 def test_the_sample_shows_savings_and_references(folder: Path, cli: Cli) -> None:
-    kept, plain = (cli("--format", "json", *more).json for more in ((), ("--no-references",)))
+    kept, plain = (cli("--format", "json", *more).json for more in ((), ("--as-in-agent",)))
     for tool in plain["tools"]:
         assert tool["rule"] is None or (tool["characters"]["saved"] > 0.6 and tool["reduced"] == tool["calls"])
     assert not {entry["kind"] for entry in plain["attention"]} & {"no place", "fault"}
@@ -135,8 +135,34 @@ def test_cache_prices_change_the_cost(used: Path, cli: Cli) -> None:
 
 
 def test_writing_a_history_skips_measures_unless_requested(used: Path, cli: Cli) -> None:
-    assert "What the rules cost" not in cli("h.json", "--rules", "lookup.yaml", "-o", "new.json").out
-    assert "What the rules cost" in cli("h.json", "--rules", "lookup.yaml", "-o", "new.json", "--measures").out
+    run = ("h.json", "--rules", "lookup.yaml", "-o", "new.json")
+    assert "What the rules cost in an agent" not in cli(*run).out
+    assert "What the rules cost in an agent" in cli(*run, "--measures").out
+
+
+def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
+    items = [{"text": f"the same beginning of {letter * 60}"} for letter in "abc"]
+    content = {"items": items, "log": "a word " * 200}
+    (folder / "h.json").write_bytes(history(*[("lookup", content)] * 2))
+    size = len(json.dumps(content, separators=(",", ":")))
+    steps = "  - {path: items, dedupe: text}\n  - truncate: 20\n"
+    (folder / "lookup.yaml").write_text(f"version: 1\ntool: lookup\nsteps:\n{steps}max_chars: 900\n")
+    run = ("h.json", "--rules", "lookup.yaml", "--strict", "--format")
+    fault = "a second pass would change the result: `dedupe items` is to blame; only `max_chars` was applied"
+    help = "`check lookup.yaml` shows a correction, once this return is in samples/"
+    line = f"    lookup.yaml:4: `lookup` c1 of h.json and 1 more, {2 * size:,} characters: {fault}; {help}\n"
+    for format in ("table", "diff"):
+        shown = cli(*run, format)
+        assert shown.code == 1
+        assert f"What needs attention\n  Returns left unchanged, or reduced by max_chars alone\n{line}" in shown.out
+    assert f" saved: {fault}\n" in shown.out
+    assert "lookup.yaml:4: `lookup` c1 of h.json and 1 more, " in cli(*run, "html").out
+    (need,) = cli(*run, "json").json["attention"]
+    names = {"kind": "fault", "where": "lookup.yaml:4", "tool": "lookup", "history": "h.json", "first": "c1"}
+    assert need.items() >= {**names, "step": "dedupe items", "calls": 2, "help": help}.items()
+    (folder / "samples").mkdir()
+    (folder / "samples" / "lookup.json").write_text(json.dumps(content))
+    assert "lookup.yaml:4:5: error[E070]: `dedupe items` changes the result again" in cli("check", "lookup.yaml").out
 
 
 # --- references
@@ -144,11 +170,16 @@ def test_writing_a_history_skips_measures_unless_requested(used: Path, cli: Cli)
 
 def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
     whole, rules = (used / "h.json").read_bytes(), Reducer.load("lookup.yaml")
-    reports = []
-    for more, references in (((), True), (("--no-references",), False)):
+    reports, shown = [], []
+    for more, references in (((), True), (("--as-in-agent",), False)):
         arguments = ("h.json", "--rules", "lookup.yaml", "--format", "json", "--measures", "-o", "out.json")
         reports.append(cli(*arguments, *more).json)
         assert Path("out.json").read_bytes() == rules.reduce_json(whole, references=references)
+        shown.append(cli("h.json", "--rules", "lookup.yaml", *more).out.splitlines()[2])
+    of_reduce = "of `reduce`, which keeps values used later; --as-in-agent removes them"
+    of_agent = "of an agent, which also removes values used later"
+    assert shown == [f"Result   {of_reduce}", f"Result   {of_agent}"]
+    assert [report["as_in_agent"] for report in reports] == [False, True]
     kept, plain = reports
     assert kept["measures"] == plain["measures"]
     (entry,), (other,) = kept["returns"], plain["returns"]

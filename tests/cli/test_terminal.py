@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pkgutil
 import signal
@@ -87,6 +88,26 @@ def test_tables_keep_their_first_column_and_their_numbers(folder: Path, columns:
         assert max(map(len, lines)) <= columns
 
 
+@pytest.mark.parametrize(("columns", "shown"), [(60, 15), (80, 20), (200, 50), (300, 64)])
+def test_long_entities_are_cut_on_a_narrow_terminal(folder: Path, columns: int, shown: int) -> None:
+    hashes = [f"{'abcd' * 13}{number:012}" for number in range(9)]
+    (folder / "h.json").write_bytes(history(("lookup", {"records": [{"name": each} for each in hashes]})))
+    text = on_terminal("h.json", "--rules", "lookup.yaml", NO_COLOR="1", COLUMNS=str(columns))
+    cut = [f"{each[:shown]}{'…' * (shown < 64)}" for each in hashes[5:8]]
+    assert f"lost, by lookup.yaml:4 limit records: {', '.join(cut)} and 1 more" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_an_excerpt_keeps_its_indentation(folder: Path, columns: int) -> None:
+    (folder / "a.json").write_text(
+        json.dumps({"rows": [{"id": "x" * 300, "k" * 200: "y" * 300}] * 5, "z" * 70: "x" * 300})
+    )
+    lines = on_terminal("try", "lookup.yaml", "a.json", NO_COLOR="1", COLUMNS=str(columns)).splitlines()
+    rows = [line for line in lines if '{"id":"' in line]
+    assert [line[:13] for line in rows] == ['      {"id":"'] * 3
+    assert columns - 15 < max(map(len, rows)) <= columns
+
+
 def test_lines_break_between_words(folder: Path) -> None:
     names = [f"aws_security_hub_findings_{number}.yaml" for number in range(9)]
     for name in names:
@@ -109,9 +130,10 @@ def test_names_cannot_steer_the_terminal(folder: Path) -> None:
         )
 
 
-def test_a_closed_pipe_is_not_an_error(folder: Path) -> None:
+@pytest.mark.parametrize("format", ["table", "json", "html"])
+def test_a_closed_pipe_is_not_an_error(folder: Path, format: str) -> None:
     (folder / "many.json").write_bytes(history(*((f"tool_{number}", "x") for number in range(3000))))
-    command = ("many.json", "--rules", "lookup.yaml", "--format", "json")
+    command = ("many.json", "--rules", "lookup.yaml", "--format", format)
     done = start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.stdout is not None
     done.stdout.read(10)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.conftest import RULE, Cli, Result, history
+from tests.cli.conftest import RULE, Cli, history
 
 CASES = yaml.safe_load((Path(__file__).parent / "rule_tests.yaml").read_text())
 
@@ -43,7 +43,7 @@ def test_every_expectation_has_its_message(folder: Path, cli: Cli, case: dict[st
     assert result.code == 1
     assert result.out.startswith(f"lookup.yaml:12:{case['column']}: failed: test `two stay`: ")
     assert case["words"] in result.out
-    assert result.out.endswith("\n2 tests of 1 rule: 1 failed\n")
+    assert result.out.endswith("\n2 tests of 1 rule: 1 failed; 1 warning\n")
 
 
 @pytest.mark.parametrize("case", CASES["given"], ids=lambda case: case["given"])
@@ -66,7 +66,8 @@ def test_snapshots_are_written_and_compared(folder: Path, cli: Cli) -> None:
     assert (result.code, result.err) == (0, "reducer: wrote snapshots/two.json, 98 bytes\n")
     written = (folder / "snapshots" / "two.json").read_text()
     assert json.loads(written) == {"records": [{"name": "a"}, {"name": "b"}], "total": 3}
-    assert cli("test", "lookup.yaml", "--update") == Result(0, "2 tests of 1 rule: all passed\n", "")
+    result = cli("test", "lookup.yaml", "--update")
+    assert (result.code, result.err, result.out.splitlines()[-1]) == (0, "", "2 tests of 1 rule: all passed; 1 warning")
     (folder / "snapshots" / "two.json").write_text(written.replace("3", "4"))
     result = cli("test", "lookup.yaml")
     assert result.code == 1
@@ -84,3 +85,34 @@ def test_a_snapshot_cannot_be_a_sample_or_be_shared(folder: Path, cli: Cli) -> N
     two_with_one = TESTED.replace("EXPECT", "snapshot: new.json").replace("{unchanged: true}", "{snapshot: new.json}")
     (folder / "lookup.yaml").write_text(two_with_one)
     assert cli("test", "lookup.yaml", "--update").code == 1
+
+
+def test_samples_beside_the_rules_run_through_the_laws_and_give_the_warnings_of_check(folder: Path, cli: Cli) -> None:
+    (folder / "samples").mkdir()
+    (folder / "samples" / "lookup.json").write_text('{"records": [{"name": "a", "seen": "x"}]}')
+    (folder / "samples" / "lookup_2.json").write_text("{")
+    (folder / "samples" / "other.json").write_text("[]")
+    (folder / "lookup.yaml").write_text(RULE)
+    (folder / "other.yaml").write_text("version: 1\ntool: other\nmax_chars: 9\n")
+    result = cli("test", "lookup.yaml", "other.yaml")
+    assert result.code == 0
+    checked = cli("check", "lookup.yaml", "other.yaml").out
+    assert result.out.rpartition("\n\n")[0] == checked.rpartition("\n\n")[0] != ""
+    assert result.out.endswith("\n2 samples of 2 rules: all passed; 3 warnings\n")
+    assert cli("test", ".", "-k", "other.json").out == "1 sample of 2 rules: passed\n"
+    cases = cli("test", ".", "--format", "json").json["cases"]
+    assert [(case["what"], case["name"]) for case in cases] == [
+        ("sample", "samples/lookup.json"),
+        ("sample", "samples/other.json"),
+    ]
+
+
+def test_a_sample_that_breaks_a_law_fails(folder: Path, cli: Cli) -> None:
+    (folder / "samples").mkdir()
+    (folder / "samples" / "t.json").write_text('{"hosts": [{"risk": "high", "id": 1}, {"risk": "low", "id": 2}]}')
+    steps = "  - {path: hosts, drop: \"[?risk != 'high']\"}\n  - {path: hosts, keep: [id]}\n"
+    (folder / "t.yaml").write_text(f"version: 1\ntool: t\nsteps:\n{steps}")
+    result = cli("test", "t.yaml")
+    assert result.code == 1
+    assert result.out.startswith("t.yaml:4:5: failed: sample `samples/t.json`: law 5, reducing again changes nothing: ")
+    assert result.out.endswith("\n1 sample of 1 rule: 1 failed\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -48,7 +49,7 @@ def watched(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
 
 
 def test_tests_are_run_again(folder: Path, watched: Watched) -> None:
-    (folder / "sample.json").write_text('{"records": [{}, {}, {}, {}, {}, {}]}')
+    (folder / "sample.json").write_text(json.dumps({"records": [{"name": 1, "seen": 2, "raw": 3}] * 6}))
     (folder / "lookup.yaml").write_text(TESTED)
     steps = [{"lookup.yaml": TESTED.replace("limit: 5", text)} for text in ("limit: 4", "limt: 5", "limit: 5")]
     first, second, third, fourth, fifth = watched("test lookup.yaml", *steps, {"sample.json": '{"records": []}'})

@@ -18,6 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reducer.entities import GROUPS, TYPES, Entity, expand, scan, scanner
+from reducer.entities.entity import ALL_TYPES
 from tests.entities.texts import TEXTS
 from tests.helpers import table
 from tests.tools import build_names
@@ -131,7 +132,7 @@ def test_brackets_that_defang_nothing() -> None:
 # --- names
 
 NAMES = files("reducer.entities").joinpath("names.txt").read_text("utf-8")
-LISTED = {line[2:].partition("|")[0] for line in NAMES.splitlines()}
+LISTED = {name for _, name in re.findall("(?m)^[amt]+([=~])([^|\n]+)", NAMES)}
 WORDS = "Payload payload cmd.exe Defender Play First One at net STOP Trojan ping mercury Mercury conti"
 
 
@@ -165,8 +166,8 @@ _named = st.sampled_from(sorted(LISTED))
 @example("njRAT", "x " * 40 + "\\", "")
 @example("njRAT", "x " * 40 + "\\n", "")
 def test_a_name_reads_alike_after_all_that_is_no_letter(name: str, before: str, after: str) -> None:
-    alone = [(e.type, e.value, e.canonical) for e in scan(name, ["threat_actor", "malware"])]
-    found = scan(before + name + after, ["threat_actor", "malware"])
+    alone = [(e.type, e.value, e.canonical) for e in scan(name, ["threat_actor", "malware", "tool"])]
+    found = scan(before + name + after, ["threat_actor", "malware", "tool"])
     if found and found[0].start < len(before):  # \\rEvil Corp: `rEvil` is a name too
         assert before[-2:] in ("\\n", "\\r", "\\t")
         assert found[0].value.startswith(before[-1])
@@ -212,7 +213,8 @@ def test_types_and_groups_select() -> None:
     assert scan(TEXT, []) == []
     assert expand(["hash", "cve"]) == {"md5", "sha1", "sha256", "sha512", "cve"}
     assert expand(TYPES) == set(TYPES)
-    assert all(set(types) <= set(TYPES) for types in GROUPS.values())
+    assert all(set(types) <= set(ALL_TYPES) for types in GROUPS.values())
+    assert expand(["observable"]).isdisjoint(TYPES)
 
 
 @pytest.mark.parametrize("read", [expand, lambda types: scan(TEXT, types)])
@@ -244,4 +246,4 @@ def test_importing_the_package_loads_neither_names_nor_patterns() -> None:
     names = "[name for name in sys.modules if name.startswith(('ahocorasick', 'reducer.entities.'))]"
     code = f"import sys, reducer.entities; print({names})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['reducer.entities.entity']"
+    assert done.stdout.strip() == "['reducer.entities.observables', 'reducer.entities.entity']"

@@ -11,7 +11,7 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer.entities import GROUPS, TYPES, Entity, scan, scanner, search, web
-from reducer.entities.entity import Match
+from reducer.entities.entity import Match, under_key
 from reducer.entities.search import compiled_for_many
 from tests.entities.texts import FAMILIES, TEXTS, tempting
 from tests.laws.strategies import ENTITIES, WORDS
@@ -37,8 +37,8 @@ def check(text: str) -> int:
 
 
 def alone(entity: Entity) -> None:
-    """Assert that the value of an entity, scanned alone, is that entity."""
-    same = [e for e in find(entity.value) if e.type == entity.type]
+    """Assert that the value of an entity, scanned as a mention in a marker, is that entity."""
+    same = [e for e in under_key(find, "mentions", entity.value) if e.type == entity.type]
     assert [(e.start, e.end, e.canonical) for e in same] == [(0, len(entity.value), entity.canonical)]
 
 

@@ -97,3 +97,10 @@ def test_what_stays_is_the_same_object() -> None:
     result = reduced({"steps": [{"path": "items", "limit": 1}]}, {"items": [kept, gone], "other": (1, 2)})
     assert result["items"][0] is kept
     assert result["other"] == (1, 2)
+
+
+def test_an_enum_is_reduced_as_its_text() -> None:
+    rule = {"steps": [{"path": "hosts", "limit": 1}, {"truncate": 20}]}
+    for text in ('{"hosts": [1, 2, 3], "note": ""}', Word.LENGTHY.value, "short"):
+        one = enum.Enum("Word", {"ONE": text}).ONE  # type: ignore[attr-defined]
+        assert reduced(rule, one) == (one if text == "short" else reduced(rule, text))

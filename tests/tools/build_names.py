@@ -1,8 +1,9 @@
 """Write `reducer/entities/names.txt`: `python tests/tools/build_names.py NAMES.json COMMON_WORDS.txt`.
 
 NAMES.json holds `{name, types: [actor|malware], clusters, zipf}` from MISP galaxy; zipf is how common the name is in
-English (3 and more: an ordinary word). A line of the result is kind (`a` actor, `m` malware), case (`=` only as
-written, `~` in any case), name, and `|canonical` if that is another name.
+English (3 and more: an ordinary word). `recent.txt` adds names that are not in MISP galaxy, and overrides its forms. A
+line of the result is types (`a` actor, `m` malware, `t` tool), case (`=` only as written, `~` in any case, `?` only
+beside a word such as "ransomware"), name, and `|canonical` if that is another name.
 """
 
 from __future__ import annotations
@@ -28,16 +29,11 @@ ORDINARY = (HERE / "ordinary.txt").read_text(encoding="utf-8").split()
 KNOWN = frozenset(word for word in ORDINARY if word[0] != "=")
 # Ordinary words that usually mean the threat; they match only as written.
 KEPT = frozenset(word[1:] for word in ORDINARY if word[0] == "=")
-MALWARE_FIRST = {"mitre-malware", "banker", "rat", "android", "cryptominers", "stealer", "botnet"}
 
 
-def kind(entry: dict) -> str:
-    """Return `a` (actor) or `m` (malware); an entry that is both is an actor unless only malware lists name it."""
-    if len(entry["types"]) == 1:
-        return entry["types"][0][0]
-    clusters = set(entry["clusters"])
-    named = "microsoft-activity-group" in clusters and "mitre-malware" not in clusters
-    return "m" if clusters & MALWARE_FIRST and "mitre-intrusion-set" not in clusters and not named else "a"
+def kinds_of(entry: dict) -> str:
+    """Return the types of an entry: `a` (actor), `m` (malware), `t` (tool: dual-use software that MITRE lists)."""
+    return "".join(kind[0] for kind in entry["types"]) + "t" * ("mitre-tool" in entry["clusters"])
 
 
 def case(name: str, entry: dict, common: set[str]) -> str | None:
@@ -93,13 +89,19 @@ def content(names_path: Path, words_path: Path) -> str:
             key = form.lower()
             wrong = len(form) < 3 or not SHAPE.fullmatch(form) or JUNK.fullmatch(form) or key in commands
             if not wrong and (how := case(form, entry, common)) is not None:
-                kinds[key] = min(kinds.get(key, "z"), kind(entry))
+                kinds[key] = "".join(sorted({*kinds.get(key, ""), *kinds_of(entry)}))
                 chosen[form] = (key, how)
-    lines = []
+    lines, recent = [], set()
+    for line in (HERE / "recent.txt").read_text(encoding="utf-8").splitlines():
+        if match := re.fullmatch(r"([amt]+)([=~?][^|]+)(.*)", line):
+            key = match[2][1:].lower()
+            recent.add(key.replace("-", " "))
+            lines.append("".join(sorted({*match[1], *kinds.get(key, "")})) + match[2] + match[3])
     for form, (key, how) in chosen.items():
         other = canonical.get(re.sub("[-_ ]", "", key))
-        lines.append(f"{kinds[key]}{how}{form}" + (f"|{other}" if other and other != form else ""))
-    lines.sort(key=lambda line: (line[2:].lower(), line))
+        if key.replace("-", " ") not in recent:
+            lines.append(f"{kinds[key]}{how}{form}" + (f"|{other}" if other and other != form else ""))
+    lines.sort(key=lambda line: (re.sub("^[amt]+[=~?]", "", line).lower(), line))
     return "\n".join(lines) + "\n"
 
 

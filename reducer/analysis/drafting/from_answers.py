@@ -1,7 +1,8 @@
 """Drafts without evidence: from the answers of a tool to a rule that keeps their substance.
 
-The substance is almost all entities, and the longest text of each record. Keys go by their rank, then long texts are
-cut, and lists without sentences are limited.
+One number decides how strict a draft is: the price of a value in characters. At a price of 1,000, a text keeps 1,000
+characters, a list 20,000, and a key stays if its values have fewer than 1,000 characters times their worth. The draft
+has the highest price that saves enough.
 """
 
 from __future__ import annotations
@@ -9,27 +10,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 from glob import escape
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from reducer.analysis.drafting.profiles import Path, Profile, profile
 from reducer.analysis.drafting.ranking import (
     NEVER_COUNTED,
-    REDUNDANT,
     Leaf,
     Rank,
     always_keep,
+    in_ascending_order,
     is_writable_path,
     key_text,
     rank,
     record_of,
     sort_key,
+    with_globs,
 )
 from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft
-from reducer.analysis.texts import entities, opened
+from reducer.analysis.texts import all_text, entities, listed, opened
 from reducer.engine import Outcome, attempt
 from reducer.entities import TYPES, scan
+from reducer.paths.written import path_text
 from reducer.rules import compile_rules
 from reducer.values import chars
 
@@ -37,8 +41,24 @@ ENOUGH = 0.70
 """The share of the characters that a draft should save."""
 BIG = 2000
 """Shorter answers are not worth reducing: about five hundred tokens."""
+_PRICES = (
+    *(100_000, 50_000, 30_000, 20_000, 14_000, 10_000, 7000, 5000, 3500, 2500, 1800, 1300),
+    *(1000, 800, 600, 500, 400, 300, 250, 200, 150, 100, 70, 50),
+)
+_LOW_PRICES = (35, 25, 15, 10, 5, 3, 2, 1)
+"""Prices to try only if texts need not stay."""
+_MIN_PRICE = 150
+"""The lowest price of texts and keys that stay."""
+_LIST, _NESTED_LIST, _TEXT = 20, 5, 2
+"""Lists, lists in records, and an answer that is a text keep this many times the price."""
 _MIN_RECALL, _MAX_DROPPED = 0.90, 0.05
-"""The share of the entities that a draft keeps, and the share that the keys that it drops may contain alone."""
+"""The share of entities and texts that a draft keeps, and of the entities that the keys that it drops may contain."""
+_MIN_CHECKED, _BARE = 10, 0.05
+_MAX_STEPS, _MAX_TEXTS, _MIN_LINES, _MAX_LINE, _REPEATED = 15, 5, 20, 300, 5
+_MIN_ITEMS, _MIN_CUT = 3, 300
+"""Shorter texts without sentences are not cut, because they may be ids."""
+_LITTLE, _TINY = 0.01, 0.001
+"""A place, or a key, with a smaller share of the characters is not worth a step."""
 _MODELINE = "yaml-language-server: $schema=.schema.json"
 """Tells editors that the schema of a rule file is next to it."""
 _ROUND = 5
@@ -47,41 +67,17 @@ _NOTES = {
     "preserve": "The answers cannot be that short with all of their entities.",
     "max_chars": "Cut the rest evenly.",
 }
-
-
-class Level(NamedTuple):
-    """How strict a draft is.
-
-    points: keys with fewer points are dropped
-    text: characters of the longest text of a record; other texts keep half of it
-    items: items of a list without sentences, or 0 for all
-    """
-
-    points: int
-    text: int
-    items: int = 0
-
-
-LEVELS = (
-    *(Level(-4, 2000), Level(-2, 1000), Level(0, 1000, 200), Level(0, 600, 100), Level(1, 600, 100), Level(2, 500, 50)),
-    *(Level(3, 400, 50), Level(3, 300, 30), Level(3, 200, 30), Level(3, 150, 30)),
-    *(Level(4, 200, 30), Level(5, 200, 30), Level(5, 150, 30)),
-)
-"""Levels from harmless to strict; the first that saves enough is used."""
 _REFERENCES = "id ids uid uuid guid from to source target ref refs parent"
-_ELSEWHERE = 4
-"""The points that a leaf of links and hashes loses if other leaves contain all of them."""
 _LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
-_LITTLE, _TINY = 0.01, 0.001
-"""A place, or a key, with a smaller share of the characters is not worth a step."""
-_MAX_STEPS, _MAX_TEXTS, _MAX_NAMED, _MANY_LINES = 20, 5, 8, 20
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A rule, the outcomes of applying it to answers, and the characters and entities of the answers before and after.
 
-    Entities that only links of an API and pictures contain are not counted.
+    uncounted: the entities that only links of an API, pictures and hashes of files contain; others are counted
+    texts: the share of the longest texts of records that the outcomes contain
+    is_bare: whether almost all entities are gone, counted or not
     """
 
     rule: DraftRule
@@ -90,11 +86,20 @@ class Trial:
     after: int
     entities: int
     kept: int
+    uncounted: int
+    texts: float
+    is_bare: bool
 
     @property
     def saved(self) -> float:
         """The share of the characters that the rule removes."""
         return 1 - self.after / self.before if self.before else 0.0
+
+    @property
+    def keeps_substance(self) -> bool:
+        """Whether the rule keeps almost all entities and the longest text of almost each record, or need not."""
+        keeps_most = self.kept >= _MIN_RECALL * self.entities and self.texts >= _MIN_RECALL
+        return not self.is_bare and (keeps_most or "preserve" in self.rule.settings)
 
 
 def draft_rule(
@@ -107,82 +112,89 @@ def draft_rule(
     target: the share of the characters to save at any cost; by default entities and texts stay
     """
     big = [content for content in contents if chars(content, BIG) >= BIG]
-    answers = big or list(contents)
-    trial = _best_trial(answers, {"when": {"min_chars": BIG}} if big else {}, target)
+    sketch = Sketch(big or list(contents))
+    trial = _best_trial(sketch, {"when": {"min_chars": BIG}} if big else {}, target)
     if trial is None or trial.after >= trial.before:
         return None
-    result = f"It saves {trial.saved:.0%} of the characters and keeps {trial.kept:,} of {trial.entities:,} entities."
+    kept = f" and keeps {trial.kept:,} of {trial.entities:,} entities" if trial.entities else ""
+    result = f"It saves {trial.saved:.0%} of the characters{kept}."
     advice = "Read each step, change what it should not remove, then run its test."
     header = [_MODELINE, f"Drafted from {source}. {result} {advice}"]
-    written = draft(replace(trial.rule, tool=escape(tool), notes=_NOTES), file, header, _test(answers, trial))
+    written = draft(replace(trial.rule, tool=escape(tool), notes=_NOTES), file, header, _test(sketch, trial))
     ruleset, problems = compile_rules([("draft.yaml", written.text)])
     return None if ruleset is None or problems else (replace(written, tool=tool), trial)
 
 
-def _best_trial(answers: Sequence[Any], gate: Mapping[str, Any], target: float | None) -> Trial | None:
-    """Return the trial of the most harmless level that saves enough, otherwise of the strictest one."""
-    sketch, goal = Sketch.of(profile(answers)), target or ENOUGH
-
-    def trials(levels: Iterable[Level]) -> Iterator[Trial]:
-        for level in levels:
-            trial = _try_useful_steps(DraftRule("*", tuple(_steps(sketch, level)), gate), answers, sketch.uncounted)
-            if trial is not None and trial.kept >= _MIN_RECALL * trial.entities:
-                yield trial
-
-    strictest = next(trials(reversed(LEVELS)), None)
-    if strictest is not None and strictest.saved >= goal:
-        return next(trial for trial in trials(LEVELS) if trial.saved >= goal)
-    if target is None:
-        return strictest
-    most = max(100, int(sum(map(chars, answers)) * (1 - target)) // len(answers))
-    steps = [replace(step, keys={**step.keys, "preserve": []}) if "limit" in step.keys else step
-             for step in (strictest.rule.steps if strictest else ())]  # fmt: skip
-    rule = DraftRule("*", tuple(steps), {**gate, "preserve": [], "max_chars": most})
-    return _try_useful_steps(rule, answers, sketch.uncounted) or strictest
+def _best_trial(sketch: Sketch, gate: Mapping[str, Any], target: float | None) -> Trial | None:
+    """Return the trial with the highest price that saves enough, otherwise the one that saves most."""
+    best = _search(sketch, gate, target or ENOUGH, protects=True)
+    if target is None or (best is not None and best.saved >= target):
+        return best
+    gate = {**gate, "preserve": []}
+    strict = _search(sketch, gate, target, protects=False)
+    if strict is not None and strict.saved >= target:
+        return strict
+    most = max(100, int(sum(map(chars, sketch.answers)) * (1 - target)) // len(sketch.answers))
+    steps = strict.rule.steps if strict is not None else ()
+    cut = _try_steps(sketch, DraftRule("*", steps, {**gate, "max_chars": most}), thorough=True)
+    longest = max((chars(outcome.content) for outcome in cut.outcomes), default=0) if cut is not None else 0
+    if longest > most:  # `check` warns of a size that is not reached
+        cut = _try_steps(sketch, DraftRule("*", steps, {**gate, "max_chars": longest}), thorough=True)
+    return max(filter(None, (best, strict, cut)), key=lambda trial: trial.saved, default=None)
 
 
-def _try_useful_steps(rule: DraftRule, answers: Sequence[Any], uncounted: Set[tuple[str, str]]) -> Trial | None:
-    """Try a rule, leaving out steps that change nothing or are not idempotent; return None if no step remains."""
+def _search(sketch: Sketch, gate: Mapping[str, Any], goal: float, *, protects: bool) -> Trial | None:
+    """Return the trial with the highest price that saves enough, otherwise with the lowest price that is possible."""
+    prices = _PRICES if protects else (*_PRICES, *_LOW_PRICES)
+    best, first, last = None, 0, len(prices) - 1
+    while first <= last:
+        middle = (first + last) // 2
+        rule = DraftRule("*", tuple(_steps(sketch, prices[middle], protects=protects)), gate)
+        trial = _try_steps(sketch, rule)
+        is_possible = trial is None or trial.keeps_substance
+        is_enough = trial is not None and trial.saved >= goal
+        if trial is not None and is_possible and (is_enough or best is None or best.saved < goal):
+            best = trial
+        first, last = (middle + 1, last) if is_possible and not is_enough else (first, middle - 1)
+    return best and _try_steps(sketch, best.rule, thorough=True)
+
+
+def _try_steps(sketch: Sketch, rule: DraftRule, *, thorough: bool = False) -> Trial | None:
+    """Try a rule without the steps that are not idempotent, and if `thorough`, without those that save too little."""
     while rule.steps or "max_chars" in rule.settings:
         try:
             ruleset = compiled(rule)
         except ValueError:
             return None
-        outcomes = tuple(attempt(ruleset, "*", content) for content in answers)
+        outcomes = tuple(attempt(ruleset, "*", content) for content in sketch.answers)
         faults = [outcome.unstable for outcome in outcomes if outcome.fault]
-        unstable = {run.step.number for run in faults if run is not None and run.step is not None}
-        if faults and not unstable:
+        useless = {run.step.number for run in faults if run is not None and run.step is not None}
+        if faults and not useless:
             return None
-        gains = Counter[int]()
-        for outcome in outcomes:
-            # `check` warns of a step if at least half of what it removes is restored.
-            for edit in outcome.removals():
-                gains[edit.step] += edit.before - edit.after
-            for edit in outcome.restorations():
-                gains[edit.step] -= 2 * (edit.after - edit.before)
-        useless = unstable or {number for number in range(1, len(rule.steps) + 1) if gains[number] <= 0}
+        if thorough and not faults:
+            gains = _gains(outcomes)
+            ranked = sorted(range(1, len(rule.steps) + 1), key=lambda number: -gains[number])
+            useless = {number for number in ranked if gains[number] <= 0} or {*ranked[_MAX_STEPS:]}
         if not useless:
-            found = [_entities(content) - uncounted for content in answers]
-            left = [_entities(outcome.content) for outcome in outcomes]
-            return Trial(
-                rule,
-                outcomes,
-                before=sum(map(chars, answers)),
-                after=sum(chars(outcome.content) for outcome in outcomes),
-                entities=sum(map(len, found)),
-                kept=sum(len(before & after) for before, after in zip(found, left, strict=True)),
-            )
+            return sketch.trial(rule, outcomes)
         rule = replace(rule, steps=tuple(step for number, step in enumerate(rule.steps, 1) if number not in useless))
     return None
 
 
-def _entities(content: Any) -> Set[tuple[str, str]]:
-    return entities(opened(content), scan).keys()
+def _gains(outcomes: Iterable[Outcome]) -> Counter[int]:
+    """Return the characters that each step saves; `check` warns of a step if half of what it removes is restored."""
+    gains = Counter[int]()
+    for outcome in outcomes:
+        for edit in outcome.removals():
+            gains[edit.step] += edit.before - edit.after
+        for edit in outcome.restorations():
+            gains[edit.step] -= 2 * (edit.after - edit.before)
+    return gains
 
 
-def _test(answers: Sequence[Any], trial: Trial) -> dict[str, Any]:
+def _test(sketch: Sketch, trial: Trial) -> dict[str, Any]:
     """Return a test on the answer that loses most characters."""
-    pairs = zip(answers, (outcome.content for outcome in trial.outcomes), strict=True)
+    pairs = zip(sketch.answers, (outcome.content for outcome in trial.outcomes), strict=True)
     sample, left = max(pairs, key=lambda pair: chars(pair[0]) - chars(pair[1]))
     share = 1 - chars(left) / chars(sample)
     before = _entities(sample)
@@ -193,42 +205,93 @@ def _test(answers: Sequence[Any], trial: Trial) -> dict[str, Any]:
     return {"name": name, "sample": sample, "expect": expected}
 
 
-# --- steps
+def _entities(content: Any) -> Set[tuple[str, str]]:
+    return entities(opened(content), scan).keys()
 
 
-@dataclass(frozen=True, slots=True)
+# --- what the answers contain
+
+
+@dataclass(frozen=True)
 class Sketch:
-    """The profile of answers, and the ranks of its leaves by path.
+    """What a draft needs to know of answers."""
 
-    longest: the places of the longest text of each record
-    linked: the places of ids that other keys refer to, and of these references
-    uncounted: the entities that only links of an API and pictures contain
-    """
+    answers: Sequence[Any]
 
-    root: Profile
-    ranks: Mapping[Path, tuple[Leaf, Rank]]
-    longest: frozenset[Path]
-    linked: frozenset[Path]
-    uncounted: frozenset[tuple[str, str]]
+    @cached_property
+    def root(self) -> Profile:
+        """The profile of the answers."""
+        return profile(self.answers)
 
-    @classmethod
-    def of(cls, root: Profile) -> Sketch:
-        """Rank the leaves of a profile."""
-        leaves = [Leaf.at(place) for place in root.walk() if not place.below]
-        ranks = {leaf.place.path: (leaf, rank(leaf)) for leaf in leaves}
-        records = [place for place in root.walk() if not place.path or type(place.path[-1]) is not str]
-        longest = {root.find(path).path for record in records for path in record.longest}
-        links, others = set[tuple[str, str]](), set[tuple[str, str]]()
-        for leaf, found in ranks.values():
-            (links if found.reason in NEVER_COUNTED else others).update(leaf.place.entities)
-        kept = frozenset(path for path in longest if path in ranks and ranks[path][1].points > REDUNDANT)
+    @cached_property
+    def ranks(self) -> Mapping[Path, tuple[Leaf, Rank]]:
+        """The leaves with their ranks, by path."""
+        leaves = [Leaf.at(place) for place in self.root.walk() if not place.below]
+        return {leaf.place.path: (leaf, rank(leaf)) for leaf in leaves}
+
+    @cached_property
+    def sentences(self) -> Mapping[str, Path]:
+        """The beginning of the longest text of each record, with its place, unless it repeats others."""
+        records = [place for place in self.root.walk() if not place.path or type(place.path[-1]) is not str]
+        records = [place for place in records if all(path != place.path[: len(path)] for path in self.versions)]
+        every = {text: self.root.find(path).path for record in records for text, path in record.longest.items()}
+        return {text: path for text, path in every.items() if path in self.ranks and self.ranks[path][1].worth > 0}
+
+    @cached_property
+    def versions(self) -> Set[Path]:
+        """The places of maps of versions whose texts are mostly the same: the last ones say enough."""
+        maps = [place for place in self.root.walk() if place.is_record_map and in_ascending_order(place)]
+        repeated = (place for place in maps if len(place.below[None].longest) * _REPEATED <= sum(place.lengths))
+        return {place.path for place in repeated}
+
+    @cached_property
+    def longest(self) -> Set[Path]:
+        """The places of the longest texts."""
+        return {*self.sentences.values()}
+
+    @cached_property
+    def linked(self) -> Set[Path]:
+        """The places of ids that other keys refer to, and of these references."""
+        leaves = [leaf for leaf, found in self.ranks.values() if leaf.is_named(_REFERENCES) and found.worth > 0]
         names: dict[str, set[str]] = {}
-        references = [leaf for leaf, found in ranks.values() if leaf.is_named(_REFERENCES) and found.points > REDUNDANT]
-        for leaf in references:
+        for leaf in leaves:
             for text in leaf.texts:
                 names.setdefault(text, set()).add(leaf.keys[-1])
-        linked = frozenset(one.place.path for one in references if any(len(names[text]) > 1 for text in one.texts))
-        return cls(root, ranks, longest=kept, linked=linked, uncounted=frozenset(links - others))
+        return {leaf.place.path for leaf in leaves if any(len(names[text]) > 1 for text in leaf.texts)}
+
+    @cached_property
+    def uncounted(self) -> Set[tuple[str, str]]:
+        """The entities that only links of an API, pictures and hashes of files contain."""
+        program, others = set[tuple[str, str]](), set[tuple[str, str]]()
+        for leaf, found in self.ranks.values():
+            (program if found.reason in NEVER_COUNTED else others).update(leaf.place.entities)
+        return program - others
+
+    @cached_property
+    def found(self) -> Sequence[Set[tuple[str, str]]]:
+        """The entities of each answer."""
+        return [*map(_entities, self.answers)]
+
+    def trial(self, rule: DraftRule, outcomes: tuple[Outcome, ...]) -> Trial:
+        """Measure the outcomes of a rule."""
+        left = [opened(outcome.content) for outcome in outcomes]
+        kept = [before & entities(after, scan).keys() for before, after in zip(self.found, left, strict=True)]
+        lost = {one for before, after in zip(self.found, kept, strict=True) for one in before - after}
+        all_found = sum(map(len, self.found))
+        # `check` warns of steps that remove almost all entities, except of keys with hashes and links.
+        is_exempt = "preserve" not in rule.settings and {kind for kind, _ in lost} <= _LINKS
+        shown = "\0".join(all_text(content, deeper=True) for content in left)
+        return Trial(
+            rule,
+            outcomes,
+            before=sum(map(chars, self.answers)),
+            after=sum(chars(outcome.content) for outcome in outcomes),
+            entities=sum(len(each - self.uncounted) for each in self.found),
+            kept=sum(len(each - self.uncounted) for each in kept),
+            uncounted=sum(len(each & self.uncounted) for each in self.found),
+            texts=sum(text in shown for text in self.sentences) / len(self.sentences) if self.sentences else 1.0,
+            is_bare=all_found >= _MIN_CHECKED and sum(map(len, kept)) < _BARE * all_found and not is_exempt,
+        )
 
     def is_little(self, size: int) -> bool:
         """Return whether a number of characters is not worth a step."""
@@ -237,16 +300,20 @@ class Sketch:
     def share(self, size: int) -> str:
         """Describe a number of characters as a share of all."""
         share = size / max(1, self.root.chars)
-        return (f"{share:.0%}" if share >= 0.01 else "under 1%") + " of the characters"
+        return (f"{share:.0%}" if share >= 0.01 else "under 1%") + " of the answer"
 
 
-def _steps(sketch: Sketch, level: Level) -> Iterator[Step]:
-    """Yield the steps of a level."""
+# --- steps
+
+
+def _steps(sketch: Sketch, price: int, *, protects: bool) -> Iterator[Step]:
+    """Yield the steps at a price. If `protects`, almost all entities and the longest text of each record stay."""
     root = sketch.root
     if not root.below:
-        yield from [_truncate_answer(root, level)] if root.texts else []
+        yield from _text_steps(root, price * _TEXT, protects=protects) if root.texts else ()
         return
-    gone = _chosen(sketch, level)
+    own_price = max(price, _MIN_PRICE) if protects else price
+    gone = _chosen(sketch, own_price, protects=protects)
     stays = {prefix for path in sketch.ranks.keys() - gone if not sketch.ranks[path][0].is_empty
              for prefix in accumulate((token,) for token in path)}  # fmt: skip
     for place in root.walk():
@@ -255,26 +322,31 @@ def _steps(sketch: Sketch, level: Level) -> Iterator[Step]:
             count = f"{len(sizes):,} texts contain JSON" if len(sizes) > 1 else "A text contains JSON"
             yield Step(at(place.path, {"unwrap": True}), f"{count}: it is shorter without its quotes, and readable")
     yield from _drops(sketch, gone, stays)
-    yield from _limits(sketch, level, gone.keys())
-    yield from _truncates(sketch, level, gone.keys())
+    limits = [*_limits(sketch, price, gone.keys(), protects=protects)]
+    yield from (step for step in limits if "limit" in step.keys)
+    yield from _truncates(sketch, own_price, gone.keys())
+    yield from (step for step in limits if "dedupe" in step.keys)  # it compares texts that are cut already
     keyed = (place for place in root.walk() if place.path and place.path[-1] != -1)
     empty = sum(entry.chars for place in keyed for entry in place.entries if entry.value in (None, "", [], {}))
     if empty * 200 >= root.chars:
         yield Step({"compact": True}, f"{sketch.share(empty)}: keys without a value")
 
 
-def _chosen(sketch: Sketch, level: Level) -> dict[Path, str]:
-    """Choose the leaves with the fewest points to drop, and return the reasons by path; almost all entities stay."""
+def _chosen(sketch: Sketch, price: int, *, protects: bool) -> dict[Path, str]:
+    """Choose the leaves to drop, the least worth first, and return the reasons by path."""
     holders = Counter(one for leaf, _ in sketch.ranks.values() for one in leaf.place.entities - sketch.uncounted)
-    allowed = int(len(holders) * _MAX_DROPPED)
+    allowed = int(len(holders) * _MAX_DROPPED) if protects else len(holders)
     gone: dict[Path, str] = {}
-    ranked = sorted(sketch.ranks.items(), key=lambda item: item[1][1].points)
+    ranked = sorted(sketch.ranks.items(), key=lambda item: item[1][1].worth)
     for path, (leaf, found) in ranked[:-1]:
         counted = leaf.place.entities - sketch.uncounted
         are_links = bool(counted) and {kind for kind, _ in counted} <= _LINKS
         lost = sum(holders[one] == 1 for one in counted)
-        points = found.points - _ELSEWHERE * (are_links and not lost)
-        is_kept = points >= level.points or path in sketch.longest | sketch.linked or leaf.is_empty
+        size = leaf.place.chars / max(1, len(leaf.place.entries))
+        size = min(size, price) if leaf.is_prose or size > _MIN_CUT else size  # longer texts are cut
+        is_worth_it = size <= price * found.worth * (0.25 if are_links and not lost else 1)
+        is_needed = path in sketch.longest | sketch.linked and (protects or price > _LOW_PRICES[2])
+        is_kept = is_worth_it or is_needed or leaf.is_empty
         if leaf.keys and lost <= allowed and not is_kept:
             allowed -= lost
             holders.subtract(counted)
@@ -283,70 +355,120 @@ def _chosen(sketch: Sketch, level: Level) -> dict[Path, str]:
 
 
 def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterator[Step]:
-    """Yield a step for each kind of record that drops the keys whose leaves go, with the reasons."""
-    reasons: dict[Path, Counter[str]] = {}
-    for path, reason in gone.items():
-        # A key whose values all go is dropped as a whole.
-        prefixes = accumulate((token,) for token in path)
-        top = next(prefix for prefix in prefixes if type(prefix[-1]) is str and prefix not in stays)
-        reasons.setdefault(top, Counter())[reason] += sketch.ranks[path][0].place.chars
-    records: dict[Path, list[Profile]] = {}
-    named_already: set[Path] = set()
-    for place in sorted(map(sketch.root.find, reasons), key=lambda place: (len(record_of(place.path)), -place.chars)):
+    """Yield a step for each kind of record that drops keys, or keeps the others if they are fewer."""
+    done: set[tuple[Any, ...]] = set()
+    for record in sketch.root.walk():
+        is_record = not record.path or type(record.path[-1]) is not str
+        if not is_record or not is_writable_path(record.path) or (record.path and record.path not in stays):
+            continue
+        kept, dropped = _split(record, stays, gone)
         # Some values are lists in one place and single objects in another: the same key reaches both.
-        names = tuple(token for token in place.path if token != -1)
-        if place.chars >= _TINY * sketch.root.chars and names not in named_already:
-            named_already.add(names)
-            record = record_of(place.path)
-            # At a list, `drop` applies to each item.
-            records.setdefault(record[:-1] if record[-1:] == (-1,) else record, []).append(place)
-    sizes = {path: sum(place.chars for place in places) for path, places in records.items()}
-    for path in sorted(records, key=lambda path: -sizes[path])[:_MAX_STEPS]:
-        if not sketch.is_little(sizes[path]):
-            named: dict[str, dict[str, None]] = {}
-            for place in records[path]:
-                reason, keys = reasons[place.path].most_common(1)[0][0], place.path[len(record_of(place.path)) :]
-                named.setdefault(reason, {})[key_text(*map(str, keys))] = None
-            action = {"drop": list(dict.fromkeys(name for names in named.values() for name in names))}
-            why = "; ".join(f"{reason} ({_listed([*names])})" for reason, names in named.items())
-            yield Step(at(path, action), f"{sketch.share(sizes[path])}: {why}")
-
-
-def _limits(sketch: Sketch, level: Level, gone: Set[Path]) -> Iterator[Step]:
-    """Yield a step for each long list without sentences."""
-    for place in sketch.root.walk() if level.items else ():
-        limit = level.items if all(type(token) is str for token in place.path) else max(5, level.items // 2)
-        if max(place.lengths, default=0) <= limit or sketch.is_little(place.chars) or not is_writable_path(place.path):
+        new = [place for place in dropped if _names(place.path) not in done]
+        done.update(_names(place.path) for place in new)
+        size = sum(place.chars for place in new)
+        if not new or sketch.is_little(size):
             continue
-        below = [one.path for one in place.walk() if not one.below]
-        if gone >= {*below} or not sketch.longest.isdisjoint(below):
+        # At a list, `keep` and `drop` apply to each item.
+        path = record.path[:-1] if record.path[-1:] == (-1,) else record.path
+        large = [place for place in new if place.chars >= _TINY * sketch.root.chars]
+        keep, drop = (
+            with_globs([one.path[len(record.path) :] for one in some], [one.path[len(record.path) :] for one in other])
+            for some, other in ((kept, new), (large, kept))
+        )
+        is_shorter = len(", ".join(keep)) < len(", ".join(drop)) and not sketch.root.find(path).keys
+        can_keep = is_shorter and bool(path) and all(is_writable_path(one.path) for one in kept)
+        reasons = Counter[str]()
+        for place in new:
+            for leaf in place.walk():
+                reasons[gone.get(leaf.path, "")] += leaf.chars if leaf.path in gone else 0
+        why = ", ".join(reason for reason, _ in reasons.most_common(3) if reason)
+        names = listed(
+            key_text(*map(str, one.path[len(record.path) :])) for one in sorted(new, key=lambda one: -one.chars)
+        )
+        yield Step(
+            at(path, {"keep": keep} if can_keep else {"drop": drop}),
+            f"{sketch.share(size)}: {why}" + (f" ({names})" if can_keep else ""),
+        )
+
+
+def _names(path: Path) -> tuple[Any, ...]:
+    return tuple(token for token in path if token != -1)
+
+
+def _split(place: Profile, stays: Set[Path], gone: Mapping[Path, str]) -> tuple[list[Profile], list[Profile]]:
+    """Return the places below an object that stay as a whole, and those that go as a whole."""
+    kept: list[Profile] = []
+    dropped: list[Profile] = []
+    for below in place.keys.values():
+        goes = any(leaf.path in gone for leaf in below.walk())
+        if below.path in stays and goes and below.keys:
+            for some, more in zip((kept, dropped), _split(below, stays, gone), strict=True):
+                some += more
+        elif goes and below.path not in stays:
+            dropped.append(below)
+        elif below.path in stays:
+            kept.append(below)
+    return kept, dropped
+
+
+def _limits(sketch: Sketch, price: int, gone: Set[Path], *, protects: bool) -> Iterator[Step]:
+    """Yield a step for each long list or map, except those whose records have texts of their own if `protects`."""
+    for place in sketch.root.walk():
+        found = (sketch.ranks[one.path][0] for one in place.walk() if not one.below and one.path not in gone)
+        leaves = [leaf for leaf in found if not leaf.is_empty]
+        items, size = sum(place.lengths), sum(leaf.place.chars for leaf in leaves)
+        can_name = is_writable_path(place.path) and place.path[-1:] != (-1,)
+        if not leaves or not items or sketch.is_little(size) or not can_name:
             continue
-        items, lists = sum(place.lengths), "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
-        reason = f"{sketch.share(place.chars)}: {items:,} items{lists} of about {place.chars // items:,} characters"
-        leaves = [sketch.ranks[path][0] for path in below if path not in gone]
-        leaves = [leaf for leaf in leaves if leaf.record == (*place.path, -1)]
-        action: dict[str, Any] = {"limit": limit}
-        by, which = sort_key(leaves, items)
-        if by:
-            action["sort_by"], reason = by, f"{reason}; {which}"
-        if condition := always_keep(leaves):
-            action["always_keep"] = condition
-        if any(one.entities for one in place.walk()):
-            action["preserve"], reason = _PRESERVE, f"{reason}; of the other items the entities stay"
-        yield Step(at(place.path, action), reason)
+        is_nested = any(type(token) is not str for token in place.path)
+        limit = _rounded(
+            max(_MIN_ITEMS if protects else 1, price * (_NESTED_LIST if is_nested else _LIST) * items // size)
+        )
+        if max(place.lengths) <= limit or (place.is_map and not place.is_record_map):
+            continue
+        lists = "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
+        reason = f"{sketch.share(size)}: {items:,} items{lists} of about {size // items:,} characters"
+        own = [leaf for leaf in leaves if leaf.record[:-1] == place.path and leaf.record[-1:] in ((-1,), (None,))]
+        action, which = _selection(place, limit, own, items)
+        if protects and place.path not in sketch.versions and any(one.longest for one in place.walk()):
+            texts = place.each.longest if place.each is not None else {}
+            (path, *others) = {*texts.values()} or {()}
+            is_deeper = any(
+                one.longest for one in place.walk() if one is not place.each and one.path != path[: len(one.path)]
+            )
+            if others or not texts or is_deeper or len(texts) * _REPEATED > items or record_of(path)[:-1] != place.path:
+                continue
+            keep = max(1, limit // len(texts))
+            action = {"dedupe": {"by": path_text(path[len(place.path) + 1 :]), "keep": keep}}
+            which = f"of those with the same text, {keep} stay"
+        if protects and any(one.entities for one in place.walk()):
+            action["preserve"], which = _PRESERVE, f"{which}; of the others, the entities"
+        yield Step(at(place.path, action), f"{reason}; {which}")
 
 
-def _truncates(sketch: Sketch, level: Level, gone: Set[Path]) -> Iterator[Step]:
+def _selection(place: Profile, limit: int, leaves: Sequence[Leaf], items: int) -> tuple[dict[str, Any], str]:
+    """Return how to limit a list or map: the best or newest by a key, the last versions of a map, or the first."""
+    condition = always_keep(leaves)
+    also = {"always_keep": condition} if condition else {}
+    by, which = sort_key(leaves, items)
+    if by:
+        return {"limit": limit, "sort_by": by, **also}, which
+    is_last = place.is_map and in_ascending_order(place)
+    return {"limit": {"tail": limit} if is_last else limit, **also}, f"the {'last' if is_last else 'first'} ones stay"
+
+
+def _truncates(sketch: Sketch, price: int, gone: Set[Path]) -> Iterator[Step]:
     """Yield steps for long texts: at their places, or one for all if there are many."""
     bounds = {
-        leaf.place: level.text // (1 if path in sketch.longest else 2) for path, (leaf, _) in sketch.ranks.items()
+        leaf.place: max(price // (1 if path in sketch.longest else 2), 0 if leaf.is_prose else _MIN_CUT)
+        for path, (leaf, _) in sketch.ranks.items()
     }
     long = [place for place, bound in bounds.items() if place.max_text > bound and not sketch.is_little(place.chars)]
     texts = [place for place in long if place.path not in gone]
     if len(texts) > _MAX_TEXTS or not all(is_writable_path(place.path) for place in texts):
         longest = f"the longest of {max(place.max_text for place in texts):,} characters"
-        reason = f"Long texts at {len(texts):,} places, {longest}; markers name the indicators"
-        yield Step({"truncate": level.text}, reason)
+        reason = f"{sketch.share(sum(place.chars for place in texts))}: long texts at {len(texts):,} places, {longest}"
+        yield Step({"truncate": max(price, _MIN_CUT)}, reason)
         return
     for place in sorted(texts, key=lambda place: -place.chars):
         number = f"{len(place.texts):,} texts" if len(place.texts) > 1 else "a text"
@@ -354,15 +476,26 @@ def _truncates(sketch: Sketch, level: Level, gone: Set[Path]) -> Iterator[Step]:
         yield Step(at(place.path, {"truncate": bounds[place]}), f"{reason}; markers name the indicators")
 
 
-def _truncate_answer(root: Profile, level: Level) -> Step:
-    whole, lines = 2 * level.text, max(text.count("\n") for text in root.texts)
+def _text_steps(root: Profile, size: int, *, protects: bool) -> Iterator[Step]:
+    """Yield the steps for answers that are texts of `size` characters afterwards: by lines if there are many."""
+    lines = max(text.count("\n") for text in root.texts)
     reason = f"The answer is a text of up to {root.max_text:,} characters"
-    if lines > _MANY_LINES:
-        ends = {"head": whole - whole // 4, "tail": whole // 4}
-        return Step({"truncate": ends}, f"{reason}, {lines:,} lines: both ends stay")
-    return Step({"truncate": whole}, f"{reason}: its beginning stays")
+    if lines < _MIN_LINES or root.max_text > _MAX_LINE * lines:
+        yield Step({"truncate": _both_ends(size)}, f"{reason}: both ends stay")
+        return
+    preserve = {"preserve": _PRESERVE} if protects else {}
+    alike = Step({"lines": True, "dedupe": {"ignore": "digits", "keep": 3}, "mark": True, **preserve})
+    yield replace(alike, reason="Of lines that differ only in numbers, three stay")
+    ends = _both_ends(max(10, size * lines // root.max_text))
+    keys = {"lines": True, "limit": ends, "mark": True, **preserve}
+    yield Step(keys, f"{reason} in {lines:,} lines: both ends stay; the last line counts the others")
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
-    return ", ".join(names[:_MAX_NAMED]) + more
+def _both_ends(size: int) -> dict[str, int]:
+    return {"head": _rounded(size * 7 // 10), "tail": _rounded(size * 3 // 10)}
+
+
+def _rounded(number: int) -> int:
+    """Round a number down to one digit, or one and a half."""
+    step = max(1, int(10 ** (len(str(number)) - 1)) // 2)
+    return number - number % step

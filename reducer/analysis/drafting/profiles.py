@@ -17,6 +17,8 @@ _MIN_ENCODED = 40
 """Shorter texts are not parsed."""
 _MIN_SENTENCE, _MIN_SPACES = 40, 3
 _MIN_MAP_KEYS, _MAX_ID = 5, 200
+_MIN_VARIED, _MAX_PRESENT = 8, 0.5
+"""The keys of objects that are maps of texts, and the share of them that the average object has."""
 _MIN_ALIKE = 0.6
 """The share of all keys that the average value of a map must contain."""
 _ID = re.compile(r"[\d\W_]*\d[\d\W_]*|(?=\D*\d)[0-9a-fA-F:-]{8,}|(?=\D*\d)\S{24,}|.*\d{5}\S*")
@@ -40,7 +42,7 @@ class Profile:
 
     path: keys, with -1 for the items of a list and None for the values of a map
     json_texts: the characters of each text that contains JSON
-    longest: the paths of the longest sentences in each object
+    longest: the beginnings of the longest sentences in each object, with their paths
     above, below: the profiles one level higher and deeper
     """
 
@@ -48,7 +50,7 @@ class Profile:
     above: Profile | None = None
     entries: list[Entry] = field(default_factory=list)
     json_texts: list[int] = field(default_factory=list)
-    longest: set[Path] = field(default_factory=set)
+    longest: dict[str, Path] = field(default_factory=dict)
     below: dict[Token, Profile] = field(default_factory=dict)
 
     @property
@@ -73,8 +75,20 @@ class Profile:
 
     @cached_property
     def lengths(self) -> list[int]:
-        """The number of items of each list."""
-        return [len(entry.value) for entry in self.entries if type(entry.value) is list]
+        """The number of items of each list, or of values of each map."""
+        kinds = (list, dict) if self.is_map else (list,)
+        return [len(entry.value) for entry in self.entries if type(entry.value) in kinds]
+
+    @property
+    def is_map(self) -> bool:
+        """Whether its objects are used as maps."""
+        return None in self.below
+
+    @cached_property
+    def is_record_map(self) -> bool:
+        """Whether its maps have objects as values, of which at least one key is the same; only these can be limited."""
+        values = [entry.value for entry in self.below[None].entries] if self.is_map and self.path else []
+        return bool(values) and {*map(type, values)} == {dict} and bool(set(values[0]).intersection(*values))
 
     @cached_property
     def scalars(self) -> list[Any]:
@@ -122,15 +136,17 @@ def profile(contents: Iterable[Any]) -> Profile:
     root = Profile()
     for number, content in enumerate(contents):
         _add(root, Entry(number, decode(content) if type(content) is str else content, 0), MAX_DEPTH)
-    _merge_maps(root)
+    names: set[Token] = set()
+    _merge_maps(root, names)
+    _merge_maps(root, names)  # other objects with the name of a map
     return root
 
 
 class _Added(NamedTuple):
-    """The characters of a value that was added, and the length and path of its longest sentence."""
+    """The characters of a value that was added, and the length, beginning and path of its longest sentence."""
 
     chars: int
-    longest: tuple[int, Path] = (0, ())
+    longest: tuple[int, str, Path] = (0, "", ())
 
 
 def _add(place: Profile, entry: Entry, depth: int) -> _Added:
@@ -144,7 +160,8 @@ def _add(place: Profile, entry: Entry, depth: int) -> _Added:
     added: list[_Added] = []
     if type(value) not in (dict, list):
         is_sentence = type(value) is str and len(value) >= _MIN_SENTENCE and value.count(" ") >= _MIN_SPACES
-        added = [_Added(chars([value]) - 2, (len(value), place.path) if is_sentence else (0, ()))]
+        longest = (len(value), value[:_MIN_SENTENCE], place.path) if is_sentence else (0, "", ())
+        added = [_Added(chars([value]) - 2, longest)]
     elif depth < 0 or is_media(value):
         size += 2
     elif type(value) is dict:
@@ -156,18 +173,19 @@ def _add(place: Profile, entry: Entry, depth: int) -> _Added:
         size += 2 + len(value)
         added = [_add(place.at(-1), Entry(number, item, 0), depth - 1) for item in value]
     size += sum(one.chars for one in added)
-    longest = max((one.longest for one in added), key=lambda one: one[0], default=(0, ()))
+    longest = max((one.longest for one in added), key=lambda one: one[0], default=(0, "", ()))
     if type(value) is dict and longest[0]:
-        place.longest.add(longest[1])
+        place.longest[longest[1]] = longest[2]
     place.entries.append(Entry(number, value, size))
     return _Added(size, longest)
 
 
-def _merge_maps(place: Profile) -> None:
-    """Merge the values of each object that is used as a map into one profile at the key None."""
-    for below in place.below.values():
-        _merge_maps(below)
-    if _is_map(place):
+def _merge_maps(place: Profile, names: set[Token]) -> None:
+    """Merge the values of each object that is used as a map into one profile at the key None, and add its name."""
+    for below in [*place.below.values()]:
+        _merge_maps(below, names)
+    if _is_map(place) or (place.path[-1:] and place.path[-1] in names and _is_small_map(place)):
+        names.add(place.path[-1] if place.path else None)
         values = place.keys.values()
         place.below = {token: below for token, below in place.below.items() if type(token) is not str}
         for below in values:
@@ -180,14 +198,23 @@ def is_id(name: str) -> bool:
 
 
 def _is_map(place: Profile) -> bool:
-    """Return whether most keys are ids, or the values are at least five objects with mostly the same keys."""
+    """Return whether most keys are ids, or vary, or the values are at least five objects with mostly the same keys."""
     values = [*place.keys.values()]
+    present = sum(len(value.entries) for value in values)
+    is_nested = place.path[-1:] != (-1,) and len(values) >= _MIN_VARIED and not any(value.below for value in values)
+    if is_nested and place.objects >= _MIN_MAP_KEYS and present <= _MAX_PRESENT * len(values) * place.objects:
+        return {*map(type, (entry.value for value in values for entry in value.entries))} == {str}
     are_nested = not any(value.texts for value in values)
     ids = sum(is_id(name) or (are_nested and _is_entity(name)) for name in place.keys)
     if values and ids * 2 >= len(values):
         return len({_kind(entry.value) for value in values for entry in value.entries}) == 1
     are_objects = are_nested and all(value.objects and not value.lengths for value in values)
     return are_objects and len(values) >= _MIN_MAP_KEYS and _are_alike([value.below for value in values])
+
+
+def _is_small_map(place: Profile) -> bool:
+    values = [*place.keys.values()]
+    return bool(values) and (len({_kind(entry.value) for value in values for entry in value.entries}) == 1)
 
 
 def _kind(value: Any) -> type:

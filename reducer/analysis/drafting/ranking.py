@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from reducer.analysis.drafting.profiles import Path, Profile, is_id
@@ -38,9 +40,13 @@ _COPIES = ("managedFields", "last-applied-configuration")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _PICTURE = re.compile(r"(?i)(?:https?:/|/|data:image).*|.*\.(?:png|svg|jpe?g|gif|ico)\b.*")
 _ENCODED = re.compile(r"[A-Za-z0-9+/=_\r\n-]{129,}\Z|-----BEGIN[^\0]*|data:[^\0]{100,}")
+_CHECKSUM = re.compile(r"sha(?:1|256|384|512)-[A-Za-z0-9+/]{27,}={0,2}(?:\s|\Z)")
+_HASH = re.compile(r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})\Z")
+_PACKAGE = frozenset({"packagetype", "tarball", "resolved", "purl", "bom-ref"})
+"""Keys that only descriptions of packages have. Other hashes may be indicators."""
 _TAG = re.compile(r"<[^<>]{1,400}>")
 _NO_WORD = re.compile(r"[\W_]+")
-_MANY, _SAMPLES, _MAX_KEY, _LONG_ID, _MIN_SPACES = 5, 50, 200, 16, 3
+_MANY, _SAMPLES, _MAX_KEY, _LONG_ID, _MIN_SPACES, _LEVELS = 5, 50, 200, 16, 3, 4
 _START, _ALIKE = 60, 0.7
 """The characters of the beginning of a text, and the share of its length, that its copy has at least."""
 
@@ -52,6 +58,7 @@ _ORDERS = (
 )
 """The names of keys that rank records, the best first: by importance (`highest`) or by time."""
 _SEVERE = ("critical", "high", "severe", "malicious", "important")
+_VERSION, _NUMBER, _MIN_GLOB = re.compile(r"v?\d+[.-]\d"), re.compile(r"\d{1,9}"), 3
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}/\d\d/\d\d")
 """Only dates that start with the year can be sorted as texts."""
 _MIN_STEADY, _MIN_RANKING, _FIRST_TIME = 0.6, 0.8, 10**8
@@ -125,9 +132,9 @@ class Leaf:
 
 
 class Rank(NamedTuple):
-    """The points of a leaf, of which few mean that it goes early, and the reason why it may go."""
+    """The worth of the values of a leaf, and the reason why it may go."""
 
-    points: int
+    worth: float
     reason: str
 
 
@@ -139,13 +146,38 @@ def _is_api_link(leaf: Leaf) -> bool:
     return any(leaf.texts[0].rstrip("/").endswith(f"/{value}") for value in values)
 
 
+def _is_of_file(leaf: Leaf) -> bool:
+    """Return whether texts are checksums, or links that end in another value, of the files of a package."""
+    if leaf.matches(_CHECKSUM):
+        return True
+    around = leaf.place.above
+    for _ in range(_LEVELS):
+        if around is not None and not _PACKAGE.isdisjoint(around.below):
+            names = {text for place in leaf.beside.values() for text in place.texts[:_SAMPLES]}
+            is_link = leaf.is_named("url tarball resolved") and (len(leaf.beside) < _MANY or _ends_in(leaf, names))
+            return is_link or leaf.matches(_HASH)
+        around = around.above if around is not None else None
+    return False
+
+
+def _ends_in(leaf: Leaf, names: Set[str]) -> bool:
+    return all(text.rpartition("/")[2] in names for text in leaf.texts)
+
+
 def _is_copy(leaf: Leaf) -> bool:
     """Return whether an earlier key of the same objects has the same values, which differ between the objects."""
     values, texts = leaf.place.scalars, leaf.place.texts
     if len(texts) < _MANY or texts.count(texts[0]) == len(texts):
         return False
-    same = [place.path for place in leaf.beside.values() if place.scalars == values]
+    if leaf.matches(_DATE):  # with or without fractions of seconds and time zone
+        same = [place.path for place in leaf.beside.values() if [*map(_second, place.texts)] == [*map(_second, texts)]]
+    else:
+        same = [place.path for place in leaf.beside.values() if place.scalars == values]
     return len(same) > 1 and same[0] != leaf.place.path
+
+
+def _second(time: str) -> str:
+    return time[:19].replace(" ", "T")
 
 
 def _is_html_copy(leaf: Leaf) -> bool:
@@ -169,13 +201,14 @@ def _is_minor_id(leaf: Leaf) -> bool:
     return _is_id_beside_name(leaf) and (len(leaf.keys) > 1 or leaf.place.max_text >= _LONG_ID)
 
 
-REDUNDANT = -10
-"""Keys with fewer points only repeat others, or serve programs."""
-NEVER_COUNTED = ("links of an API", "pictures")
+_REDUNDANT, _UNIT = -10, 5
+"""Keys with fewer points only repeat others, or serve programs, and the points of values with a worth of 1."""
+NEVER_COUNTED = ("links of an API", "pictures", "hashes and links of files")
 """Entities that only such values contain are not counted."""
 SIGNS: tuple[tuple[int, str, Callable[[Leaf], bool]], ...] = (
     (-25, "links of an API", _is_api_link),
     (-25, "pictures", lambda leaf: leaf.mentions(_PICTURES) and leaf.matches(_PICTURE)),
+    (-25, "hashes and links of files", _is_of_file),
     (-25, "encoded bytes", lambda leaf: leaf.matches(_ENCODED)),
     (-25, "the same text as HTML", _is_html_copy),
     (-25, "the same value as another key", _is_copy),
@@ -200,7 +233,8 @@ def rank(leaf: Leaf) -> Rank:
     """Rank a leaf by all signs that hold for it; the worst one is the reason."""
     held = [(points, reason) for points, reason, holds in SIGNS if holds(leaf)]
     worst, reason = min(held, default=(0, ""))
-    return Rank(1 + sum(points for points, _ in held), reason if worst < -1 else "rarely asked for")
+    points = sum(points for points, _ in held)
+    return Rank(0 if points < _REDUNDANT else 2.0 ** (points - _UNIT), reason if worst < -1 else "rarely asked for")
 
 
 def words(name: str) -> list[str]:
@@ -246,3 +280,31 @@ def always_keep(leaves: Iterable[Leaf]) -> str:
             text, different = path_text(leaf.keys), sorted(set(severe))
             return f"{text} == '{severe[0]}'" if len(different) == 1 else f"contains({different!r}, {text})"
     return ""
+
+
+def in_ascending_order(place: Profile) -> bool:
+    """Return whether the keys of maps are versions or dates, the newest last."""
+    keys = next((list(entry.value) for entry in place.entries if type(entry.value) is dict), [])
+    numbers = [[*map(int, _NUMBER.findall(key))][:3] for key in keys if _VERSION.match(key)]
+    rising = sum(one <= other for one, other in pairwise(numbers))
+    return len(numbers) > 1 and len(numbers) >= _MIN_RANKING * len(keys) and rising >= _MIN_RANKING * (len(numbers) - 1)
+
+
+def with_globs(paths: Sequence[Path], others: Sequence[Path]) -> list[str]:
+    """Write keys, with one glob such as `*_url` for several whose beginning or end is the same, and which no other has.
+
+    paths, others: the keys that lead from a record to its values
+    """
+    texts, taken = [key_text(*map(str, path)) for path in paths], [key_text(*map(str, path)) for path in others]
+    globs: dict[str, list[str]] = {}
+    for text in texts:
+        above, dot, name = text.rpartition(".")
+        if name.count("_") and not set(text) & set("*[]\"'"):
+            first, last = name.partition("_")[0], name.rpartition("_")[2]
+            for glob in (f"{above}{dot}*_{last}", f"{above}{dot}{first}_*"):
+                globs.setdefault(glob, []).append(text)
+    for glob, matched in sorted(globs.items(), key=lambda item: -len(item[1])):
+        if len(matched) >= _MIN_GLOB and matched[0] in texts and not any(fnmatchcase(text, glob) for text in taken):
+            texts[texts.index(matched[0])] = glob
+            texts = [text for text in texts if text not in matched]
+    return list(dict.fromkeys(texts))

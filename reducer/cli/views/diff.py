@@ -46,8 +46,9 @@ def print_head(entry: Explanation, screen: Console, sample: str = "") -> None:
         about += [f"message {entry.place.message + 1}", f"part {entry.place.part + 1}"]
     name = f"{entry.tool} {entry.name}" if entry.place else sample or entry.tool
     print_lines([f"{name} ({', '.join(about)})" if about else name], screen, style="bold")
-    unchanged = f"{counted(entry.before, 'character')}, unchanged: {entry.why}"
-    print_lines([sizes(entry.before, entry.after) if entry.status == "reduced" else unchanged], screen, 2)
+    is_changed = entry.status == "reduced" or entry.after < entry.before
+    size = sizes(entry.before, entry.after) if is_changed else f"{counted(entry.before, 'character')}, unchanged"
+    print_lines([f"{size}: {entry.why}" if entry.why else size], screen, 2)
 
 
 def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_CHANGES) -> None:
@@ -57,7 +58,7 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
         _print_changes(changes, screen, max_changes)
     if entry.lost_entities:
         print_lines(["entities that the result does not contain"], screen, 2)
-        print_lines(lost_entities(entry.entities, entry.lost_entities), screen, 4)
+        print_lines(lost_entities(entry.entities, entry.lost_entities, screen), screen, 4)
 
 
 def step_line(step: StepReport) -> str:

@@ -27,6 +27,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
     - `rules`: `{from, files}`; `histories`: the names of the inputs.
     - `totals`: `{calls, reduced, characters, tokens}`; `characters` is `{before, after, saved}`, where `saved` is a
       share from 0 to 1 or null; `tokens` are estimated as characters / 4.
+    - `as_in_agent`: whether the rules also removed content that later messages reference, as an agent does.
     - `references`: `{returns, characters}`, kept because later messages reference them.
     - `tools`: for each tool, the largest first, `totals` with `tool`, `rule` and `untouched`.
     - `returns`: the fields of `Explanation` for each tool return; JSON lines have sums in `lines` instead.
@@ -41,6 +42,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
         "rules": {"from": report.rules, "files": [rule.file for rule in report.ruleset.rules]},
         "histories": list(report.histories),
         "totals": _totals(report.total),
+        "as_in_agent": not report.references,
         "references": {"returns": report.tally.referencing, "characters": report.tally.referenced},
         "tools": [
             {
@@ -57,14 +59,16 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
             for total in report.lines
         ],
         "measures": None if measures is None else _measures(measures, prices),
-        "attention": [{**fields_of(need, "about", "entities", "first"), "message": need.message} for need in needs],
+        "attention": [{**fields_of(need, "about", "entities"), "message": need.message} for need in needs],
     }
 
 
 def return_as_json(entry: Explanation) -> dict[str, Any]:
     """Return what a rule did to one return as plain JSON values."""
     return {
-        **fields_of(entry, "before", "after", "rule", "steps", "content", "entities", "lost_entities", "place"),
+        **fields_of(
+            entry, "before", "after", "rule", "steps", "content", "entities", "lost_entities", "place", "unstable"
+        ),
         "rule": entry.rule.file if entry.rule else None,
         "characters": _characters(entry.before, entry.after),
         "steps": [_step(step) for step in entry.steps],

@@ -26,7 +26,7 @@ _OPTIONAL = (7, 6, 2, 1)
 _MAX_DETAILS = 8
 _MAX_VALUES = 3
 _MAX_STEPS = 2
-_MAX_WIDTH = 64
+_MAX_VALUE = 64
 _SEVERAL = "several steps"
 _PAGE_WIDTH = 160
 _Section = tuple[str, Sequence[str]]
@@ -56,20 +56,28 @@ def _print_report(report: Report, needs: Sequence[Attention], prices: Prices, sc
         screen.print(make_table(_COLUMNS, rows, sums, screen=screen, texts=(0, 1), optional=_OPTIONAL))
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
-            losses = _losses(measures, sys.maxsize if screen.record else _MAX_VALUES)
-            _print_part("What the rules cost", [*losses, *_always_kept(report), *_requests(measures, prices)], screen)
+            losses = _losses(measures, screen)
+            _print_part(
+                "What the rules cost in an agent",
+                [*losses, *_always_kept(report), *_requests(measures, prices)],
+                screen,
+            )
     else:
         screen.print("No tool returns.")
     _print_attention(needs, screen, in_table=True)
 
 
 def print_head(report: Report, screen: Console) -> None:
-    """Print which histories and rules the report covers."""
+    """Print which histories and rules the report covers, and whether referenced content stays."""
     count = len(report.histories)
-    lines = f", {counted(sum(total.lines for total in report.lines), 'line')}" if report.lines else ""
+    lines = f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}" if report.lines else ""
     names = report.histories[0] if count == 1 else counted(count, *(("file",) if lines else ("history", "histories")))
     rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
-    print_lines([f"{'History' if count == 1 else 'Read   '}  {names}{lines}", f"Rules    {rules}"], screen)
+    agent = "of an agent, which also removes values used later"
+    reduce = "of `reduce`, which keeps values used later; --as-in-agent removes them"
+    result = reduce if report.references else agent
+    heading = "History" if count == 1 else "Read   "
+    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", f"Result   {result}"], screen)
     screen.print()
 
 
@@ -128,8 +136,7 @@ def _notes(report: Report) -> Iterator[str]:
     if report.tally.referenced:
         characters = counted(report.tally.referenced, "character")
         returns = counted(report.tally.referencing, "tool return")
-        reason = "because later messages reference them (--no-references removes them)"
-        yield f"Kept {characters} in {returns} {reason}."
+        yield f"Kept {characters} in {returns} because later messages reference them."
 
 
 def _print_attention(needs: Sequence[Attention], screen: Console, *, in_table: bool) -> None:
@@ -150,7 +157,7 @@ def _print_attention(needs: Sequence[Attention], screen: Console, *, in_table: b
     _print_part("What needs attention" if needs else "Nothing needs attention.", sections, screen)
 
 
-def _losses(measures: Measures, max_values: int) -> Iterator[_Section]:
+def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
     """Yield the references and entities that were kept or lost, and the calls that were repeated."""
     if not measures.references:
         yield "References the agent later used no value that only tool returns contain", []
@@ -164,7 +171,7 @@ def _losses(measures: Measures, max_values: int) -> Iterator[_Section]:
         yield f"References {share(measures.kept, measures.references)} kept: {kept}", lost
     if total := sum(one.total for one in measures.entities.values()):
         kept = share(sum(one.kept for one in measures.entities.values()), total)
-        lost = lost_entities(measures.entities, measures.lost_entities, max_values)
+        lost = lost_entities(measures.entities, measures.lost_entities, screen)
         yield f"Entities   {kept} of {total:,} kept in reduced returns", lost
     if measures.repeats:
         again = [
@@ -175,22 +182,22 @@ def _losses(measures: Measures, max_values: int) -> Iterator[_Section]:
         yield f"Repeats    {counted(measures.repeats, 'call')} repeated after the first answer", again
 
 
-def lost_entities(
-    recalls: Mapping[str, Recall], lost: Sequence[LostEntity], max_values: int = _MAX_VALUES
-) -> list[str]:
+def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity], screen: Console) -> list[str]:
     """Describe the lost entities of each type, the largest loss first; links of an API are counted but come last."""
-    lines = []
+    lines, max_values = [], sys.maxsize if screen.record else _MAX_VALUES
+    width = min(_MAX_VALUE, screen.width // 4)  # a SHA-256 hash would fill a narrow line
     for kind, recall in recalls.items():
         found = [one for one in lost if one.type == kind]
         links = [one.value for one in found if API_LINK.match(one.value)]
-        values = [one.value for one in found if not API_LINK.match(one.value)] or links
+        values = list(dict.fromkeys([one.value for one in found if not API_LINK.match(one.value)] or links))
         of_api = f" ({counted(len(links), 'link')} of an API)" if links else ""
         steps = Counter(one.step or _SEVERAL for one in found)
         counts = (f"{step} ({count:,})" if len(steps) > 1 else step for step, count in steps.most_common())
         by = listed(counts, _MAX_STEPS)
-        shown = listed((excerpt(value, _MAX_WIDTH) for value in values), max_values)
+        shown = ", ".join(excerpt(value, width) for value in values[:max_values])
+        more = f" and {len(values) - max_values:,} more" if len(values) > max_values else ""
         gone = recall.total - recall.kept
-        line = f"{kind}: {gone:,} of {recall.total:,} lost{of_api}, by {by}: {shown}"
+        line = f"{kind}: {gone:,} of {recall.total:,} lost{of_api}, by {by}: {shown}{more}"
         lines += [(len(links) - gone, line)] if gone else []
     kept = ", ".join(f"{kind} {recall.total:,}" for kind, recall in recalls.items() if recall.kept == recall.total)
     return [line for _, line in sorted(lines)] + ([f"all kept: {kept}"] if kept else [])

@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from reducer.analysis.drafting import ENOUGH, Draft, draft_rule
 from reducer.analysis.drafting.profiles import Profile, profile
 from reducer.analysis.rule_tests import unmet
+from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.texts import all_text, entities, opened, texts
 from reducer.engine import attempt, reduce_content
 from reducer.entities import scan
-from reducer.rules import Ruleset, compile_rules
+from reducer.rules import Ruleset, compile_rules, read_rules
 from reducer.values import chars, dump
 from tests.laws.strategies import sentences, values
 
@@ -86,13 +87,13 @@ def test_any_draft_is_sound(contents: list[Any], tool: str) -> None:
 def test_a_long_list_keeps_its_newest_and_states_the_reason() -> None:
     draft = drafted({"total": 120, "hosts": HOSTS}, saves=ENOUGH)
     assert steps(draft) == ["drop hosts", "limit hosts"]
-    assert "the same value everywhere (note)" in draft.text
-    assert "120 items of about" in draft.text
+    assert "  # 61% of the answer: the same value everywhere.\n" in draft.text
+    assert "120 items of about 61 characters; the newest stay; of the others, the entities.\n" in draft.text
     assert "    sort_by: last_seen\n" in draft.text
     assert "      preserves: [domain]\n" in draft.text
-    assert "    limit: 50\n" in draft.text
+    assert "    limit: 65\n" in draft.text
     left = reduce_content(loaded(draft), "search", json.loads(draft.sample))
-    assert sum("last_seen" in host for host in left["hosts"]) == 50
+    assert sum("last_seen" in host for host in left["hosts"]) == 65
     assert {host["host"] for host in left["hosts"]} == {host["host"] for host in HOSTS}
 
 
@@ -120,7 +121,7 @@ SPARSE = {"host": {f"key{n}": None if n % 8 else f"value {n}" for n in range(400
 @pytest.mark.parametrize(
     ("content", "expected", "text"),
     [
-        ({"data": {"results": ENGINES}}, ["drop data.results.*"], "the same value everywhere ("),
+        ({"data": {"results": ENGINES}}, ["drop data.results.*", "limit data.results"], "the same value everywhere."),
         (NESTED, ["unwrap content[*].text", "drop content[*].text.hosts"], "A text contains JSON"),
         (str(HOSTS), ["drop @", "limit @"], "sort_by: last_seen"),
         (SPARSE, ["compact @"], "keys without a value"),
@@ -134,11 +135,79 @@ def test_steps_fit_the_shape_of_an_answer(content: Any, expected: list[str], tex
     assert text in draft.text
 
 
-@pytest.mark.parametrize("text", ["word " * 3000, "\n".join(f"line {n}: nothing happened" for n in range(900))])
-def test_a_text_keeps_its_beginning_and_a_log_also_its_end(text: str) -> None:
+LOG = [f"10:{n % 60:02} WARN job {n} took {n % 7} s" for n in range(300)] + [
+    f"host {n:c}{n:c} is up" for n in range(65, 400)
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("word " * 3000, ["truncate @"]), ("\n".join(LOG), ["dedupe @", "limit @"]), ("\n".join(LOG[:300]), ["dedupe @"])],
+)
+def test_a_text_keeps_both_ends_and_lines_that_differ(text: str, expected: list[str]) -> None:
     draft = drafted(text, saves=ENOUGH)
-    assert steps(draft) == ["truncate @"]
-    assert ("tail:" in draft.text) == ("\n" in text)
+    assert steps(draft) == expected
+    left = reduce_content(loaded(draft), "search", text)
+    assert left.startswith(text[:40])
+    assert left.count("WARN job") in (0, 3)
+    assert ("more items]" in left) == ("\n" in text)
+
+
+def sha1(number: int) -> str:
+    return f"{(number + 1) * 0x9E3779B97F4A7C15F39CC0605CEDC8341082276B % 16**40:040x}"
+
+
+VERSIONS = {
+    f"{n // 10}.{n % 10}.0": {
+        "name": "queue",
+        "description": "A small queue for jobs that are run later",
+        "devDependencies": {f"tool-{(n * 7 + k) % 40}": f"^{k}.0.{n}" for k in range(6)},
+        "maintainers": [{"name": f"dev{n % 3}", "email": f"dev{n % 3}@example.org"}] * 4,
+        "dist": {"shasum": sha1(n), "tarball": f"https://registry.example.org/queue/-/queue-{n}.tgz"},
+    }
+    for n in range(90)
+}
+
+
+def test_a_map_of_versions_keeps_the_last_ones() -> None:
+    draft = drafted({"name": "queue", "versions": VERSIONS}, saves=ENOUGH)
+    assert steps(draft)[-1] == "limit versions"
+    assert "limit: {tail: " in draft.text
+    assert "tool-" not in draft.text
+    left = reduce_content(loaded(draft), "search", {"name": "queue", "versions": VERSIONS})
+    assert [*left["versions"]] == [*VERSIONS][-len(left["versions"]) :]
+
+
+def test_hashes_and_links_of_files_are_not_counted() -> None:
+    made = draft_rule("search", [{"versions": VERSIONS}], "answers", "search")
+    assert made is not None
+    assert (made[1].entities, made[1].uncounted) == (3, 180)
+    indicators = [{"sha1": sha1(n), "url": f"https://bad{n}.example.org/a.tgz"} for n in range(90)]
+    made = draft_rule("search", [{"indicators": indicators, "note": "x" * 4000}], "answers", "search")
+    assert made is not None
+    assert (made[1].entities, made[1].uncounted, made[1].kept) == (180, 0, 180)
+
+
+def test_records_with_the_same_texts_are_deduplicated() -> None:
+    texts = [f"The {name} of this host was out of reach for a while" for name in ("disk", "mail server", "proxy")]
+    alerts = [{"id": n, "message": texts[n % 3], "state": "open", "level": n % 5} for n in range(200)]
+    draft = drafted(alerts, saves=ENOUGH)
+    assert "dedupe @" in steps(draft)
+    assert "dedupe: {by: message, keep: " in draft.text
+    left = reduce_content(loaded(draft), "search", alerts)
+    assert {alert["message"] for alert in left} == {*texts}
+
+
+def test_short_lists_of_keys() -> None:
+    links = {f"{name}_url": f"https://api.example.com/{name}/1" for name in ("gists", "repos", "events", "keys")}
+    users = [
+        {"login": f"dev{n}", "name": f"D{n}", **links, "html_url": f"https://example.com/dev{n}"} for n in range(60)
+    ]
+    assert "drop: [gists_url, repos_url, events_url, keys_url]" in drafted(users).text
+    assert "drop: ['*_url']" in drafted([{**user, "html_url": ""} for user in users]).text
+    flags = {f"flag{number}": "y" * 30 for number in range(20)}
+    draft = drafted({"hosts": [{**flags, "host": f"host{n}.example.net", "state": "up"} for n in range(40)]})
+    assert "keep: [host, state]" in draft.text
 
 
 @pytest.mark.parametrize(
@@ -252,6 +321,26 @@ def test_a_draft_saves_what_it_is_asked_for() -> None:
     assert made is not None
     assert made[1].saved >= 0.9
     assert_sound(made[0], "search")
+    made = draft_rule("search", [{"numbers": list(range(900)), "id": "x"}], "answers", "search", target=0.999)
+    assert made is not None
+    assert 0.98 < made[1].saved < 0.999
+    assert_sound(made[0], "search")
+
+
+def test_an_answer_without_much_substance_is_cut_to_its_last_entities(tmp_path: Path) -> None:
+    hosts = {"hosts": [{"id": n, "ip": f"192.0.2.{n}"} for n in range(200)]}
+    made = draft_rule("search", [hosts], "answers", "search", target=0.9)
+    assert made is not None
+    assert_no_warnings(made[0], tmp_path)
+
+
+def assert_no_warnings(draft: Draft, folder: Path) -> None:
+    """Check a draft in an empty folder as `check` does."""
+    (folder / "samples").mkdir(parents=True)
+    (folder / draft.sample_file).write_text(draft.sample)
+    (folder / draft.file).write_text(draft.text)
+    ruleset = read_rules(folder)
+    assert [one.message for one in (*ruleset.warnings, *problems_when_run(ruleset.rules[0], ruleset))] == []
 
 
 def items(value: Any) -> Iterator[dict[str, Any]]:
@@ -264,15 +353,18 @@ def items(value: Any) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.data
-def test_real_answers_keep_their_substance(data: Path) -> None:
+def test_real_answers_keep_their_substance(data: Path, tmp_path: Path) -> None:
     saved, losing = [], 0
-    for file in sorted((data / "tool_outputs").glob("*__*.json")):
+    is_complete = settings.get_current_profile_name() != "dev"
+    files = sorted((data / "tool_outputs").glob("*__*.json"))
+    for file in files if is_complete else files[::8]:
         content = json.loads(file.read_bytes())
         made = draft_rule(file.stem, [content], "answers", "search")
         if made is None:
             continue
         draft, trial = made
         assert_sound(draft, file.stem)
+        assert len(trial.rule.steps) <= 15, file.stem
         assert trial.kept >= 0.9 * trial.entities, file.stem
         saved.append(trial.saved)
         left = trial.outcomes[0].content
@@ -283,8 +375,10 @@ def test_real_answers_keep_their_substance(data: Path) -> None:
             text = max((one for one in texts([*item.values()]) if one[:1] not in "{["), key=len, default="")
             is_sentence = len(text) >= 40 and text.count(" ") >= 3
             assert not is_sentence or text[:40] in shown, file.stem
-    assert len(saved) > 280
-    assert losing <= 20, "answers in which links of an API and pictures are most of the entities"
+        if is_complete:
+            assert_no_warnings(draft, tmp_path / file.stem)
+    assert len(saved) > (280 if is_complete else 30)
+    assert losing <= 0.07 * len(saved) + 2, "answers in which links of an API and pictures are most of the entities"
     assert sum(saved) / len(saved) >= 0.4
 
 

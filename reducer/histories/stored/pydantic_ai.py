@@ -8,9 +8,8 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Format, Scalar, ToolReturn, tool_call
+from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered
 from reducer.histories.source import Source
-from reducer.references import Prompt, Response, searched
 
 
 class Part(Struct, gc=False):
@@ -36,14 +35,27 @@ class Message(Struct, gc=False):
     instructions: Any = None
 
 
-def _recognises(message: Message, strict: bool) -> bool:
+def _recognises(message: Message, source: Source, strict: bool) -> bool:
     return type(message.kind) is str and type(message.parts) is list
 
 
+def _turns(message: Message, source: Source) -> Iterator[Turn]:
+    parts = numbered(message.parts, Part)
+    if message.kind == "response":
+        texts = [part.content for _, part in parts if part.part_kind == "text"]
+        calls = [part for _, part in parts if part.part_kind == "tool-call"]
+        yield Turn(True, texts, [ToolCall(call.tool_name, call.tool_call_id, call.args) for call in calls])
+        return
+    if type(message.instructions) is str:
+        yield Turn(False, [message.instructions])
+    for number, part in parts:
+        if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
+            yield Turn(False, [part.content], part=number)
+
+
 def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
-    parts: Any = message.parts if message.kind == "request" else ()
-    for number, part in enumerate(parts):
-        if type(part) is Part and part.part_kind == "tool-return":
+    for number, part in numbered(message.parts, Part) if message.kind == "request" else ():
+        if part.part_kind == "tool-return":
             why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
             if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
                 why = "its content is bytes, a date or similar, stored as a text"
@@ -57,33 +69,12 @@ def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
             )
 
 
-def _events(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
-    listed: Any = message.parts
-    parts = [(number, part) for number, part in enumerate(listed) if type(part) is Part]
-    if message.kind == "response":
-        texts = [source.value(part.content) for _, part in parts if part.part_kind == "text"]
-        calls = [part for _, part in parts if part.part_kind == "tool-call"]
-        yield (
-            0,
-            Response(
-                tuple(text for text in texts if isinstance(text, str)),
-                tuple(tool_call(call.tool_name, call.args, call.tool_call_id, source) for call in calls),
-            ),
-        )
-        return
-    if isinstance(message.instructions, str):
-        yield 0, Prompt(message.instructions)
-    for number, part in parts:
-        if part.part_kind in ("system-prompt", "user-prompt", "retry-prompt"):
-            content = source.value(part.content)
-            yield number, Prompt(content if isinstance(content, str) else searched(content))
-
-
 FORMAT = Format(
     name="model-messages",
     expected="a list of messages, each an object with `kind` and `parts`",
+    hints=(b'parts"',),
     message=Message,
     recognises=_recognises,
+    turns=_turns,
     returns=_returns,
-    events=_events,
 )

@@ -1,47 +1,62 @@
-"""Stored histories: JSON of any version and format, in which tool returns are found and contents are replaced."""
+"""Stored histories: JSON of any version and format, in which tool returns are found and contents are replaced.
+
+Each module of this package defines a `Format`, and is found automatically.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache
+from importlib import import_module
+from itertools import takewhile
+from pkgutil import iter_modules
 from textwrap import shorten
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import MsgspecError, Raw
+from msgspec import UNSET, MsgspecError, Raw
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
-from reducer.histories import FindMentions, protecting, pydantic_ai, session
-from reducer.histories.format import Format, Scalar, ToolReturn
+from reducer.histories import FindMentions, protecting, why_untouched
+from reducer.histories.format import Format, Path, Scalar, ToolReturn, Turn
 from reducer.histories.source import NO_CONTENT, Source, decode, encode, line_and_column
 from reducer.paths.written import path_text
-from reducer.references import Event, Mentions, Response, Returned
+from reducer.references import Call, Event, Mentions, Prompt, Response, Returned, searched
 
 InputFormat = str
 """The name of the format that a stored history is read in, or `auto` to detect it."""
 
-FORMATS = (pydantic_ai.FORMAT, session.FORMAT)
+FORMATS: tuple[Format, ...] = tuple(
+    import_module(f"{__name__}.{module.name}").FORMAT for module in iter_modules(__path__)
+)
+"""All formats, in alphabetical order."""
 
 _MAX_LEVELS = 16
 """Levels of wrappers that are searched for messages."""
 _LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "message_history"})
 """Keys of a wrapper under which an empty list is also a history."""
 _MAX_KEYS_SHOWN = 100
-
-Path = tuple[str | int, ...]
-"""The keys and indexes that lead from the outermost value to a place."""
+_HEAD_BYTES = 2_000
+_HEAD = re.compile(rb"[\[\s]*(?:[\s,]*\{[^][{}]*\}?)*+")
+"""The start of a list up to the first nested value."""
+_KEY = re.compile(rb'"(\w+)"\s*:')
 
 _Message = tuple[Format, Any]
 _T = TypeVar("_T")
 
 
 class _Messages(NamedTuple):
-    """The messages in a list, or a message outside of lists, whose JSON `raw` is at `path`. Some may be invalid."""
+    """The messages in a list, or a message outside of lists, whose JSON `raw` is at `path`.
+
+    The items before number `valid` are messages.
+    """
 
     form: Format
     path: Path
     raw: Raw
     messages: list[Any]
+    valid: int
 
 
 class Key(NamedTuple):
@@ -225,9 +240,46 @@ def _is_same(one: Any, other: Any) -> bool:
     return one is other or (bool(one == other) and (type(one) is str or encode(one) == encode(other)))
 
 
-def message_paths(data: bytes) -> list[tuple[Format, Path]]:
-    """Return the format and the path of each list of messages, and of each message outside of lists, in a JSON text."""
-    return _read(data, lambda source: [(one.form, one.path) for one in _search(source, FORMATS, source.root)])
+class Link(NamedTuple):
+    """A tool call, or a tool return that answers one, in a stored history; `path` leads to its id, if it has one."""
+
+    path: Path
+    id: Any
+    tool: Any
+    is_call: bool
+
+
+class Linked(NamedTuple):
+    """A message with its tool calls and tool returns."""
+
+    path: Path
+    is_response: bool
+    links: list[Link]
+
+
+def message_lists(data: bytes) -> list[tuple[Format, Path, list[Linked]]]:
+    """Return the format, the path and the messages of each list of messages, and of each message outside of lists."""
+
+    def read(source: Source) -> list[tuple[Format, Path, list[Linked]]]:
+        return [(one.form, one.path, [*_linked(one, source)]) for one in _search(source, FORMATS, source.root)]
+
+    return _read(data, read)
+
+
+def _linked(one: _Messages, source: Source) -> Iterator[Linked]:
+    is_list = source.mark(one.raw) == "["
+    for number, message in enumerate(one.messages):
+        path = (*one.path, number) if is_list else one.path
+        if type(message) is one.form.message:
+            turns = [*one.form.turns(message, source)]
+            calls = [(call.at, call.id, call.tool, True) for turn in turns for call in turn.calls]
+            returned = [(found.at, found.call_id, found.tool, False) for found in one.form.returns(message, source)]
+            links = [
+                Link((*path, *at), id if type(id) is str else UNSET, tool if type(tool) is str else None, is_call)
+                for at, id, tool, is_call in calls + returned
+            ]
+            # A content with several texts is one tool return.
+            yield Linked(path, any(turn.is_response for turn in turns), [*dict.fromkeys(links)])
 
 
 def _read(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
@@ -252,9 +304,13 @@ def _find_returns(
     """
     located = []
     data = source.data
+    tool_of = _tool_finder(source, messages)
     for number, (form, message) in enumerate(messages):
         counts: dict[int, int] = {}
         for found in form.returns(message, source):
+            if found.tool is None:
+                found.tool = tool_of(number, found.call_id)
+                found.untouched = found.untouched or why_untouched(found.tool)
             nth = counts.get(found.part, 0)
             counts[found.part] = nth + 1
             if applies is None or (not found.untouched and applies(found.tool)):
@@ -267,12 +323,55 @@ def _find_returns(
     return located
 
 
+def _tool_finder(source: Source, messages: list[_Message]) -> Callable[[int, Any], Any]:
+    """Return a function that takes the number of a message and a call id, and returns the tool of the call, or None.
+
+    It is the nearest call before the message. If its response calls several tools with this id, the tool is unknown.
+    The numbers must rise.
+    """
+    tools: dict[str, Any] = {}
+    read = 0
+
+    def tool_of(number: int, call_id: Any) -> Any:
+        nonlocal read
+        for form, message in messages[read:number]:
+            for turn in form.turns(message, source):
+                called: dict[str, Any] = {}
+                for call in turn.calls:
+                    if type(call.id) is str:
+                        called[call.id] = call.tool if called.get(call.id, call.tool) == call.tool else None
+                tools.update(called)
+        read = number
+        return tools.get(call_id) if type(call_id) is str else None
+
+    return tool_of
+
+
 def _find_events(source: Source, messages: list[_Message]) -> list[Placed]:
-    return [
-        Placed(event, Key(number, part, -1))
-        for number, (form, message) in enumerate(messages)
-        for part, event in form.events(message, source)
-    ]
+    """Return the prompts and responses in order."""
+    found: list[Placed] = []
+    previous: Any = None
+    for number, (form, message) in enumerate(messages):
+        turns = [*form.turns(message, source)]
+        for turn in turns:
+            event = _decoded(turn, source)
+            if turn.joins and isinstance(event, Response) and isinstance(previous, Response):
+                event = Response(previous.texts + event.texts, previous.calls + event.calls)
+                found[-1] = found[-1]._replace(event=event)
+            else:
+                found.append(Placed(event, Key(number, turn.part, -1)))
+            previous = event
+        if not turns:
+            previous = None
+    return found
+
+
+def _decoded(turn: Turn, source: Source) -> Prompt | Response:
+    values = [text if isinstance(text, str) else source.value(text) for text in turn.texts]
+    if not turn.is_response:
+        return Prompt("\n".join(value if isinstance(value, str) else searched(value) for value in values))
+    calls = [Call(_text(call.tool), source.value(call.arguments), _text(call.id)) for call in turn.calls]
+    return Response(tuple(value for value in values if isinstance(value, str)), tuple(calls))
 
 
 def _text(value: Any) -> str:
@@ -281,20 +380,21 @@ def _text(value: Any) -> str:
 
 def _find_messages(source: Source, input_format: InputFormat) -> list[_Message]:
     """Return all messages in order, from a list of messages, one message, or a wrapper. Raises `HistoryError`."""
-    formats = [one for one in FORMATS if one.name == input_format] or FORMATS
+    formats = [one for one in FORMATS if input_format in ("auto", one.name)]
+    if not formats:
+        raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}")
     if not memoryview(source.root).nbytes:
         raise HistoryError("empty: expected a list of messages")
     found = list(_search(source, formats, source.root))
     for one in found:
-        for number, message in enumerate(one.messages):
-            if type(message) is not one.form.message or not one.form.recognises(message, False):
-                raise _not_a_message(source, [one.form], one.raw, (*one.path, number))
+        if one.valid < len(one.messages):
+            raise _not_a_message(source, [one.form], one.raw, (*one.path, one.valid))
     if found:
         return [(one.form, message) for one in found for message in one.messages]
     source.decode(Raw, source.root)
     if source.mark(source.root) == "[":
         raise _not_a_message(source, formats, source.root, (0,))
-    raise HistoryError(f"not a history: found {_described(source, source.root)}, {_expected(formats)}")
+    raise HistoryError(f"not a history: found {_described(source, source.root)}, {expected(formats)}")
 
 
 def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()) -> Iterator[_Messages]:
@@ -303,36 +403,72 @@ def _search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()
         return
     is_list = source.mark(raw) == "["
     members: dict[Any, Raw] = {} if is_list else source.decode(dict[str, Raw], raw)
-    for one in formats:
-        if is_list:
-            kind: Any = list[one.message | list[Raw] | Scalar]  # type: ignore[name-defined]
-            messages = source.decode(kind, raw)
-        else:
-            is_likely = not members.keys().isdisjoint(one.message.__struct_encode_fields__)
-            messages = [source.decode(one.message, raw)] if is_likely else []
-        if any(type(message) is one.message and one.recognises(message, len(formats) > 1) for message in messages):
-            yield _Messages(one, path, raw, messages)
-            return
+    if found := _messages(source, formats, raw, path=path, keys=members.keys()):
+        yield found
+        return
     if is_list:
         members = dict(enumerate(source.decode(list[Raw], raw)))
         if not members and (not path or path[-1] in _LIST_NAMES):
-            yield _Messages(formats[0], path, raw, [])
+            yield _Messages(formats[0], path, raw, [], 0)
+    hints = {hint for form in formats for hint in form.hints}
     for key, value in members.items():
-        if _may_contain_messages(source, value, (*path, key)):
+        if _may_contain_messages(source, value, (*path, key), hints):
             yield from _search(source, formats, value, (*path, key))
 
 
-def _may_contain_messages(source: Source, raw: Raw, path: Path) -> bool:
+def _messages(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path, keys: Set[str]) -> _Messages | None:
+    """Return the messages of a list, or one message with these keys, in the first format in which all are valid.
+
+    If there is none, return them in the format in which most are valid, up to the first that is not.
+    """
+    found: list[_Messages] = []
+    is_list = source.mark(raw) == "["
+    possible = [form for form in formats if len(keys & set(form.message.__struct_encode_fields__)) > 1]
+    for form in _likely_first(formats, raw) if is_list else possible:
+        kind: Any = list[form.message | list[Raw] | Scalar]  # type: ignore[name-defined]
+        messages = source.decode(kind, raw) if is_list else [source.decode(form.message, raw)]
+        own = (message for message in messages if type(message) is form.message)
+        if any(form.recognises(message, source, len(formats) > 1) for message in own):
+            fits = (type(message) is form.message and form.recognises(message, source, False) for message in messages)
+            valid = sum(takewhile(bool, fits))
+            found.append(_Messages(form, path, raw, messages, valid))
+            if valid == len(messages):
+                break
+    return max(found, key=lambda one: one.valid, default=None)
+
+
+def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
+    """Return the formats in the order in which to try them: those first whose messages have the keys that `raw` has.
+
+    To decode with the wrong format takes as long as everything else together.
+    """
+    keys = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
+
+    def unlikely(form: Format) -> tuple[int, int]:
+        fields = form.message.__struct_encode_fields__
+        return -len(keys.intersection(fields)), len(fields)
+
+    return sorted(formats, key=unlikely)
+
+
+def _may_contain_messages(source: Source, raw: Raw, path: Path, hints: Iterable[bytes]) -> bool:
     """Return whether a value may contain messages, without decoding it: keys can contain escapes."""
     start, end = source.span(raw)
     data = source.data
     if data[start] not in b"[{" or len(path) > _MAX_LEVELS:
         return False
-    return path[-1] in _LIST_NAMES or data.find(b'parts"', start, end) >= 0 or data.find(b"\\u", start, end) >= 0
+    return path[-1] in _LIST_NAMES or any(data.find(hint, start, end) >= 0 for hint in (*hints, b"\\u"))
 
 
-def _expected(formats: Sequence[Format]) -> str:
-    return f"expected {', or '.join(one.expected for one in formats)}"
+def expected(formats: Sequence[Format] = FORMATS) -> str:
+    """Describe the histories that one of these formats reads."""
+    if len(formats) == 1:
+        return f"expected {formats[0].expected}"
+    return f"expected a history in one of the formats {_names(formats)}"
+
+
+def _names(formats: Sequence[Format]) -> str:
+    return ", ".join(sorted(form.name for form in formats))
 
 
 def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> HistoryError:
@@ -342,7 +478,7 @@ def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Pa
     wrapper = f" of `{path_text(path[:-1])}`" if path[1:] else ""
     where = f"item {number + 1}{wrapper} at {line_and_column(source.data, source.span(item)[0])}"
     return HistoryError(
-        f"not a history: {where} is not a message: found {_described(source, item)}, {_expected(formats)}"
+        f"not a history: {where} is not a message: found {_described(source, item)}, {expected(formats)}"
     )
 
 

@@ -13,9 +13,8 @@ from typing import Any
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from reducer.histories import why_untouched
-from reducer.histories.format import Format, Scalar, ToolReturn, objects, tool_call
+from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, objects
 from reducer.histories.source import Source
-from reducer.references import Call, Prompt, Response
 
 _ERROR = "it is an error"
 
@@ -69,7 +68,7 @@ class Message(Struct, gc=False):
     interaction_id: Raw | UnsetType = UNSET
 
 
-def _recognises(message: Message, strict: bool) -> bool:
+def _recognises(message: Message, source: Source, strict: bool) -> bool:
     if type(message.kind) is str and message.parts is not UNSET:
         return False
     own = (message.text_content, message.activity_parts, message.response_text_main, message.interaction_id)
@@ -87,7 +86,7 @@ def _returns(message: Message, source: Source) -> list[ToolReturn]:
     If one of the two has no id, the tool and the text must be the same.
     """
     newer, older = (
-        [one for number, part in _parts(parts) if _has_results(part) for one in _returns_of(part, number)]
+        [one for number, part in numbered(parts, Part) if _has_results(part) for one in _returns_of(part, number)]
         for parts in (message.parts, message.activity_parts)
     )
     text_of = partial(_text_of, source)
@@ -96,10 +95,6 @@ def _returns(message: Message, source: Source) -> list[ToolReturn]:
     others = [copy for copy in rest if copy.call_id is not None]
     rest = [copy for copy in rest if copy.call_id is None]
     return [*newer, *others, *_join(rest, [one for one in newer if one.call_id is not None], text_of)]
-
-
-def _parts(parts: Any) -> list[tuple[int, Part]]:
-    return [(number, part) for number, part in enumerate(parts) if type(part) is Part] if type(parts) is list else []
 
 
 def _has_results(part: Part) -> bool:
@@ -164,38 +159,39 @@ def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
     return one.tool, bytes(one.contents[0])
 
 
-def _events(message: Message, source: Source) -> Iterator[tuple[int, Prompt | Response]]:
+def _turns(message: Message, source: Source) -> Iterator[Turn]:
     written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
-    text = str(source.value(next(written, UNSET)) or "")
+    text = source.value(next(written, UNSET))
     if message.role != "assistant":
-        yield 0, Prompt(text)
+        yield Turn(False, [text or ""])
         return
-    texts: list[str] = []
-    calls: list[Call] = []
+    texts: list[Any] = []
+    calls: list[ToolCall] = []
     call_ids: set[str] = set()
     number = -1
-    parts = _parts(message.parts)
+    parts = numbered(message.parts, Part)
     # Read the older list only if the newer list contains no results. The newer list contains all texts.
-    older = [] if any(_has_results(part) for _, part in parts) else _parts(message.activity_parts)
+    older = [] if any(_has_results(part) for _, part in parts) else numbered(message.activity_parts, Part)
     for index, (number, part) in enumerate([*parts, *older]):
         if isinstance(part.text, str) and index < len(parts):
             texts.append(part.text)
-        tools = [tool_call(tool.name, tool.arguments, tool.id, source) for tool in objects(part.tools, Tool)]
+        tools = [ToolCall(tool.name, str(tool.id or ""), tool.arguments) for tool in objects(part.tools, Tool)]
         calls += [call for call in tools if call.id not in call_ids]
         call_ids.update(call.id for call in tools if call.id)
         if _has_results(part) and (texts or calls):
-            yield number, Response(tuple(texts), tuple(calls))
+            yield Turn(True, texts, calls, part=number)
             texts, calls = [], []
     texts = texts or ([text] if text else [])
     if texts or calls:
-        yield number + 1, Response(tuple(texts), tuple(calls))
+        yield Turn(True, texts, calls, part=number + 1)
 
 
 FORMAT = Format(
     name="session",
     expected="a session history, a list of objects with `role` and `parts` that contain activities",
+    hints=(b'parts"',),
     message=Message,
     recognises=_recognises,
+    turns=_turns,
     returns=_returns,
-    events=_events,
 )

@@ -1,0 +1,254 @@
+"""Reduce a column of stored histories in Arrow tables, in this process or in the workers of Ray and Spark.
+
+`reduce_column(batch, column, rules)` takes and returns a `pyarrow` record batch or table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, TypeVar
+
+from reducer.analysis.look import LookOptions, look
+from reducer.api import Reducer
+from reducer.errors import HistoryError
+from reducer.files import MAX_RULE_BYTES, read_file, rule_files
+from reducer.rules.parser import parse, plain
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+except ImportError:
+    raise ImportError("Arrow and Parquet need the package pyarrow: pip install 'reducer[arrow]'") from None
+
+_MAX_WORDS_BYTES = 100_000_000
+_BYTES = pa.large_binary()
+_T = TypeVar("_T")
+
+
+class RowReport(NamedTuple):
+    """What the rules did to the tool returns of the history in a row. Null if the row is null or not a history.
+
+    - `characters_before` and `characters_after` are sizes, `returns_reduced` counts the returns that changed.
+    - `entities_kept` and `references_kept` count what the result still contains of the `entities`, and of the values to
+      which the agent made `references` later.
+    - `error` is the reason why the row is not a history, or null.
+    """
+
+    characters_before: int | None = None
+    characters_after: int | None = None
+    returns_reduced: int | None = None
+    entities: int | None = None
+    entities_kept: int | None = None
+    references: int | None = None
+    references_kept: int | None = None
+    error: str | None = None
+
+
+def reduce_column(
+    batch: Any, column: str, rules: Reducer | Path | str, *, report: bool = False, references: bool = True
+) -> Any:
+    """Reduce a column of stored histories (text or binary, also dictionary-encoded) of a record batch or table.
+
+    Rows that are null or not a history stay. Chunks without changes stay the same objects, and so does a batch without
+    changes. `report` adds a column for each field of `RowReport`, named `COLUMN_FIELD`. `references`: see
+    `Reducer.reduce`. Raises `RuleError`, and `ValueError` with the names of the columns if one is missing, in the way
+    or has another type.
+    """
+    reducer = rules if isinstance(rules, Reducer) else Reducer.load(rules)
+    if not report:
+        return map_column(batch, column, partial(_reduce_row, reducer, references))[0]
+    names = {name: f"{column}_{name}" for name in RowReport._fields}
+    if taken := [name for name in names.values() if name in batch.schema.names]:
+        raise ValueError(f"the report needs the name of the column `{taken[0]}`; {columns(batch.schema)}")
+    batch, reports = map_column(batch, column, partial(_report_row, reducer, references))
+    for name, title in names.items():
+        values = [one and getattr(one, name) for one in reports]
+        batch = batch.append_column(title, pa.array(values, pa.string() if name == "error" else pa.int64()))
+    return batch
+
+
+def for_ray(
+    rules: Reducer | Path | str, *, column: str, report: bool = False, references: bool = True
+) -> Callable[[Any], Any]:
+    """Return a function for `Dataset.map_batches(…, batch_format="pyarrow")` that calls `reduce_column`.
+
+    It contains the text of the rules and word lists, so workers need no files; each worker loads them once. Raises
+    `RuleError`, OSError, and `ValueError` for a `Reducer` that was not loaded from files.
+    """
+    texts = _texts(rules)
+
+    def reduce_table(table: Any) -> Any:
+        return reduce_column(table, column, _loaded(texts), report=report, references=references)
+
+    return reduce_table
+
+
+def for_spark(
+    rules: Reducer | Path | str, *, column: str, report: bool = False, references: bool = True
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Return a function for `DataFrame.mapInArrow(…, schema)`, otherwise like `for_ray`."""
+    reduce_batch = for_ray(rules, column=column, report=report, references=references)
+
+    def reduce_batches(batches: Iterable[Any]) -> Iterator[Any]:
+        return map(reduce_batch, batches)
+
+    return reduce_batches
+
+
+# --- rules as text
+
+
+class _RuleText(NamedTuple):
+    """The text of a rule file, and the word lists that it names."""
+
+    name: str
+    text: bytes
+    words: tuple[tuple[str, bytes], ...]
+
+
+def _texts(rules: Reducer | Path | str) -> tuple[_RuleText, ...]:
+    sources = rules.sources if isinstance(rules, Reducer) else (rules,)
+    if not sources:
+        raise ValueError("these rules were not loaded from files: create the Reducer with Reducer.load")
+    Reducer.load(*sources)  # report errors here, not in the workers
+    paths = map(Path, sources)
+    return tuple(_text(file) for path in paths for file in (rule_files(path) if path.is_dir() else [path]))
+
+
+def _text(file: Path) -> _RuleText:
+    text = read_file(file, MAX_RULE_BYTES)
+    tree, _ = parse(text, file.name)
+    named = [keys.get("words_file", []) for keys in plain(tree).get("entities", {}).values()]  # type: ignore[arg-type]
+    names = [name for one in named for name in ([one] if isinstance(one, str) else one)]
+    return _RuleText(file.name, text, tuple((name, read_file(file.parent / name, _MAX_WORDS_BYTES)) for name in names))
+
+
+@lru_cache(maxsize=8)
+def _loaded(texts: tuple[_RuleText, ...]) -> Reducer:
+    """Load rules once in each process."""
+    with TemporaryDirectory() as folder:
+        files = [Path(folder, str(number), rule.name) for number, rule in enumerate(texts)]
+        for file, rule in zip(files, texts, strict=True):
+            for name, text in ((rule.name, rule.text), *rule.words):
+                path = file.parent / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(text)
+        return Reducer.load(*files)
+
+
+# --- one row
+
+
+def _reduce_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, None]:
+    try:
+        return reducer.reduce_json(row, references), None
+    except HistoryError:
+        return row, None
+
+
+def _report_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, RowReport]:
+    options = LookOptions(writes=True, measured=True, as_written=True, references=references)
+    try:
+        found = look(reducer.ruleset, "", row, options)
+    except HistoryError as error:
+        return row, RowReport(error=str(error).encode(errors="backslashreplace").decode())
+    counts, measures = found.tally.tools.values(), found.tally.measures
+    assert measures is not None
+    recalls = measures.entities.values()
+    return found.output, RowReport(
+        characters_before=sum(count["before"] for count in counts),
+        characters_after=sum(count["after"] for count in counts),
+        returns_reduced=sum(count["reduced"] for count in counts),
+        entities=sum(recall.total for recall in recalls),
+        entities_kept=sum(recall.kept for recall in recalls),
+        references=measures.references,
+        references_kept=measures.kept,
+    )
+
+
+# --- columns
+
+
+def map_column(batch: Any, column: str, function: Callable[[bytes], tuple[bytes, _T]]) -> tuple[Any, list[_T | None]]:
+    """Apply `function` to the bytes of a column; return the batch with the new bytes, and the other result by row.
+
+    The function returns the same object to keep a row. It is not called for null, which has the result None, and once
+    for each value of a dictionary. A batch without changes stays the same object. Raises `ValueError`.
+    """
+    index = column_index(batch.schema, column)
+    old = batch.column(index)
+    is_chunked = isinstance(old, pa.ChunkedArray)
+    chunks = old.chunks if is_chunked else [old]
+    mapped = [_map(chunk, function) for chunk in chunks]
+    results = [result for _, of_chunk in mapped for result in of_chunk]
+    if all(new is chunk for (new, _), chunk in zip(mapped, chunks, strict=True)):
+        return batch, results
+    arrays = [new for new, _ in mapped]
+    new = pa.chunked_array(arrays, old.type) if is_chunked else arrays[0]
+    return batch.set_column(index, batch.schema.field(index), new), results
+
+
+def _map(array: Any, function: Callable[[bytes], tuple[bytes, _T]]) -> tuple[Any, list[_T | None]]:
+    """Map an array, and return the same object if nothing changes."""
+    if isinstance(array, pa.ExtensionArray):
+        old = array.storage
+        new, results = _map(old, function)
+        return array if new is old else pa.ExtensionArray.from_storage(array.type, new), results
+    if isinstance(array, pa.DictionaryArray):
+        return _map_dictionary(array, function)
+    results = [None] * len(array)
+    changes: dict[int, bytes] = {}
+    for index, value in enumerate(array):
+        if value.is_valid:
+            row = value.as_buffer().to_pybytes()
+            new, results[index] = function(row)
+            if new is not row:
+                changes[index] = new
+    if not changes:
+        return array, results
+    # The cast is for views, which have no kernel. It checks no text, because a row that is not UTF-8 stays.
+    mask = pa.array(index in changes for index in range(len(array)))
+    replaced = pc.replace_with_mask(array.cast(_BYTES), mask, pa.array(changes.values(), _BYTES))
+    return replaced.cast(array.type, safe=False), results
+
+
+def _map_dictionary(array: Any, function: Callable[[bytes], tuple[bytes, _T]]) -> tuple[Any, list[_T | None]]:
+    """Map the values that a dictionary array uses. Those that become equal share one entry."""
+    used = array.indices.unique().drop_null()
+    old = array.dictionary.cast(_BYTES).take(used)
+    new, of_used = _map(old, function)
+    positions = pc.index_in(array.indices, used)
+    results = [None if position is None else of_used[position] for position in positions.to_pylist()]
+    if new is old:
+        return array, results
+    values = new.unique().drop_null()
+    indices = pc.index_in(new, values).take(positions).cast(array.type.index_type)
+    dictionary = values.cast(array.type.value_type, safe=False)
+    return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=array.type.ordered), results
+
+
+def column_index(schema: Any, column: str) -> int:
+    """Return the index of a column of text or binary. Raises `ValueError` with the names of the columns."""
+    indices = schema.get_all_field_indices(column)
+    if len(indices) != 1:
+        nearest = get_close_matches(column, schema.names, 1)
+        hint = f"; did you mean `{nearest[0]}`?" if nearest and not indices else ""
+        count = f"{len(indices)} columns are" if indices else "no column is"
+        raise ValueError(f"{count} called `{column}`; {columns(schema)}{hint}")
+    kind = stored = schema.field(indices[0]).type
+    if isinstance(kind, pa.BaseExtensionType):
+        stored = kind.storage_type
+    if isinstance(stored, pa.DictionaryType):
+        stored = stored.value_type
+    if stored not in (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), _BYTES, pa.binary_view()):
+        raise ValueError(f"the column `{column}` has the type {kind}, not text or binary; {columns(schema)}")
+    return int(indices[0])
+
+
+def columns(schema: Any) -> str:
+    """List the columns with their types."""
+    return f"columns: {', '.join(f'{field.name} ({field.type})' for field in schema)}"

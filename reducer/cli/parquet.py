@@ -1,0 +1,127 @@
+"""Parquet files of histories: `run` reduces a column of each row group and keeps the layout of the file."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, Any
+
+from reducer.analysis.look import Look, LookOptions, joined, look_at_line
+from reducer.analysis.report import LineSum, Tally
+from reducer.errors import HistoryError
+from reducer.histories.files import Chunk
+from reducer.rules import Ruleset
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
+ENDING = ".parquet"
+_ROWS = 256
+"""Rows in memory as Python objects."""
+
+
+def is_parquet(name: str) -> bool:
+    """Return whether a file name stands for Parquet."""
+    return name.lower().endswith(ENDING)
+
+
+def row_groups(name: str, column: str | None) -> Iterator[Chunk]:
+    """Yield a chunk for each row group of a file, at least one. Raises `HistoryError`."""
+    with _opened(name) as file:
+        from reducer.arrow import column_index, columns
+
+        if column is None:
+            raise HistoryError(f"{name}: add --column with the column of the histories; {columns(file.schema_arrow)}")
+        try:
+            column_index(file.schema_arrow, column)
+        except ValueError as error:
+            raise HistoryError(f"{name}: {error}") from None
+        count = max(1, file.num_row_groups)
+    for number in range(count):
+        yield Chunk("row group", number, b"", os.path.getsize(name) * (number + 1) // count)
+
+
+def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, options: LookOptions) -> Look:
+    """Reduce a column of a row group. The output is an Arrow stream of the row group. Raises `HistoryError`."""
+
+    def reduce(row: bytes) -> tuple[bytes, Look]:
+        found = look_at_line(ruleset, row, options)
+        return found.output if options.writes else row, found._replace(output=b"")
+
+    def looks() -> Iterator[Look]:
+        from reducer.arrow import map_column
+
+        for batch in file.iter_batches(_ROWS, row_groups=[number] if number < file.num_row_groups else []):
+            batch, found = map_column(batch, column, reduce)
+            if stream is not None:
+                stream.write(batch)
+            yield joined(one or Look(Tally(), LineSum("", lines=1, blank=1)) for one in found)
+            gc.collect()  # see `reduce_chunk`
+
+    sink = BytesIO()
+    with _opened(name) as file:
+        import pyarrow as pa
+
+        small = pa.ipc.IpcWriteOptions(compression="lz4")
+        stream = pa.ipc.new_stream(sink, file.schema_arrow, options=small) if options.writes else None
+        found = joined(looks())
+        if stream is not None:
+            stream.close()
+    return found._replace(output=sink.getvalue())
+
+
+@contextmanager
+def writer(name: str, target: IO[bytes]) -> Iterator[Callable[[bytes], None]]:
+    """Write a file with the layout of the file `name`; yield a function that writes the Arrow stream of a row group.
+
+    The schema, the metadata, the codec and the encoding of each column and the row groups stay the same. Raises
+    `HistoryError` and OSError.
+    """
+    with _opened(name) as file:
+        schema, layout = file.schema_arrow, _layout(file.metadata)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def write(stream: bytes) -> None:
+        table = pa.ipc.open_stream(stream).read_all()
+        if table.num_rows:
+            output.write_table(table, table.num_rows)
+
+    with pq.ParquetWriter(target, schema, **layout) as output:
+        yield write
+
+
+def _layout(metadata: Any) -> dict[str, Any]:
+    """Return the options of `ParquetWriter` for the layout that the first row group of a file has."""
+    layout = {"version": metadata.format_version, "store_schema": b"ARROW:schema" in (metadata.metadata or {})}
+    if not metadata.num_row_groups:
+        return layout
+    columns = [metadata.row_group(0).column(index) for index in range(metadata.num_columns)]
+    return layout | {
+        "compression": {one.path_in_schema: one.compression.replace("UNCOMPRESSED", "NONE") for one in columns},
+        "use_dictionary": [one.path_in_schema for one in columns if one.has_dictionary_page],
+        "write_statistics": [one.path_in_schema for one in columns if one.is_stats_set],
+        "write_page_index": any(one.has_offset_index for one in columns),
+        "use_deprecated_int96_timestamps": any(one.physical_type == "INT96" for one in columns),
+        "sorting_columns": metadata.row_group(0).sorting_columns or None,
+    }
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[ParquetFile]:
+    """Open a Parquet file, and report errors in it. Raises `HistoryError`."""
+    try:
+        import reducer.arrow  # noqa: F401  # names the extra if pyarrow is missing
+    except ImportError as error:
+        raise HistoryError(str(error)) from None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(name) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        raise HistoryError(f"{name}: not a Parquet file, or damaged: {error}") from None

@@ -1,0 +1,189 @@
+"""Find the types of the group `observable`, which are read only on request. A type is one row of `TABLE`.
+
+A row is the type, an anchor that a text must contain in lower case, a regex in which every repeat is bounded, and a
+function that returns the canonical value of a match, or "" if the match is something else. The group `value` of a regex
+is the entity; without it, the entity is the whole match. No letter or digit is beside an entity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from hashlib import sha256
+from ipaddress import ip_network
+
+Row = tuple[str, bytes, str, Callable[[str], str]]
+
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IPV4 = rf"(?:{_OCTET}[.\x01]){{3}}{_OCTET}"
+_IPV6 = r"(?=[0-9a-f:.]{0,5}:)[0-9a-f:.]{2,45}"
+# Components of paths may contain spaces, but the last one ends at a space.
+_PARTS = r"""(?:\\{1,2}(?:(?! HK)[^\\/:*?"<>|,;\r\n\t]){1,80}(?<! )(?=\\)){0,20}\\{1,2}[^\\/:*?"<>|,;\s)\]}'`]{0,80}"""
+_WINDOWS_PATH = rf"(?:[a-z]:|%[a-z_()0-9]{{3,30}}%|\\\\[a-z0-9._$-]{{1,63}}){_PARTS}"
+_KEY = rf"HK(?:LM|CU|CR|U|CC|EY_[A-Z_]{{5,20}}){_PARTS}"
+_UNIX_ROOTS = (
+    "applications|bin|boot|dev|etc|home|lib|library|mnt|opt|private|proc|root|run|sbin|srv|sys|system|tmp|users|usr|var"
+)
+_UNIX_PATH = rf"""(?<![a-z0-9_/.~-])(?:~|/(?:{_UNIX_ROOTS}))(?:/[a-z0-9_.@%+~-]{{1,80}}){{1,20}}"""
+_HIVES = {
+    "HKLM": "HKEY_LOCAL_MACHINE", "HKCU": "HKEY_CURRENT_USER", "HKCR": "HKEY_CLASSES_ROOT", "HKU": "HKEY_USERS",
+    "HKCC": "HKEY_CURRENT_CONFIG",
+}  # fmt: skip
+_EXTENSIONS = (
+    "7z|aab|apk|app|aspx|bat|bin|cab|cfg|chm|class|cmd|conf|cpl|cpp|csv|dat|deb|dll|dmg|doc|docm|docx|dylib|elf|eml|exe"
+    "|gif|go|gz|hta|htm|html|img|ini|inf|iso|jar|jpeg|jpg|js|jse|json|jsp|lnk|log|lua|macho|md|mov|msi|msix|odt|one|pdf"
+    "|php|pif|pkg|pl|png|ppt|pptm|pptx|ps1|psd1|psm1|py|pyc|rar|rb|rpm|rs|rtf|scr|sct|sh|so|svg|swf|sys|tar|tgz|tmp|ts"
+    "|txt|url|vbe|vbs|vhd|vhdx|war|wsf|xll|xls|xlsb|xlsm|xlsx|xml|xz|yaml|yml|zip"
+)
+_FILE = rf"[a-z0-9_][a-z0-9_()@+~.-]{{0,100}}?\.(?:{_EXTENSIONS})(?![\w(/-]|\.\w)"
+_NO_FILES = frozenset(
+    [
+        "angular.js",
+        "d3.js",
+        "express.js",
+        "moment.js",
+        "next.js",
+        "node.js",
+        "nuxt.js",
+        "react.js",
+        "three.js",
+        "vue.js",
+    ]
+)
+_AGENTS = (
+    "mozilla|opera|curl|wget|python-requests|python-urllib|go-http-client|okhttp|dalvik|postmanruntime|libwww-perl|java"
+    "|microsoft-cryptoapi|microsoft-bits|winhttp|axios|aiohttp|apache-httpclient|masscan|zgrab|nikto|sqlmap"
+)
+_AGENT = (
+    rf"(?:{_AGENTS})/[0-9][0-9a-z.]{{0,20}}"
+    r"(?: \([^()\r\n]{1,200}\)| [a-z][a-z0-9._-]{1,30}/[0-9a-z][0-9a-z._+-]{0,30}){0,12}"
+)
+_JA3 = (
+    r"""(?:(?<![a-z])ja3s?(?:[ _-](?:hash|digest|md5|fingerprint))?["']?[ ]?[:=]?[ ]?["']?"""
+    r"|mentions:? (?:[^\]\n]{1,180}, )?)(?P<value>[0-9a-f]{32})"
+)
+_MAC = (
+    r"(?<![0-9a-f][:-])[0-9a-f]{2}(?P<by>[:-])(?:[0-9a-f]{2}(?P=by)){4}[0-9a-f]{2}(?![:-][0-9a-f])"
+    r"|(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}(?!\.)"
+)
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_BASE32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+
+
+def _lower(value: str) -> str:
+    return value.lower()
+
+
+def _upper(value: str) -> str:
+    return value.upper()
+
+
+def _network(value: str) -> str:
+    try:
+        ip_network(value, strict=False)
+    except ValueError:
+        return ""
+    return value.lower()
+
+
+def _endpoint(value: str) -> str:
+    host, _, port = value.lower().rpartition(":")
+    is_host = _network(host.strip("[]")) and ("." in host or "[" in host)
+    return value.lower() if is_host and 0 < int(port) < 65536 else ""
+
+
+def _mac(value: str) -> str:
+    digits = re.sub("[^0-9a-f]", "", value.lower())
+    return ":".join(digits[at : at + 2] for at in range(0, 12, 2)) if digits.strip(digits[0]) else ""
+
+
+def _asn(value: str) -> str:
+    number = int(re.sub("[^0-9]", "", value))
+    return f"AS{number}" if 0 < number < 1 << 32 else ""
+
+
+def _file(value: str) -> str:
+    return "" if value.lower() in _NO_FILES else value
+
+
+def _path(value: str) -> str:
+    return value.replace("\\\\", "\\") if value[:1] != "\\" else "\\" + value.replace("\\\\", "\\")
+
+
+def _registry_key(value: str) -> str:
+    hive, _, rest = value.replace("\\\\", "\\").partition("\\")
+    return f"{_HIVES.get(hive.upper(), hive.upper())}\\{rest}"
+
+
+def _bitcoin(value: str) -> str:
+    """Return an address whose checksum is right (Base58Check, BIP 173 and BIP 350), or ""."""
+    if value[:3].lower() != "bc1":
+        number = 0
+        for char in value:
+            number = number * 58 + _BASE58.index(char)
+        data = number.to_bytes(40, "big")[-25:]
+        return value if sha256(sha256(data[:21]).digest()).digest()[:4] == data[21:] and number >> 200 == 0 else ""
+    value = value.lower()
+    checksum = 1
+    for five in (3, 3, 0, 2, 3, *map(_BASE32.index, value[3:])):
+        top, checksum = checksum >> 25, (checksum & 0x1FFFFFF) << 5 ^ five
+        for bit, factor in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
+            checksum ^= factor if top >> bit & 1 else 0
+    return value if checksum in (1, 0x2BC830A3) else ""
+
+
+def _ethereum(value: str) -> str:
+    return value.lower() if value[2:].strip(value[2]) else ""
+
+
+def _ssdeep(value: str) -> str:
+    size = int(value.partition(":")[0])
+    return value if size % 3 == 0 and (size // 3).bit_count() == 1 else ""
+
+
+def _sha384(value: str) -> str:
+    return value.lower() if re.search("[0-9]", value) and re.search("[a-fA-F]", value) else ""
+
+
+TABLE: tuple[Row, ...] = (
+    ("cidr", b"/", rf"(?:{_IPV4}|{_IPV6})/[0-9]{{1,3}}(?![.:/][0-9a-f]|/)", _network),
+    ("ip_port", b":", rf"(?:{_IPV4}|\[{_IPV6}\]):[0-9]{{1,5}}(?![.:][0-9a-f])", _endpoint),
+    ("mac", b"", _MAC, _mac),
+    ("asn", b"as", r"(?-i:ASN?[ :-]?|asn[:=]|as)[1-9][0-9]{0,9}(?![.,][0-9])", _asn),
+    ("cwe", b"cwe", r"cwe-[1-9][0-9]{0,4}", _upper),
+    ("ghsa", b"ghsa", r"ghsa(?:-[23456789cfghjmpqrvwx]{4}){3}(?!-)", lambda value: "GHSA" + value[4:].lower()),
+    ("uuid", b"-", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!-[0-9a-f])", _lower),
+    ("file_name", b".", _FILE, _file),
+    ("file_path", b"", rf"{_WINDOWS_PATH}|{_UNIX_PATH}", _path),
+    ("registry_key", b"hk", _KEY, _registry_key),
+    ("bitcoin", b"", rf"(?-i:[13][{_BASE58}]{{25,34}})|bc1[{_BASE32}]{{11,71}}", _bitcoin),
+    ("ethereum", b"0x", r"0x[0-9a-f]{40}", _ethereum),
+    ("ssdeep", b":", r"[0-9]{1,10}:[a-z0-9/+]{3,64}:[a-z0-9/+]{3,64}(?![/+])", _ssdeep),
+    ("ja3", b"", _JA3, _lower),
+    ("user_agent", b"/", _AGENT, str),
+    ("sha384", b"", r"[0-9a-f]{96}", _sha384),
+)
+REFANGED = frozenset({"cidr", "ip_port"})
+"""The types that can be defanged."""
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[bytes]:
+    bounded = rf"(?:(?<![a-z0-9])|(?<=\\[nrt]))(?:{pattern})(?![a-z0-9])"
+    return re.compile(bounded.encode(), re.IGNORECASE)
+
+
+def observables(data: bytes, types: frozenset[str]) -> Iterator[tuple[int, int, str, bytes]]:
+    """Yield the matches of `types` in folded bytes, without overlaps within a type."""
+    low = data.lower()
+    for kind, anchor, pattern, canonical in TABLE:
+        if kind in types and anchor in low:
+            for match in _compiled(pattern).finditer(data):
+                group = "value" if "value" in match.re.groupindex else 0
+                start, end = match.span(group)
+                while data[end - 1] in b".,;" or data[end - 1] == 32:
+                    end -= 1
+                value = canonical(data[start:end].replace(b"\x01", b".").decode("latin-1"))
+                if value and value.isascii():
+                    yield start, end, kind, value.encode()

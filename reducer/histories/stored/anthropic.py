@@ -1,0 +1,74 @@
+"""Messages as Anthropic's API takes them: `{"role": ..., "content": [...]}`, with `tool_use` and `tool_result`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, objects, tool_returns
+from reducer.histories.source import Source
+
+_OWN = ("tool_use", "tool_result", "server_tool_use", "thinking", "redacted_thinking")
+"""Types of blocks that no other format has."""
+
+
+class Block(Struct, gc=False):
+    """A block of any type."""
+
+    type: Any = None
+    text: Raw | UnsetType = UNSET
+    id: Any = None
+    name: Any = None
+    input: Raw | UnsetType = UNSET
+    tool_use_id: Any = None
+    content: Raw | UnsetType = UNSET
+    is_error: Any = None
+
+
+class Message(Struct, gc=False):
+    """A message of the user or the assistant."""
+
+    role: Any = None
+    content: list[Block | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+
+
+def _recognises(message: Message, source: Source, strict: bool) -> bool:
+    blocks = objects(message.content, Block) if strict else ()
+    return type(message.role) is str and (not strict or any(block.type in _OWN for block in blocks))
+
+
+def _turns(message: Message, source: Source) -> Iterator[Turn]:
+    blocks = numbered(message.content, Block)
+    written = [message.content] if type(message.content) is str else []
+    if message.role == "assistant":
+        calls = [
+            ToolCall(block.name, block.id, block.input, at=("content", number, "id"))
+            for number, block in blocks
+            if block.type == "tool_use"
+        ]
+        yield Turn(True, written + [block.text for _, block in blocks if block.type == "text"], calls)
+        return
+    if written:
+        yield Turn(False, written)
+    yield from (Turn(False, [block.text], part=number) for number, block in blocks if block.type == "text")
+
+
+def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
+    for number, block in numbered(message.content, Block):
+        if block.type == "tool_result":
+            why = "" if block.is_error in (None, False) else "it is an error"
+            at = ("content", number, "tool_use_id")
+            yield from tool_returns(ToolReturn(number, None, block.tool_use_id, [], why, at=at), block.content, source)
+
+
+FORMAT = Format(
+    name="anthropic",
+    expected="a list of Anthropic messages, each an object with `role` and `content`",
+    hints=(b'role"',),
+    message=Message,
+    recognises=_recognises,
+    turns=_turns,
+    returns=_returns,
+)

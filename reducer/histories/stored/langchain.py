@@ -1,0 +1,90 @@
+"""LangChain messages: `{"type": ..., "data": {...}}` by `messages_to_dict`, `{"lc": 1, "kwargs": {...}}` by `dumps`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, texts, tool_returns
+from reducer.histories.source import Source
+
+_KINDS = ("human", "ai", "system", "tool", "function", "chat")
+
+
+class Call(Struct, gc=False):
+    """A tool call."""
+
+    name: Any = None
+    args: Raw | UnsetType = UNSET
+    id: Any = None
+
+
+class Data(Struct, gc=False):
+    """The fields of a message. An invalid call has arguments that are not JSON."""
+
+    type: Any = None
+    content: Raw | UnsetType = UNSET
+    tool_calls: list[Call | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+    invalid_tool_calls: list[Call | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+    tool_call_id: Any = None
+    status: Any = None
+
+
+class Message(Struct, gc=False):
+    """A message. Its `id` ends with its class, as in `["langchain", "schema", "messages", "ToolMessage"]`."""
+
+    type: Any = None
+    data: Data | list[Raw] | Scalar = None
+    lc: Any = None
+    id: Any = None
+    kwargs: Data | list[Raw] | Scalar = None
+
+
+def _fields(message: Message) -> tuple[str, Data, str]:
+    """Return the key of the fields of a message, the fields, and its kind, such as `tool`."""
+    key, data = ("data", message.data) if message.lc is None else ("kwargs", message.kwargs)
+    if type(data) is not Data:
+        return key, Data(), ""
+    kind = data.type or (message.id[-1] if message.lc and type(message.id) is list and message.id else message.type)
+    # A chunk of a stream is an `AIMessageChunk`.
+    return key, data, kind.removesuffix("Chunk").removesuffix("Message").lower() if type(kind) is str else ""
+
+
+def _recognises(message: Message, source: Source, strict: bool) -> bool:
+    _, data, kind = _fields(message)
+    return kind in _KINDS and data.content is not UNSET if strict else bool(kind)
+
+
+def _turns(message: Message, source: Source) -> Iterator[Turn]:
+    key, data, kind = _fields(message)
+    if kind == "ai":
+        calls = [
+            ToolCall(call.name, call.id, call.args, at=(key, name, number, "id"))
+            for name in ("tool_calls", "invalid_tool_calls")
+            for number, call in numbered(getattr(data, name), Call)
+        ]
+        yield Turn(True, texts(data.content, source), calls)
+    elif kind != "tool":
+        yield Turn(False, [data.content])
+
+
+def _returns(message: Message, source: Source) -> list[ToolReturn]:
+    key, data, kind = _fields(message)
+    if kind != "tool":
+        return []
+    why = "" if data.status in (None, "success") else f"its outcome is {data.status}"
+    found = ToolReturn(0, None, data.tool_call_id, [], why, at=(key, "tool_call_id"))
+    return tool_returns(found, data.content, source)
+
+
+FORMAT = Format(
+    name="langchain",
+    expected="a list of LangChain messages, each an object with `type` and `data`, or with `lc` and `kwargs`",
+    hints=(b'kwargs"',),
+    message=Message,
+    recognises=_recognises,
+    turns=_turns,
+    returns=_returns,
+)

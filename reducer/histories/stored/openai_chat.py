@@ -1,0 +1,83 @@
+"""Messages of OpenAI's chat completions and compatible APIs: `{"role": ..., "content": ..., "tool_calls": [...]}`.
+
+A message with the role `tool` is a tool return. A chat without tool calls is also read as this format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, parts, texts, tool_returns
+from reducer.histories.source import Source
+
+_ROLES = ("system", "developer", "user", "assistant", "tool")
+_PARTS = ("text", "image_url", "input_audio", "file", "refusal")
+
+
+class Function(Struct, gc=False):
+    """What a call calls: a function with `arguments`, or a custom tool with `input`."""
+
+    name: Any = None
+    arguments: Raw | UnsetType = UNSET
+    input: Raw | UnsetType = UNSET
+
+
+class Call(Struct, gc=False):
+    """A tool call."""
+
+    id: Any = None
+    function: Function | list[Raw] | Scalar = None
+    custom: Function | list[Raw] | Scalar = None
+
+
+class Message(Struct, gc=False):
+    """A message. Other formats have `parts`."""
+
+    role: Any = None
+    content: Raw | UnsetType = UNSET
+    tool_calls: list[Call | list[Raw] | Scalar] | dict[str, Raw] | Scalar = None
+    tool_call_id: Any = None
+    parts: Raw | UnsetType = UNSET
+
+
+def _recognises(message: Message, source: Source, strict: bool) -> bool:
+    if message.role not in _ROLES or message.parts is not UNSET:
+        return False
+    if message.role == "tool":
+        return not strict or type(message.tool_call_id) is str
+    is_written = source.mark(message.content) in ("[", '"') or numbered(message.tool_calls, Call)
+    return (bool(is_written) or not strict) and all(part.type in _PARTS for part in parts(message.content, source))
+
+
+def _turns(message: Message, source: Source) -> Iterator[Turn]:
+    if message.role not in ("assistant", "tool"):
+        yield Turn(False, [message.content])
+    if message.role != "assistant":
+        return
+    calls = []
+    for number, call in numbered(message.tool_calls, Call):
+        called = call.function if type(call.function) is Function else call.custom
+        if type(called) is Function:
+            arguments = called.input if called.arguments is UNSET else called.arguments
+            calls.append(ToolCall(called.name, call.id, arguments, at=("tool_calls", number, "id")))
+    yield Turn(True, texts(message.content, source), calls)
+
+
+def _returns(message: Message, source: Source) -> list[ToolReturn]:
+    if message.role != "tool":
+        return []
+    return tool_returns(ToolReturn(0, None, message.tool_call_id, [], at=("tool_call_id",)), message.content, source)
+
+
+FORMAT = Format(
+    name="openai-chat",
+    expected="a list of OpenAI chat messages, each an object with `role` and `content`",
+    hints=(b'role"',),
+    message=Message,
+    recognises=_recognises,
+    turns=_turns,
+    returns=_returns,
+)

@@ -1,0 +1,65 @@
+"""Items of OpenAI's Responses API, such as `function_call`, `function_call_output` and `message`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from reducer.histories.format import Format, ToolCall, ToolReturn, Turn, parts, texts, tool_returns
+from reducer.histories.source import Source
+
+_CALLS = ("function_call", "custom_tool_call")
+_RETURNS = ("function_call_output", "custom_tool_call_output")
+_PARTS = ("input_text", "input_image", "input_file", "input_audio", "output_text", "refusal")
+
+
+class Item(Struct, gc=False):
+    """An item of any type. A message may have no type."""
+
+    type: Any = None
+    role: Any = None
+    content: Raw | UnsetType = UNSET
+    call_id: Any = None
+    name: Any = None
+    arguments: Raw | UnsetType = UNSET
+    input: Raw | UnsetType = UNSET
+    output: Raw | UnsetType = UNSET
+
+
+def _recognises(item: Item, source: Source, strict: bool) -> bool:
+    if not strict:
+        return type(item.type) is str or type(item.role) is str
+    if item.type in (*_CALLS, *_RETURNS):
+        return type(item.call_id) is str
+    kinds = [part.type for part in parts(item.content, source)]
+    is_message = bool(kinds) or (item.type == "message" and source.mark(item.content) == '"')
+    return type(item.role) is str and is_message and all(kind in _PARTS for kind in kinds)
+
+
+def _turns(item: Item, source: Source) -> Iterator[Turn]:
+    if item.type in _CALLS:
+        arguments = item.input if item.arguments is UNSET else item.arguments
+        yield Turn(True, [], [ToolCall(item.name, item.call_id, arguments, at=("call_id",))], joins=True)
+    elif type(item.role) is str and item.role != "assistant":
+        yield Turn(False, [item.content])
+    elif not str(item.type).endswith("_output"):
+        yield Turn(True, texts(item.content, source), joins=True)
+
+
+def _returns(item: Item, source: Source) -> list[ToolReturn]:
+    if item.type not in _RETURNS:
+        return []
+    return tool_returns(ToolReturn(0, None, item.call_id, [], at=("call_id",)), item.output, source)
+
+
+FORMAT = Format(
+    name="openai-responses",
+    expected="a list of items of OpenAI's Responses API, each an object with `type` or `role`",
+    hints=(b'call_id"', b'role"'),
+    message=Item,
+    recognises=_recognises,
+    turns=_turns,
+    returns=_returns,
+)
