@@ -218,6 +218,27 @@ def chars(value: Any, bound: float = float("inf")) -> int:
     return len(value) if type(value) is str else _json_chars(value, bound, MAX_DEPTH)
 
 
+def readable_part(content: Any, hidden: list[tuple[Any, Any]]) -> Any:
+    """Replace every item that cannot be read with a media item, which no step changes. Add both to `hidden`."""
+
+    def change(item: Any) -> Any:
+        try:
+            dump(plain(item))
+            return item
+        except (Unreducible, RecursionError):
+            hidden.append(({"kind": "binary", "data": "", "media_type": ""}, item))
+            return hidden[-1][0]
+
+    return with_items(content, change)
+
+
+def with_items(value: Any, change: Callable[[Any], Any], keys: int = 8) -> Any:
+    """Return a value with `change(item)` for every item of a list and every other value below at most `keys` keys."""
+    if type(value) is dict and keys and all(type(key) is str for key in value) and not is_media(value):
+        return {key: with_items(item, change, keys - 1) for key, item in value.items()}
+    return type(value)(map(change, value)) if type(value) in (list, tuple) else change(value)
+
+
 _ESCAPED = re.compile(r'["\\\x00-\x1f]')
 _LONG_ESCAPES = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")
 

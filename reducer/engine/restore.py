@@ -254,15 +254,11 @@ class _Overlay:
     def _restore(self, removal: _Removal) -> None:
         """Restore the needed parts of what a list or object lost. Collect them for the marker of a list of texts."""
         value, node, types = removal.value, removal.node, removal.types
-        plans: dict[Any, Any] = {}
-        for are_texts, keys in groupby(
-            removal.keys, lambda key: removal.is_marked and is_text(value[key], node.inside.get(key))
-        ):
-            if are_texts:
-                found = ((key, self._pop_needed(value[key], types)) for key in keys)
-                plans.update((key, popped) for key, popped in found if any(popped))
-            else:
-                plans.update(self._plans(value, node.inside, [(key, types) for key in keys]))
+        inside = node.inside
+        texts = {key for key in removal.keys if removal.is_marked and is_text(value[key], inside.get(key))}
+        found = ((key, self._pop_needed(value[key], types)) for key in removal.keys if key in texts)
+        plans: dict[Any, Any] = {key: popped for key, popped in found if any(popped)}
+        plans.update(self._plans(value, inside, [(key, types) for key in removal.keys if key not in texts]))
         if plans:
             node.restored = {**(node.restored or {}), **plans}
             self.result.nodes.append(node)

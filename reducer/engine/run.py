@@ -10,16 +10,27 @@ from typing import Any
 from reducer.engine.budget import fit
 from reducer.engine.edits import Edit, edits
 from reducer.engine.place import Place, Work
-from reducer.engine.plan import LAST, LEAVES, TEXT, Opened, build, fits, open_lines, open_parsed, open_return
+from reducer.engine.plan import LAST, LEAVES, Opened, build, fits, open_lines, open_parsed, open_return
 from reducer.engine.protected import Protected, References, Scans
 from reducer.engine.restore import Restored, restore
 from reducer.formats import parse, parse_nested
 from reducer.rules import Rule, Ruleset, Step, When
 from reducer.rules.model import TextPaths
-from reducer.values import MAX_DEPTH, MAX_TEXT_CHARS, PLAIN, Unreducible, chars, dump, is_media, plain, shown
+from reducer.values import (
+    MAX_DEPTH,
+    MAX_TEXT_CHARS,
+    PLAIN,
+    Unreducible,
+    chars,
+    dump,
+    is_media,
+    plain,
+    readable_part,
+    shown,
+    with_items,
+)
 
 _FLAT = PLAIN - {str, list}
-_MAX_KEYS = 8
 _EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
 
 OnFault = Callable[[str, str], None]
@@ -102,13 +113,13 @@ def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | No
     except RecursionError:
         fault = "deeper than the interpreter goes"
     hidden: list[tuple[Any, Any]] = []
-    readable = _hide(content, hidden)
-    is_cyclic_or_item = any(original is content for _, original in hidden)
+    readable = readable_part(content, hidden)
+    is_cyclic_or_item = any(item is content for _, item in hidden)
     outcome = attempt(ruleset, tool, readable, protected) if hidden and not is_cyclic_or_item else None
     if outcome is None or outcome.content is readable:
         return Outcome(rule, content, fault=fault)
-    fault = outcome.fault or f"{fault}, so an item stays unchanged"
-    return replace(outcome, content=_show(outcome.content, hidden), fault=fault)
+    result = with_items(outcome.content, lambda item: next((one for mask, one in hidden if mask is item), item))
+    return replace(outcome, content=result, fault=outcome.fault or f"{fault}, so an item stays unchanged")
 
 
 def prepare(ruleset: Ruleset) -> None:
@@ -118,38 +129,6 @@ def prepare(ruleset: Ruleset) -> None:
         rule.vocabulary.scanner_of_many(rule.types)
         if any(step.op.cuts_blindly for step in rule.steps) or rule.max_chars is not None:
             rule.vocabulary.everything()
-
-
-# --- items that cannot be read
-
-
-def _hide(value: Any, hidden: list[tuple[Any, Any]], levels: int = _MAX_KEYS) -> Any:
-    """Replace every item of a list that cannot be read with a media item, which no step changes.
-
-    At most `levels` keys lead to a list; an object below is an item. `hidden` receives the media items and originals.
-    """
-    try:
-        dump(plain(value))
-        return value
-    except (Unreducible, RecursionError):
-        if type(value) is dict and levels and TEXT.issuperset(map(type, value)):
-            return {key: _hide(item, hidden, levels - 1) for key, item in value.items()}
-        if type(value) in (list, tuple) and levels:
-            return type(value)(_hide(item, hidden, 0) for item in value)
-        item = {"kind": "binary", "data": str(len(hidden)), "media_type": ""}
-        hidden.append((item, value))
-        return item
-
-
-def _show(value: Any, hidden: list[tuple[Any, Any]]) -> Any:
-    """Replace the media items of `_hide` with the originals."""
-    if type(value) in (list, tuple):
-        return type(value)(_show(item, hidden) if is_media(item) else item for item in value)
-    if type(value) is not dict:
-        return value
-    if not is_media(value):
-        return {key: _show(item, hidden) for key, item in value.items()}
-    return next((original for item, original in hidden if item is value), value)
 
 
 def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
