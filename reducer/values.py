@@ -255,8 +255,8 @@ def _number_chars(value: float) -> int:
         return 4  # null
     try:
         text = repr(value)
-    except ValueError:
-        return len(to_json(value))  # Python refuses to write thousands of digits
+    except ValueError:  # Python refuses to write thousands of digits
+        return int(value).bit_length() * 30103 // 100000 + 1 + (value < 0)
     return len(to_json(value)) if "e-0" in text else len(text)  # JSON writes 1e-07 as 1e-7 and 1e-05 as 0.00001
 
 

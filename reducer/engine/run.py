@@ -178,6 +178,8 @@ def _stabilized(rule: Rule, content: Any, first: Outcome, one_pass: OnePass) -> 
     fault = f"a second pass would change the result: {name} of {rule.file} would select otherwise"
     for other, reads, effect in _alternatives(rule):
         passes.append(partial(one_pass, other, reads))
+        if other.steps and not (first.restored.preserved or first.restored.referenced):
+            continue  # without anything to restore, the result is the same
         outcome = passes[-1](content)
         if not effect and _is_fixed(outcome.content, passes):
             return outcome
