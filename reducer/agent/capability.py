@@ -113,8 +113,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """If `persist` is on, reduce the stored history and the request."""
         if self.persist:
-            before = [*ctx.messages]
-            after = await self._processor.reduce(ctx, before)
+            after = await self._processor.reduce(ctx, before := [*ctx.messages])
             # PydanticAI finds the current request by identity, so a message in both lists must stay the same object.
             reduced = {id(old): new for old, new in zip(before, after, strict=True)}
             ctx.messages[:] = [reduced.get(id(message), message) for message in ctx.messages]

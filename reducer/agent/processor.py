@@ -9,7 +9,7 @@ import reprlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from weakref import ref
@@ -27,7 +27,7 @@ from reducer.histories.live import later_mentions, reduced_part, with_parts
 from reducer.values import PLAIN, chars
 
 LARGE = 100_000
-"""The number of characters of a content that takes about as long to reduce as an event loop may wait."""
+"""The number of characters that take about as long to reduce as an event loop may wait."""
 
 
 class Rules(Protocol):
@@ -112,8 +112,8 @@ class Processor:
         return result
 
     async def reduce(self, ctx: RunContext[Any], messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-        """Reduce messages, in a worker thread if a content is large, so that the event loop does not wait for it."""
-        # A workflow runs in one thread: Temporal forbids others, and DBOS and Prefect find a workflow by its context.
+        """Reduce messages, in a worker thread if new contents are large, so that the event loop does not wait."""
+        # Workflows are replayed or resumed, so their code stays in one thread. Temporal's event loop has no others.
         if self._parts.is_large(messages) and not workflow():
             return await asyncio.to_thread(self, ctx, messages)
         return self(ctx, messages)
@@ -167,8 +167,9 @@ class PartReducer:
         return result, attempts
 
     def is_large(self, messages: Sequence[ModelMessage]) -> bool:
-        """Return whether `reduce` has to read a large content for the first time."""
-        return any(_is_large(part.content) for part in self._new(messages) if id(part) not in self.originals)
+        """Return whether the contents that `reduce` reads for the first time have more than `LARGE` characters."""
+        sizes = (_size(part.content) for part in self._new(messages) if id(part) not in self.originals)
+        return any(total > LARGE for total in accumulate(sizes))
 
     def _new(self, messages: Sequence[ModelMessage]) -> list[ToolReturnPart]:
         parts: Iterator[Any] = chain.from_iterable(message.parts for message in messages)
@@ -193,11 +194,11 @@ def _attempt(part: ToolReturnPart, reduce_content: Callable[[str, Any], Outcome]
         return part, replace(outcome, fault=location(error))
 
 
-def _is_large(content: Any) -> bool:
+def _size(content: Any) -> int:
     try:
-        return type(content) not in PLAIN or chars(content, LARGE) > LARGE  # to count a live object, it is converted
+        return chars(content, LARGE) if type(content) in PLAIN else LARGE + 1  # to count a live object, it is converted
     except Exception:  # the attempt to reduce this content reports the error
-        return False
+        return 0
 
 
 def load_rules(rules: RulesLike) -> Rules:

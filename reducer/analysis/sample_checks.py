@@ -106,7 +106,7 @@ def _problems(
         with suppress(Unreducible, RecursionError):  # an item is too deep for a condition
             for one in _of_step(rule, step, runs):
                 _add(report, one, node, locate(node, (step.op.verb(),), key=True))
-    for run in runs:
+    for run in every:
         if run.did.over:
             report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {run.did.after:,} characters")
     warned = {(warning.location.file, warning.location.line) for warning in ruleset.warnings}

@@ -125,9 +125,10 @@ def test_returns_before_deferred_calls_are_stored_reduced(rules: Path) -> None:
 
 def test_large_contents_are_reduced_in_another_thread(rules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[tuple[str, bool]] = []
+    here = threading.get_ident()
 
     def reported_in(reduction: Reduction) -> None:
-        threads.append((reduction.tool_call_id, threading.get_ident() == threading.main_thread().ident))
+        threads.append((reduction.tool_call_id, threading.get_ident() == here))
 
     answers = {"small": ["one", "two", "three"], "large": ["x" * LARGE, "two", "three"], "last": ["1", "2", "3"]}
     for engine, expected in (("", [False, False, True]), ("Temporal", [True, True, True])):
@@ -143,7 +144,7 @@ def test_large_contents_are_reduced_in_another_thread(rules: Path, monkeypatch: 
 
         result = asyncio.run(made.run(PROMPT))
         assert contents(result.all_messages()) == [answer[:2] for answer in answers.values()]
-        assert threads == [(f"tool_{number}_look", main) for number, main in enumerate(expected)]
+        assert threads == [(f"tool_{number}_look", same_thread) for number, same_thread in enumerate(expected)]
 
 
 @pytest.mark.skipif(not V2, reason="agent spec files came with 2")
