@@ -25,6 +25,7 @@ MAX_TEXT_CHARS = 1 << 26
 PLAIN = frozenset({dict, list, str, int, float, bool, NoneType})
 """The types of parsed JSON. `shown` converts any other type for rules."""
 _SCALARS = frozenset({str, int, bool, NoneType})
+_TOO_LONG = "an integer with more digits than Python writes"
 
 # The media items of `pydantic_ai.messages`: the required texts of each kind, and the types of all other fields, which
 # differ between releases.
@@ -194,7 +195,7 @@ def dump(value: Any) -> str:
         return escaped(_encode(value))
     except ValueError as error:
         if "digits" in str(error):
-            raise Unreducible("an integer with more digits than Python writes") from error
+            raise Unreducible(_TOO_LONG) from error
         raise
 
 
@@ -255,8 +256,8 @@ def _number_chars(value: float) -> int:
         return 4  # null
     try:
         text = repr(value)
-    except ValueError:  # Python refuses to write thousands of digits
-        return int(value).bit_length() * 30103 // 100000 + 1 + (value < 0)
+    except ValueError as error:
+        raise Unreducible(_TOO_LONG) from error
     return len(to_json(value)) if "e-0" in text else len(text)  # JSON writes 1e-07 as 1e-7 and 1e-05 as 0.00001
 
 
