@@ -158,13 +158,12 @@ def _report_row(reducer: Reducer, references: bool, row: bytes) -> tuple[bytes, 
         return row, RowReport(error=str(error).encode(errors="backslashreplace").decode())
     counts, measures = found.tally.tools.values(), found.tally.measures
     assert measures is not None
-    recalls = measures.entities.values()
     return found.output, RowReport(
         characters_before=sum(count["before"] for count in counts),
         characters_after=sum(count["after"] for count in counts),
         returns_reduced=sum(count["reduced"] for count in counts),
-        entities=sum(recall.total for recall in recalls),
-        entities_kept=sum(recall.kept for recall in recalls),
+        entities=measures.recall.total,
+        entities_kept=measures.recall.kept,
         references=measures.references,
         references_kept=measures.kept,
     )

@@ -1,4 +1,4 @@
-"""Exceptions, and problems in rule files as data."""
+"""Exceptions, problems in rule files as data, and numbers in messages."""
 
 from __future__ import annotations
 
@@ -64,6 +64,11 @@ class Diagnostic:
         # Repeat tabs, so that a terminal shows the carets below the right characters.
         lead = "".join("\t" if c == "\t" else " " for c in self.excerpt[: self.location.column - 1])
         return [f"  {number} | {self.excerpt}", f"  {margin} | {lead}{'^' * max(1, self.width)}"]
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: `1 file`, `2,000 files`."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 class RuleError(ValueError):

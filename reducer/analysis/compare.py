@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -45,17 +46,22 @@ def baseline(text: str) -> Contender:
     """Parse a baseline. Raises `ValueError`.
 
     `truncate:N` keeps the first N characters, `head:N` the first N items of every list, and `keep-last:N` the returns
-    of the last N requests.
+    of the last N requests. `minify` decodes JSON in texts and writes it compactly, `minify+cut:N` also truncates it.
     """
     name, _, number = text.partition(":")
     limit = int(number) if number.isdecimal() and len(number) < 10 else 0
+    if text == "minify":
+        return Contender(text, lambda _, content: _decoded(content, unwraps=True))
+    if limit and name == "minify+cut":
+        return Contender(text, lambda _, content: _truncated(_decoded(content, unwraps=True), limit))
     if limit and name == "truncate":
         return Contender(text, lambda _, content: _truncated(content, limit))
     if limit and name == "head":
-        return Contender(text, lambda _, content: _head(content, limit))
+        return Contender(text, lambda _, content: _decoded(content, limit, unwraps=False))
     if limit and name == "keep-last":
         return Contender(text, keep_last=limit)
-    raise ValueError(f"unknown baseline {text}: expected one such as truncate:2000, head:5 or keep-last:5")
+    known = "truncate:2000, head:5, keep-last:5, minify or minify+cut:12000"
+    raise ValueError(f"unknown baseline {text}: expected one such as {known}")
 
 
 def _truncated(content: Any, count: int) -> Any:
@@ -66,20 +72,21 @@ def _truncated(content: Any, count: int) -> Any:
     return content if len(text) <= count else text[:count]
 
 
-def _head(content: Any, count: int) -> Any:
-    def first(value: Any) -> Any:
-        if type(value) is list:
-            return [first(item) for item in value[:count]]
-        return {key: first(item) for key, item in value.items()} if type(value) is dict else value
+def _decoded(content: Any, count: int | None = None, *, unwraps: bool) -> Any:
+    """Cut every list after `count` items, also in JSON texts, which are written compactly or, if nested, unwrapped."""
 
-    value = read_json(content) if type(content) is str else content
-    try:
-        short = first(value)
-    except RecursionError:
-        return content
-    if type(content) is not str:
-        return short
-    return content if value is None or short == value else dump(short)
+    def shorter(value: Any) -> Any:
+        if type(value) is str:
+            inner = read_json(value)
+            return value if inner is None else shorter(inner) if unwraps else dump(shorter(inner))
+        if type(value) is list:
+            return [shorter(item) for item in value[:count]]
+        return {key: shorter(item) for key, item in value.items()} if type(value) is dict else value
+
+    with suppress(RecursionError):
+        value = shorter(content)
+        return dump(value) if type(content) is str and type(value) is not str else value
+    return content
 
 
 class Score(NamedTuple):

@@ -103,8 +103,8 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
     return Look(tally, LineSum(""), output if options.writes else b"", ((0, tuple(reports)),))
 
 
-def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS) -> Look:
-    """Reduce the history on each line of `piece`, and report what each step did.
+def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RETURNS, file: str = "") -> Look:
+    """Reduce the history on each line of `piece`, a part of `file`, and report what each step did.
 
     Line ends, blank lines, lines without a history and lines that need too much memory stay unchanged. Line numbers
     count from 1 in the piece.
@@ -119,7 +119,7 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
             if not line.strip():
                 yield Look(Tally(), LineSum("", lines=1, blank=1))
                 continue
-            found = look_at_line(ruleset, line, options)
+            found = look_at_line(ruleset, line, options, file)
             if options.writes and found.output is not line:
                 pieces.extend((piece[done:start], found.output))
                 done = end
@@ -129,14 +129,14 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
     return found._replace(output=b"".join((*pieces, piece[done:])) if options.writes else b"")
 
 
-def look_at_line(ruleset: Ruleset, line: bytes, options: LookOptions) -> Look:
-    """Reduce the history on a line or in a row, which stays without a history, or if it needs too much memory."""
+def look_at_line(ruleset: Ruleset, line: bytes, options: LookOptions, file: str) -> Look:
+    """Reduce the history on a line or in a row of `file`, which stays unchanged if it is none, or needs much memory."""
     lines = LineSum("", lines=1)
     if is_heavy(line):
         lines.long = 1
     else:
         try:
-            found = look(ruleset, "", line, options)
+            found = look(ruleset, file, line, options)
             return found._replace(lines=lines, details=((1, found.returns),) if options.detailed else ())
         except HistoryError as error:
             lines.bad = 1

@@ -113,6 +113,12 @@ class Measures(NamedTuple):
         """The share of the references that were kept, or None if there are no references."""
         return self.kept / self.references if self.references else None
 
+    @property
+    def recall(self) -> Recall:
+        """The numbers of entities of all types."""
+        found = self.entities.values()
+        return Recall(sum(one.total for one in found), sum(one.kept for one in found))
+
 
 def measure(history: str, data: bytes, reduced: Mapping[Key, Reduced], input_format: InputFormat = "auto") -> Measures:
     """Measure what rules cost in a stored history. `reduced` maps the places of tool returns to their outcomes."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures, added
 from reducer.analysis.steps import StepReport
+from reducer.errors import counted
 from reducer.rules import Rule, Ruleset
 
 TITLES = {
@@ -92,14 +93,14 @@ class Attention:
     @property
     def message(self) -> str:
         """The message for users."""
-        size = f"{self.characters:,} characters"
+        size = counted(self.characters, "character")
         more = f" and {self.calls - 1:,} more" if self.calls > 1 else ""
         returns = f"{self.first}{f' of {self.history}' if self.history else ''}{more}"
         messages = {
-            "no rule": f"{self.calls:,} {'call' if self.calls == 1 else 'calls'}, {size}",
+            "no rule": f"{counted(self.calls, 'call')}, {size}",
             "undone": f"preserve restored {size} that `{self.about}` removed; "
             "`preserve: []` on the step restores nothing, `preserve: {ioc: 200}` at most 200",
-            "lost": f"{self.entities:,} entities are lost because `preserve` limits their number",
+            "lost": f"{counted(self.entities, 'entity', 'entities')} lost because `preserve` limits their number",
             "fault": f"`{self.tool}` {returns}, {size}: {self.about}; {self.help}",
             "too long": f"{returns} {'are' if self.calls > 1 else 'is'} {size} above `max_chars` {self.about}",
         }

@@ -19,6 +19,7 @@ from reducer.analysis.samples import SampleError, Snapshots, file_of, read_sampl
 from reducer.analysis.steps import characters
 from reducer.analysis.texts import all_text, contains, entities, excerpt, listed, opened, texts
 from reducer.engine import Outcome, attempt
+from reducer.errors import counted
 from reducer.paths import Expression, PathError, compile_expression
 from reducer.paths.written import path_text
 from reducer.rules import Expect, Rule, Ruleset
@@ -249,7 +250,8 @@ def _not_contains(unwanted: tuple[str, ...], case: _Case) -> Iterator[Failure]:
 def _max_chars(limit: int, case: _Case) -> Iterator[Failure]:
     seen = characters(case.outcome.content)
     if seen > limit:
-        yield Failure(f"{seen - limit:,} characters too many", f"at most {limit:,} characters", f"{seen:,} characters")
+        size, most, over = (counted(number, "character") for number in (seen, limit, seen - limit))
+        yield Failure(f"{over} too many", f"at most {most}", size)
 
 
 def _min_reduction(least: float, case: _Case) -> Iterator[Failure]:

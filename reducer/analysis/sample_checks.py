@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
-from reducer.analysis.counterexamples import Counterexample, counterexample, diagnostic, expressions_of
+from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
 from reducer.analysis.explanation import Explanation, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
@@ -22,7 +22,7 @@ from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.steps import StepReport
 from reducer.analysis.texts import excerpt, listed
 from reducer.engine import attempt
-from reducer.errors import Diagnostic
+from reducer.errors import Diagnostic, counted
 from reducer.paths import Chain, Expression, Shape, ValuePlace, walk
 from reducer.paths.expressions import expression_of
 from reducer.paths.parser import Node
@@ -64,25 +64,13 @@ class _Finding(NamedTuple):
     instead: str = ""
 
 
-def problems_when_run(rule: Rule, ruleset: Ruleset, text: bytes | None = None) -> list[Diagnostic]:
-    """Run a rule on its samples, search for a counterexample, and return the problems that only this reveals.
-
-    `text` is the text of the rule file if it is not the one on disk.
-    """
-    return _problems(rule, ruleset, text, counterexample)
-
-
-def sample_warnings(rule: Rule, ruleset: Ruleset) -> list[Diagnostic]:
-    """Run a rule on its samples, and return the problems that only this reveals."""
-    return _problems(rule, ruleset, None, lambda *_: None)
-
-
-def _problems(
-    rule: Rule,
-    ruleset: Ruleset,
-    text: bytes | None,
-    search: Callable[[Rule, Iterable[Any]], Counterexample | None],
+def problems_when_run(
+    rule: Rule, ruleset: Ruleset, text: bytes | None = None, *, searches: bool = True
 ) -> list[Diagnostic]:
+    """Run a rule on its samples, and return the problems that only this reveals.
+
+    `text` is the text of the rule file if it is not the one on disk. With `searches`, search for a counterexample too.
+    """
     tree, report = parse_rule(FilePath(rule.file).read_bytes() if text is None else text, rule.file)
     if tree is None:  # the file changed after it was loaded
         return []
@@ -93,7 +81,8 @@ def _problems(
             contents.append((name, read()))
         except SampleError as error:
             report.add(locate(tree, place), "W050", f"cannot read {name}: {error}")
-    if (found := search(rule, [content for _, content in contents])) is not None:
+    found = counterexample(rule, (content for _, content in contents)) if searches else None
+    if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))
     every = [_run(rule, ruleset, name, content) for name, content in contents]
     if rule.when is not None and every:
@@ -108,7 +97,8 @@ def _problems(
                 _add(report, one, node, locate(node, (step.op.verb(),), key=True))
     for run in every:
         if run.did.over:
-            report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {run.did.after:,} characters")
+            size = counted(run.did.after, "character")
+            report.add(locate(tree, ("max_chars",)), "W069", f"{run.name} still has {size}")
     warned = {(warning.location.file, warning.location.line) for warning in ruleset.warnings}
     return [one for one in report.in_order() if (one.location.file, one.location.line) not in warned]
 
@@ -169,7 +159,8 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
 def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]) -> Iterator[_Finding]:
     """Yield the findings about a step that removes too much, or nothing because of `preserve`."""
     for run, report in [pair for pair in changed if pair[1].is_undone][:1]:
-        restored = f"preserve restores {report.restored:,} of the {report.before - report.after:,} characters"
+        removed = counted(report.before - report.after, "character")
+        restored = f"preserve restores {report.restored:,} of the {removed}"
         yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
     runs = [run for run, _ in changed]
     found = (_values(runs, step.path.shape, number) for number in (step.number - 1, step.number))

@@ -59,6 +59,18 @@ def _prices(text: str) -> Prices:
     return Prices(read, write, plain)
 
 
+def _input_format(text: str) -> str:
+    """Check the name of a format. `auto` is the default, which argparse checks in every run."""
+    if text != "auto":
+        from reducer.histories.stored import formats_of  # takes time to import
+
+        try:
+            formats_of(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from None
+    return text
+
+
 _SHARED: Mapping[str, Mapping[str, Any]] = {
     "histories": {"nargs": "*", "metavar": "HISTORY", "help": "stored histories, folders, or - for standard input"},
     "--rules": {"action": "append", "default": [], "metavar": "DIR|FILE", "help": "rule files or folders; repeatable"},
@@ -66,9 +78,10 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     "--call": {"metavar": "ID", "help": "only the return with this call id; ID#2 is the second return with it"},
     "--watch": {"action": "store_true", "help": "run again when a file changes, and show the differences"},
     "--input-format": {
-        "choices": ("auto", "model-messages", "session"),
+        "type": _input_format,
         "default": "auto",
-        "help": "read PydanticAI messages, session histories, or whichever the file contains (default: auto)",
+        "metavar": "FORMAT",
+        "help": "format of the histories; an unknown name lists all (default: auto, which detects it)",
     },
     "--cache-prices": {
         "type": _prices,

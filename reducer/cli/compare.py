@@ -3,11 +3,12 @@ agent and the entities that they keep, and the cost of the requests with a promp
 had run while the agent worked.
 
 examples:
-  python -m reducer compare histories/                     ./rules (or the bundled rules) and four baselines
+  python -m reducer compare histories/                     ./rules (or the bundled rules) and six baselines
   python -m reducer compare histories/ --rules old/ --rules new/ --baseline truncate:8000
+  python -m reducer compare histories/ --top 5             also name the five histories where each loses most
 
 baselines: truncate:N (first N characters), head:N (first N items of every list), keep-last:N (returns of the last N
-requests)
+requests), minify (decode JSON in texts, write it compactly), minify+cut:N (minify, then the first N characters)
 
 Exit codes: 0 done, 2 cannot run.
 """
@@ -21,13 +22,13 @@ from typing import Any
 from reducer.analysis.compare import AS_RECORDED, Contender, Score, baseline, compare, of_rules
 from reducer.analysis.measures import added
 from reducer.analysis.prices import Prices
-from reducer.cli.arguments import explained, parse, parser
+from reducer.cli.arguments import explained, integer, parse, parser
 from reducer.cli.files import read_histories
 from reducer.cli.rules import choose_rules, load
-from reducer.cli.screen import console, counted, make_table, print_json
+from reducer.cli.screen import console, counted, make_table, print_json, print_lines
 from reducer.cli.views.report import share
 
-_DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5")
+_DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5", "minify", "minify+cut:12000")
 _COLUMNS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "": lambda row: row["name"],
     "before": lambda row: f"{row['characters']['before']:,}",
@@ -46,13 +47,25 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="a rule set; repeat it for each rule set")
     add("--baseline", action="append", type=explained(baseline), metavar="NAME:N", help="a baseline; can be repeated")
+    add(
+        "--top",
+        type=integer("the number of histories", 1, 1000),
+        default=0,
+        metavar="N",
+        help="name the N histories in which each loses most references",
+    )
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
     chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
     contenders = [AS_RECORDED, *(of_rules(one.name, load(one)) for one in chosen), *baselines]
-    scored, skipped = read_histories(options.histories, lambda source, content: compare(content, contenders))
+    named, skipped = read_histories(
+        options.histories, lambda source, content: (source.name, compare(content, contenders))
+    )
+    scored = [scores for _, scores in named]
     scores = [reduce(added, of_contender) for of_contender in zip(*scored, strict=True)]
     table = _rows(contenders, scores, options.cache_prices)
+    for number, row in enumerate(table):
+        row["most_lost"] = _most_lost(named, number, options.top)
     if options.format == "json":
         head = {"version": 1, "histories": len(scored), "skipped": skipped, "prices": options.cache_prices}
         print_json({**head, "contenders": table})
@@ -61,7 +74,22 @@ def main(arguments: Sequence[str]) -> int:
         screen.print(f"Read     {counted(len(scored), 'history', 'histories')}\n")
         rows = [[cell(row) for cell in _COLUMNS.values()] for row in table]
         screen.print(make_table(tuple(_COLUMNS), rows, screen=screen, optional=(1, 7, 6, 2)))
+        for row in table:
+            if row["most_lost"]:
+                screen.print(f"Most references lost: {row['name']}")
+                print_lines(
+                    (f"{one['history']}: {one['lost']:,} of {one['novel']:,}" for one in row["most_lost"]), screen, 2
+                )
     return 0
+
+
+def _most_lost(named: Sequence[tuple[str, list[Score]]], number: int, top: int) -> list[dict[str, Any]]:
+    """Return the histories in which a contender loses most of the values that the agent used later."""
+    lost: list[dict[str, Any]] = [
+        {"history": name, "lost": scores[0].references - scores[number].references, "novel": scores[0].references}
+        for name, scores in named
+    ]
+    return sorted((one for one in lost if one["lost"]), key=lambda one: -one["lost"])[:top]
 
 
 def _rows(contenders: Sequence[Contender], scores: Sequence[Score], prices: Prices) -> list[dict[str, Any]]:

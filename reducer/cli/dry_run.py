@@ -153,9 +153,8 @@ def _below(minimums: dict[str, float], result: Report) -> Iterator[str]:
     total = result.total
     shares = {"saved": (total.before - total.after, total.before)}
     if (measures := result.tally.measures) is not None:
-        entities = measures.entities.values()
         shares["references"] = (measures.kept, measures.references)
-        shares["entities"] = (sum(found.kept for found in entities), sum(found.total for found in entities))
+        shares["entities"] = (measures.recall.kept, measures.recall.total)
     for name, minimum in minimums.items():
         part, whole = shares[name]
         if whole and part / whole < minimum:
@@ -331,7 +330,7 @@ def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None,
         input_format=options.input_format,
     )
     if chunk.kind == "lines":
-        result = look_at_lines(ruleset, chunk.content, look_options)
+        result = look_at_lines(ruleset, chunk.content, look_options, name)
         # A few objects in cycles refer to whole texts; without this, 250 MB of lines accumulate.
         gc.collect()
     elif chunk.kind == "row group":

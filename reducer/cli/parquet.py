@@ -48,7 +48,7 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
     """Reduce a column of a row group. The output is an Arrow stream of the row group. Raises `HistoryError`."""
 
     def reduce(row: bytes) -> tuple[bytes, Look]:
-        found = look_at_line(ruleset, row, options)
+        found = look_at_line(ruleset, row, options, name)
         return found.output if options.writes else row, found._replace(output=b"")
 
     def looks() -> Iterator[Look]:

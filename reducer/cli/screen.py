@@ -12,6 +12,8 @@ from difflib import get_close_matches
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, TextIO
 
+from reducer.errors import counted as counted
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -49,11 +51,6 @@ def say_skipped(skipped: Sequence[str]) -> None:
 def visible(text: str, allowed: str = "") -> str:
     """Escape control characters, direction marks and surrogates, except those in `allowed`."""
     return _UNPRINTABLE.sub(lambda one: one[0] if one[0] in allowed else one[0].encode("unicode_escape").decode(), text)
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: `1 file`, `2,000 files`."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def problem_counts(severities: Iterable[str], where: str) -> str:

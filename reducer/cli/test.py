@@ -32,7 +32,7 @@ from reducer.analysis.rule_tests import (
     run_test,
     untested,
 )
-from reducer.analysis.sample_checks import sample_warnings
+from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.check import problem_fields
@@ -113,7 +113,7 @@ def _run(options: Namespace) -> list[_Case]:
     for gap in covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ():
         add(_gap_case(gap, options.require_tests))
     chosen = {rule.file: rule for rule, _ in (*tests, *samples)}
-    warnings = [one for rule in chosen.values() for one in sample_warnings(rule, ruleset)]
+    warnings = [one for rule in chosen.values() for one in problems_when_run(rule, ruleset, searches=False)]
     if options.format == "json":
         print_json({**_as_json(cases, covered), "warnings": list(map(problem_fields, warnings))})
     elif options.format == "junit":

@@ -10,7 +10,7 @@ examples:
   python -m reducer validate --codes               list all codes
 
 A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
-lines of these, or a session history of a chat front end, which gets fewer checks. .gz and .zst are decompressed.
+lines of these, or a history in another format, in which only calls and returns are checked. Compressed files work too.
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
 """
 

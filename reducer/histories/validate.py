@@ -1,7 +1,7 @@
 """Check stored histories for problems: PydanticAI cannot load them, a provider refuses them, or they are unusual.
 
 PydanticAI's type adapter checks the fields; it is imported only if the file contains PydanticAI messages. This module
-checks the order of messages, the calls and their returns, and session histories.
+checks the order of messages, the calls and their returns in all formats, and session histories.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Finding(NamedTuple):
 def check(stored: bytes, first_line: int = 1) -> list[Finding]:
     """Return the problems of a stored history with lines and columns, in the order of the file. Never raise.
 
-    A history is a list of PydanticAI messages, one message, a session history or a wrapper around these. It starts on
-    `first_line` of its file.
+    A history is a list of messages of a stored format, one message or a wrapper around these. It starts on `first_line`
+    of its file.
     """
     try:
         stored.decode()
@@ -178,7 +178,7 @@ def _error(detail: Any, messages: Sequence[Any]) -> _Error:
         kinds += is_kind
         if not is_kind and (step in value if type(value) is dict else type(value) is list and type(step) is int):
             path, value = (*path, step), value[step]
-    kind, last, words = detail["type"], detail["loc"][-1], detail["msg"]
+    kind, last, words = detail["type"], detail["loc"][-1], detail["msg"].removeprefix("Value error, ")
     if kind.startswith("union_tag") and type(value) is dict:
         last = "part_kind" if path[-2:-1] == ("parts",) else "kind"
         # Tags with the prefix `legacy-` are internal to PydanticAI.

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from reducer.entities.entity import ALL_TYPES, GROUPS
+from reducer.errors import counted
 from reducer.operations.keep import Keep
 from reducer.operations.op import LINES_OF, enumerated, named
 from reducer.rules.model import Rule, Ruleset, Step, When
@@ -72,7 +73,8 @@ def descriptions(rule: Rule) -> list[Description]:
         lines = [str(step.location.line) for step in rule.steps if step.preserves == types]
         where = f" in {'line' if len(lines) == 1 else 'lines'} {enumerated(lines)}"
         whole.append(f"preserves {enumerated(_grouped(types))}{where if len(lines) < len(rule.steps) else ''}")
-    whole += (f"preserves at most {count:,} values of {enumerated(_grouped(types))}" for types, count in rule.bounds)
+    for types, count in rule.bounds:
+        whole.append(f"preserves at most {counted(count, 'value')} of {enumerated(_grouped(types))}")
     gate = [] if rule.when is None else [Description(0, f"applies only if {_gate(rule.when)}")]
     return [*gate, *_steps(rule.steps), *(Description(0, text) for text in whole)]
 
@@ -88,7 +90,7 @@ def _grouped(types: Collection[str]) -> list[str]:
 
 
 def _target(max_chars: int) -> str:
-    return f"shortens lists and texts further if more than {max_chars:,} characters are left"
+    return f"shortens lists and texts further if more than {counted(max_chars, 'character')} are left"
 
 
 def _steps(steps: Iterable[Step]) -> list[Description]:
@@ -114,5 +116,5 @@ def _selects_items(before: Step, step: Step) -> bool:
 
 
 def _gate(when: When) -> str:
-    size = [] if when.min_chars is None else [f"the answer has at least {when.min_chars:,} characters"]
+    size = [] if when.min_chars is None else [f"the answer has at least {counted(when.min_chars, 'character')}"]
     return " and ".join([*size, *([] if when.where is None else [f"`{when.where.text}` holds"])])

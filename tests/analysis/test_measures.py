@@ -131,7 +131,13 @@ def test_real_histories_are_measured(data: Path) -> None:
 
 # --- comparison of rules and baselines
 
-SAME = {"truncate:2000": "trunc2000", "keep-last:5": "mask5r", "head:5": "head5", "keep-last:1": "mask1r"}
+SAME = {
+    "truncate:2000": "trunc2000",
+    "minify": "minify",
+    "keep-last:5": "mask5r",
+    "head:5": "head5",
+    "keep-last:1": "mask1r",
+}
 """Maps baselines to their names in the reference definition."""
 
 
@@ -145,10 +151,9 @@ def test_baselines_agree_with_the_reference_definition(data: Path, definition: M
         for (own, name), score in zip(SAME.items(), scores, strict=True):
             known, case = expected[name], (file.name, own)
             assert (recorded.references, recorded.characters) == (known.get("novel", 0), known["ret0"]), case
-            if own != "head:5":  # for which the definition also opens JSON in texts of JSON
-                assert score.references == known.get("on", 0), case
-                assert abs(score.characters - known["ret1"]) <= 2, case
-                novel += recorded.references
+            assert score.references == known.get("on", 0), case
+            assert abs(score.characters - known["ret1"]) <= 2, case
+            novel += recorded.references
     assert novel > 50
 
 
@@ -167,8 +172,31 @@ def test_rules_and_baselines_on_one_history() -> None:
     assert added(cut, cut).characters == 2 * cut.characters
 
 
-@pytest.mark.parametrize("text", ["trunc:5", "mask:5", "head", "head:0", "head:-1", "head:²", "truncate:9999999999"])
+NESTED = {"text": '{"rows": [1, 2, 3], "more": "[4, 5]"}', "rest": [6, "x", 7]}
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "expected"),
+    [
+        ("head:2", NESTED, {"text": '{"rows":[1,2],"more":"[4,5]"}', "rest": [6, "x"]}),
+        ("head:1", '{"a": "[1, 2]"}', '{"a":"[1]"}'),
+        ("minify", NESTED, {"text": {"rows": [1, 2, 3], "more": [4, 5]}, "rest": [6, "x", 7]}),
+        ("minify", '{"a": "[1, 2]"}', '{"a":[1,2]}'),
+        ("minify", "no JSON", "no JSON"),
+        ("minify+cut:8", '{"a": "[1, 2]"}', '{"a":[1,'),
+        ("minify+cut:99", NESTED, {"text": {"rows": [1, 2, 3], "more": [4, 5]}, "rest": [6, "x", 7]}),
+        ("minify", "[" * 5000 + "]" * 5000, "[" * 5000 + "]" * 5000),
+    ],
+)
+def test_baselines_look_into_json_in_texts(text: str, content: Any, expected: Any) -> None:
+    assert baseline(text).shorten("t", content) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["trunc:5", "minify:5", "minify+cut", "mask:5", "head", "head:0", "head:-1", "head:²", "truncate:9999999999"],
+)
 def test_unknown_baselines(text: str) -> None:
-    with pytest.raises(ValueError, match="expected one such as truncate:2000, head:5 or keep-last:5") as raised:
+    with pytest.raises(ValueError, match="expected one such as truncate:2000, head:5, ") as raised:
         baseline(text)
     assert str(raised.value).startswith(f"unknown baseline {text}: ")

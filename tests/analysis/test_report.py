@@ -294,6 +294,6 @@ def test_the_json_keys_stay() -> None:
     assert value["tools"][0] == {"tool": "t", "rule": {"file": "rule.yaml", "tools": ["t"]}, "untouched": 0, **sizes}
     change = {"kind": "removed", "path": "rows[1]", "places": 1, "items": 1, "total": 2, "before": 8, "after": 0}
     assert value["returns"][0]["steps"][0]["changes"] == [{**change, "names": [], "sample": '{"a": 2}'}]
-    need = {"kind": "no rule", "where": "other", "message": "1 call, 1 characters", "calls": 1, "characters": 1}
+    need = {"kind": "no rule", "where": "other", "message": "1 call, 1 character", "calls": 1, "characters": 1}
     texts = ("first", "nearest", "history", "tool", "step", "help")
     assert value["attention"] == [{**need, **dict.fromkeys(texts, "")}]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import event, given
 
+from reducer.analysis.explanation import explain
 from reducer.analysis.steps import changes
-from reducer.cli.views.diff import describe
+from reducer.cli.views.diff import describe, step_line
 from reducer.engine import Edit, Outcome, attempt
 from reducer.values import chars
 from tests.helpers import rules
@@ -40,6 +42,7 @@ EVEN = [{"n": n, "even": n % 2 == 0} for n in range(11)]
         ({"links": {"self": "here"}, "n": 1}, {"drop": "links"}, "links: 15 characters, the key stays"),
         ({"a": [{"b": '{"c": [1, 2]}'}]}, {"path": "a[*].b.c", "limit": 1}, "a[0].b.c[1]: 1 of 2 items, 2 characters"),
         ({"a": '{"c": [1, 2]}'}, {"unwrap": True}, "a: 17 -> 11 characters"),
+        ({"a": {"b": [7]}}, {"path": "a.b", "drop": "[?@ == `7`]"}, "a.b[0]: 1 of 1 item, 2 characters"),
         ({"a": [1]}, {"path": "a", "limit": 5}, None),
         ("text", {"path": "a", "limit": 5}, None),
     ],
@@ -107,3 +110,16 @@ def test_a_step_has_edits_if_and_only_if_it_changed_what_was_left(case: Any) -> 
     assert by_step == {}
     for change in (*changes(found.removals()), *changes(found.restorations(), restored=True)):
         assert describe(change)
+
+
+@laws
+@given(cases)
+def test_figures_of_steps_are_consistent(case: Any) -> None:
+    _, ruleset, content = case
+    did = explain(ruleset, "t", content)
+    event(f"steps: {len(did.steps)}")
+    for step in did.steps:
+        assert 0 <= step.restored <= max(0, step.before - step.after)
+        lines = [step_line(step), *map(describe, step.changes)]
+        assert not any(re.search(r"-\d|\b1 (character|item|key|list|time)s", line) for line in lines), lines
+        assert all(change.items <= change.total for change in step.changes if change.kind == "removed")

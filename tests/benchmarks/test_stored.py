@@ -5,6 +5,7 @@
 - no rule for their tools: `test_real[*-no matching rule]`
 - stored histories, every return reduced: `test_synthetic`, and `test_real` with matching rules
 - stored session histories: `test_sessions`
+- stored histories of other libraries: `test_formats`, at least 1.5 times as fast as `json.loads` if no rule matches
 - the top 20 of 200 records: `test_structural_rules` in `test_engine.py`
 """
 
@@ -19,6 +20,7 @@ import pytest
 
 from reducer.histories.stored import reduce_json
 from tests.benchmarks.inputs import records
+from tests.histories.messages import TURNS
 
 CONTENTS = {"records": records(150), "articles": ["Ein längerer Artikel über nichts. " * 300] * 10}
 
@@ -62,6 +64,14 @@ def test_synthetic(compare: Callable[..., Any], megabytes: int, kind: str) -> No
 def test_real(compare: Callable[..., Any], data: Path, source: str, applies: bool) -> None:
     files = [file.read_bytes() for file in sorted((data / "histories").glob(f"{source}/*.json"))]
     check(compare, f"{source}{'' if applies else ' without a matching rule'}", files, applies)
+
+
+@pytest.mark.parametrize("applies", [True, False], ids=["matching rules", "no matching rule"])
+@pytest.mark.parametrize("name", TURNS)
+def test_formats(compare: Callable[..., Any], name: str, applies: bool) -> None:
+    content = records(150) if name == "vercel_ai" else json.dumps(records(150))
+    history = repeated(5, TURNS[name]("call_id_0", content))
+    check(compare, f"{name}{'' if applies else ' without a matching rule'}", [history], applies)
 
 
 @pytest.mark.parametrize("raw", [False, True], ids=["endpoint", "stored"])

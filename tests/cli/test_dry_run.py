@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -109,6 +110,30 @@ def test_input_format_overrides_detection(folder: Path, cli: Cli) -> None:
     for name, text, code in (("bare.json", bare, 2), ("bare.jsonl", f"{bare}\n" * 2, 1)):
         (folder / name).write_text(text)
         assert (cli(name).code, cli(name, "--input-format", "session").code) == (code, 0)
+
+
+def test_an_unknown_input_format_lists_the_names(folder: Path, cli: Cli) -> None:
+    result = cli("h.json", "--input-format", "openai")
+    assert result.code == 2
+    assert "unknown format openai: expected auto, anthropic, langchain, model-messages, openai-chat," in result.err
+
+
+def test_lines_of_several_formats_are_compressed_and_reduced(folder: Path, cli: Cli) -> None:
+    files = [file for file in sorted((SESSIONS[0].parent / "formats").glob("*.json")) if file.stem != "scenario"]
+    (folder / "hosts.yaml").write_text("version: 1\ntool: list_hosts\nsteps: [{path: hosts, limit: 1}]\n")
+    Path("all.jsonl.gz").write_bytes(gzip.compress(b"".join(file.read_bytes() for file in files)))
+    assert cli("all.jsonl.gz", "--rules", "hosts.yaml", "-o", "reduced.jsonl.gz").code == 0
+    reducer = Reducer.load("hosts.yaml")
+    reduced = [reducer.reduce_json(file.read_bytes()) for file in files]
+    assert gzip.decompress(Path("reduced.jsonl.gz").read_bytes()) == b"".join(reduced)
+    for file, data in zip(files, reduced, strict=True):
+        archive = f"{file.stem}.db"
+        assert cli(str(file), "--rules", "hosts.yaml", "-o", "one.json", "--archive", archive).code == 0
+        assert Path("one.json").read_bytes() == data != file.read_bytes()
+        assert cli("restore", "one.json", "--archive", archive, "-o", "original.json").code == 0
+        assert Path("original.json").read_bytes() == file.read_bytes()
+        assert cli("explain", "one.json", "--call", "call_1", "--rules", "hosts.yaml").code == 0
+        assert cli(str(file), "--rules", "hosts.yaml", "--format", "diff").out.count("list_hosts call_1") == 1
 
 
 # --- measures

@@ -67,6 +67,14 @@ def test_the_table_has_a_row_for_each(used: Path, cli: Cli) -> None:
     assert "Read     1 history" in out
 
 
+def test_the_histories_with_the_largest_losses_are_named(used: Path, cli: Cli) -> None:
+    (used / "other.json").write_bytes((used / "h.json").read_bytes())
+    run = ("compare", "h.json", "other.json", *COMPARED, "--top", "1")
+    rows = cli(*run, "--format", "json").json["contenders"]
+    assert [row["most_lost"] for row in rows[:2]] == [[], [{"history": "h.json", "lost": 1, "novel": 2}]]
+    assert "Most references lost: lookup.yaml\n  h.json: 1 of 2\n" in cli(*run).out
+
+
 def test_compare_skips_lines_that_are_not_histories(used: Path, cli: Cli) -> None:
     line = (used / "h.json").read_text()
     (used / "many.jsonl").write_text(f"{line}\n\nnonsense\n{line}\n")

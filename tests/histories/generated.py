@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from reducer.histories.source import encode
-from tests.histories.messages import TIME, answer, shorter
+from tests.histories.messages import TIME, TURNS, answer, openai_chat, openai_responses, shorter, vercel_ai
 
 TEXTS = st.sampled_from([
     "", "short", "a text of some length", '","part_kind":"tool-return"}]', 'ends in a backslash \\": "x',
@@ -24,6 +24,7 @@ VALUES = st.recursive(
     max_leaves=8,
 )
 CONTENTS = VALUES | st.lists(VALUES, min_size=3, max_size=5) | st.just("a text of some length")
+ENCODED = TEXTS | VALUES.map(json.dumps)
 STYLES = [{}, {"ensure_ascii": False, "separators": (",", ":")}, {"indent": 1, "separators": (", ", " :\r\n\t")}]
 SPELLINGS = [
     *[("", "")] * 4,
@@ -40,17 +41,17 @@ UNTOUCHED = [
     *({"part_kind": kind} for kind in ("builtin-tool-return", "retry-prompt", "user-prompt", "text")),
     *({"tool_name": name} for name in ("final_result", "final_result_2", None)),
 ]
-Content = Callable[[bool], Any]
-"""Draws a content; takes whether rules may change it."""
+Content = Callable[..., Any]
+"""Draws a content, by default of any kind; takes whether rules may change it."""
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[bytes, bytes]:
-    """Draw a history of PydanticAI or a session history, before and after its contents are reduced."""
+    """Draw a history of any format, before and after its contents are reduced."""
     contents: list[Any] = []
 
-    def content(is_reducible: bool) -> Any:
-        value = draw(CONTENTS)
+    def content(is_reducible: bool, values: st.SearchStrategy[Any] = CONTENTS) -> Any:
+        value = draw(values)
         if not is_reducible or not isinstance(value, (str, list, dict)):
             return value
         contents.append(value)
@@ -59,8 +60,9 @@ def histories(draw: st.DrawFn) -> tuple[bytes, bytes]:
     def written(texts: list[str]) -> bytes:
         return re.sub('"content ([0-9]+)"', lambda name: texts[int(name[1])], template).encode()
 
-    message = draw(st.sampled_from([request_or_response, session_message]))
-    messages = [message(draw, content) for _ in range(draw(st.integers(1, 3)))]
+    turn = draw(st.sampled_from([request_or_response, session_message, *TURNS.values()]))
+    turns = [turn_of(turn, draw, content) for _ in range(draw(st.integers(1, 3)))]
+    messages = [message for turn in turns for message in turn]
     history = draw(st.sampled_from([messages, messages, messages[0], {"id": "s", "messages": messages}]))
     styles = [draw(st.sampled_from(STYLES)) for _ in range(2)]
     template = draw(st.sampled_from(["", "", "\ufeff", " \n"])) + json.dumps(history, **styles[0])
@@ -71,6 +73,25 @@ def histories(draw: st.DrawFn) -> tuple[bytes, bytes]:
         text if new is old else encode(new).decode() for text, old, new in zip(before, contents, reduced, strict=True)
     ]
     return written(before), written(after)
+
+
+def turn_of(turn: Any, draw: st.DrawFn, content: Content) -> list[dict[str, Any]]:
+    """Return the messages of a turn; a text format stores a content as a text or as a list of parts."""
+    if turn not in TURNS.values():
+        return [turn(draw, content)]
+    id, fails = draw(st.sampled_from(["call_1", "call_2"])), draw(st.sampled_from([False] * 5 + [True]))
+    tool = draw(st.sampled_from(["t"] * 8 + ["final_result"]))
+    is_reducible = tool == "t" and not (fails and turn not in (openai_chat, openai_responses))
+    if turn is vercel_ai:
+        return vercel_ai(id, content(is_reducible), tool, fails)
+    kind = "input_text" if turn is openai_responses else "text"
+    shape = draw(st.sampled_from(["text", "text", "parts", "odd"]))
+    if shape == "text":
+        return turn(id, content(is_reducible, ENCODED), tool, fails)
+    image = {"type": "image", "source": {"text": "not a part"}}
+    parts = [{"type": kind, "text": content(is_reducible, ENCODED)} for _ in range(draw(st.integers(1, 2)))]
+    odd = draw(st.sampled_from([None, 7, [], [image], [None, 5, ["x"]], [{"type": kind, "text": 7}]]))
+    return turn(id, [*parts, image] if shape == "parts" else odd, tool, fails)
 
 
 def request_or_response(draw: st.DrawFn, content: Content) -> dict[str, Any]:

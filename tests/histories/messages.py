@@ -1,11 +1,13 @@
-"""Stored messages of PydanticAI and of session histories, and a plain reducer of contents, for tests."""
+"""Stored messages of all formats, and a plain reducer of contents, for tests."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any
 
+from reducer.histories.stored import Return, reduce_json, returns
 from reducer.values import is_media, plain, shown
 
 TIME = "2025-01-01T00:00:02.123456Z"
@@ -72,6 +74,59 @@ def session(*parts: Any, older: Any = None) -> dict[str, Any]:
     return {"role": "assistant", "text_content": "", "parts": list(parts), "activity_parts": older}
 
 
+def openai_chat(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    called = {"id": id, "type": "function", "function": {"name": tool, "arguments": "{}"}}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [called]},
+        {"role": "tool", "tool_call_id": id, "content": content},
+    ]
+
+
+def openai_responses(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    return [
+        {"type": "function_call", "call_id": id, "name": tool, "arguments": "{}"},
+        {"type": "function_call_output", "call_id": id, "output": content},
+    ]
+
+
+def anthropic(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    result = {"type": "tool_result", "tool_use_id": id, "content": content, "is_error": fails}
+    return [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": tool, "input": {}}]},
+        {"role": "user", "content": [{"type": "text", "text": "go on"}, result]},
+    ]
+
+
+def langchain_dict(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    calls = [{"name": tool, "args": {}, "id": id, "type": "tool_call"}]
+    result = {"type": "tool", "content": content, "tool_call_id": id, "status": "error" if fails else "success"}
+    return [
+        {"type": "ai", "data": {"type": "ai", "content": "", "additional_kwargs": {}, "tool_calls": calls}},
+        {"type": "tool", "data": result},
+    ]
+
+
+def langchain_dumps(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    return [
+        {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", name], "kwargs": message["data"]}
+        for name, message in zip(("AIMessage", "ToolMessage"), langchain_dict(id, content, tool, fails), strict=True)
+    ]
+
+
+def vercel_ai(id: Any, content: Any, tool: Any = "t", fails: bool = False) -> list[dict[str, Any]]:
+    state = "output-error" if fails else "output-available"
+    part = {"type": f"tool-{tool}", "toolCallId": id, "state": state, "input": {}, "output": content}
+    return [{"id": "msg", "role": "assistant", "parts": [{"type": "step-start"}, part]}]
+
+
+Turn = Callable[..., list[dict[str, Any]]]
+TURNS: dict[str, Turn] = {
+    turn.__name__: turn
+    for turn in (openai_chat, openai_responses, anthropic, langchain_dict, langchain_dumps, vercel_ai)
+}
+"""Build a call and its return with an id and a content. Only some formats can say that a tool `fails`."""
+
+
 def shorter(tool: str, content: Any) -> Any:
     """Keep two items of a list, five characters of a text, two items of each list in an object, and all media.
 
@@ -100,3 +155,22 @@ def _contains_media(value: Any) -> bool:
     inner = shown(value)
     items = inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else []
     return is_media(value) or any(map(_contains_media, items))
+
+
+def reduced_returns(data: bytes) -> list[Return]:
+    """Reduce a history, check that nothing but contents changes, and return the returns that change."""
+    result = reduce_json(data, shorter)
+    before, after = list(returns(data)), list(returns(result))
+    assert [one._replace(copies=()) for one in before] == [one._replace(copies=()) for one in after]
+    expected = [one.content if one.untouched else shorter(one.tool, one.content) for one in before]
+    assert [one.content for one in after] == expected
+    changed = [new is not one.content for one, new in zip(before, expected, strict=True)]
+    spans = [[one.copies[0][1:] for one in compress(side, changed)] for side in (before, after)]
+    assert outside(data, spans[0]) == outside(result, spans[1])
+    return list(compress(before, changed))
+
+
+def outside(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
+    """Return the pieces of a history between spans."""
+    bounds = [0, *(bound for span in sorted(spans) for bound in span), len(data)]
+    return [data[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import compress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +18,7 @@ from reducer.histories.stored import Return, events, reduce_json, returns
 from reducer.references import Prompt, Response, Returned, references
 from tests.helpers import table
 from tests.histories.generated import histories
-from tests.histories.messages import answer, request, requests, results, shorter
+from tests.histories.messages import answer, outside, reduced_returns, request, requests, results, shorter
 
 DATA = Path(__file__).parent / "data"
 ERAS = sorted((DATA / "eras").glob("*.json"))
@@ -32,25 +31,6 @@ def history(content: str, more: str = "") -> bytes:
     content = f'"content":{content},' if content else ""
     fields = f'"tool_name":"t",{content}"tool_call_id":"c"{more},"part_kind":"tool-return"'
     return f'[{{"parts":[{{{fields}}}],"kind":"request"}}]'.encode()
-
-
-def reduced_returns(data: bytes) -> list[Return]:
-    """Reduce a history, check that nothing but contents changes, and return the returns that change."""
-    result = reduce_json(data, shorter)
-    before, after = list(returns(data)), list(returns(result))
-    assert [one._replace(copies=()) for one in before] == [one._replace(copies=()) for one in after]
-    expected = [one.content if one.untouched else shorter(one.tool, one.content) for one in before]
-    assert [one.content for one in after] == expected
-    changed = [new is not one.content for one, new in zip(before, expected, strict=True)]
-    spans = [[one.copies[0][1:] for one in compress(side, changed)] for side in (before, after)]
-    assert outside(data, spans[0]) == outside(result, spans[1])
-    return list(compress(before, changed))
-
-
-def outside(data: bytes, spans: list[tuple[int, int]]) -> list[bytes]:
-    """Return the pieces of a history between spans."""
-    bounds = [0, *(bound for span in sorted(spans) for bound in span), len(data)]
-    return [data[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)]
 
 
 @given(histories())
@@ -385,6 +365,32 @@ def test_a_session_history_has_prompts_responses_and_returns_in_order() -> None:
     assert isinstance(happened[1], Response)
     assert [(call.tool, call.arguments, call.id) for call in happened[1].calls] == [("t", {}, "c1")]
     assert [(ref.value, ref.novel) for ref in references(happened)] == [("host-7", True)]
+
+
+@pytest.mark.parametrize(
+    ("part", "is_used"),
+    [
+        ({"type": "table", "headers": ["Host"], "rows": [["host-7"]]}, True),
+        ({"type": "table", "data": {"rows": [{"host": "host-7"}]}}, True),
+        ({"type": "options_block", "definition": {"options": [{"text": "Look at it", "value": "host-7"}]}}, True),
+        ({"type": "chart_js", "config": {"data": {"labels": ["host-7"]}}}, True),
+        ({"type": "chart_js", "config": {"data": {"labels": ["host-8"]}}}, False),
+        ({"type": "file_content_output", "content_base64": "host-7"}, False),
+        ({"type": "text_output", "text": 7, "rows": "\ud800"}, False),
+        (THOUGHT, False),
+    ],
+)
+def test_what_an_answer_shows_counts_as_later_use(part: dict[str, Any], is_used: bool) -> None:
+    answer = {**ANSWER, "response_text_main": "This is all.", "parts": [requests("c1"), results("c1", "host-7"), part]}
+    found = references([place.event for place in events(json.dumps([USER, answer]).encode())])
+    assert [one.value for one in found] == ["host-7"] * is_used
+
+
+def test_the_main_text_counts_next_to_parts() -> None:
+    answer = {**ANSWER, "parts": [requests("c1"), results("c1", "host-7"), FIRST]}
+    happened = [place.event for place in events(json.dumps([USER, answer]).encode())]
+    assert happened[-1] == Response((FIRST["text"], "It is host-7."))
+    assert [one.value for one in references(happened)] == ["host-7"]
 
 
 def test_the_older_list_is_read_if_the_newer_one_has_no_results() -> None:

@@ -71,7 +71,8 @@ def step_line(step: StepReport) -> str:
     if step.before == step.after and not step.changes:
         return f"{name}: nothing to remove"
     restored = f", {step.restored:,} of them restored" if step.restored else ""
-    return f"{name}: {counted(step.before - step.after, 'character')} less{restored}"
+    size = counted(abs(step.before - step.after), "character")
+    return f"{name}: {size} {'less' if step.before >= step.after else 'more'}{restored}"
 
 
 def describe(change: Change) -> str:
@@ -80,7 +81,7 @@ def describe(change: Change) -> str:
     size = counted(abs(change.before - change.after), "character")
     if change.items and change.kind == "removed":
         lists = f" in {change.places:,} lists" if change.places > 1 else ""
-        return f"{change.path}: {change.items:,} of {change.total:,} items{lists}, {size}"
+        return f"{change.path}: {change.items:,} of {counted(change.total, 'item')}{lists}, {size}"
     if change.items:
         return f"{change.path}: {counted(change.items, 'item')}, {size}"
     if change.names:

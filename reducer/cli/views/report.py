@@ -169,8 +169,8 @@ def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
         ]
         kept = f"{measures.kept:,} of {measures.references:,} values that the agent used later"
         yield f"References {share(measures.kept, measures.references)} kept: {kept}", lost
-    if total := sum(one.total for one in measures.entities.values()):
-        kept = share(sum(one.kept for one in measures.entities.values()), total)
+    if total := measures.recall.total:
+        kept = share(measures.recall.kept, total)
         lost = lost_entities(measures.entities, measures.lost_entities, screen)
         yield f"Entities   {kept} of {total:,} kept in reduced returns", lost
     if measures.repeats:

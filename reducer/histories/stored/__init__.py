@@ -6,6 +6,7 @@ Each module of this package defines a `Format`, and is found automatically.
 from __future__ import annotations
 
 import re
+from codecs import utf_8_decode
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cache
 from importlib import import_module
@@ -14,7 +15,7 @@ from pkgutil import iter_modules
 from textwrap import shorten
 from typing import Any, NamedTuple, TypeVar
 
-from msgspec import UNSET, MsgspecError, Raw
+from msgspec import UNSET, MsgspecError, Raw, Struct
 
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json
@@ -37,8 +38,10 @@ _MAX_LEVELS = 16
 _LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "message_history"})
 """Keys of a wrapper under which an empty list is also a history."""
 _MAX_KEYS_SHOWN = 100
-_HEAD_BYTES = 2_000
-_HEAD = re.compile(rb"[\[\s]*(?:[\s,]*\{[^][{}]*\}?)*+")
+_PIECE_BYTES = 1 << 16
+"""Bytes to decode at once: four times as fast as all at once, which needs new memory."""
+_HEAD_BYTES = 20_000
+_HEAD = re.compile(rb'[\[\s]*(?:[\s,]*\{(?:[^][{}"]|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+\}?)*+', re.DOTALL)
 """The start of a list up to the first nested value."""
 _KEY = re.compile(rb'"(\w+)"\s*:')
 
@@ -270,7 +273,7 @@ def _linked(one: _Messages, source: Source) -> Iterator[Linked]:
     is_list = source.mark(one.raw) == "["
     for number, message in enumerate(one.messages):
         path = (*one.path, number) if is_list else one.path
-        if type(message) is one.form.message:
+        if type(message) is one.form.message and one.form.recognises(message, source, False):
             turns = [*one.form.turns(message, source)]
             calls = [(call.at, call.id, call.tool, True) for turn in turns for call in turn.calls]
             returned = [(found.at, found.call_id, found.tool, False) for found in one.form.returns(message, source)]
@@ -284,15 +287,24 @@ def _linked(one: _Messages, source: Source) -> Iterator[Linked]:
 
 def _read(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
     """Return `use(source)`, from a plain source if no other source can read the data."""
-    try:
-        data.isascii() or data.decode()
-    except UnicodeDecodeError as error:
-        where = line_and_column(data, error.start).replace("column", "byte")
-        raise HistoryError(f"not UTF-8 text: byte 0x{data[error.start]:02x} at {where}") from None
+    _check_text(data)
     try:
         return use(Source(data))
     except (MsgspecError, RecursionError):
         return use(Source(data, plain=True))
+
+
+def _check_text(data: bytes) -> None:
+    """Raise `HistoryError` unless the data is UTF-8 text. `msgspec` does not check the values that it skips."""
+    at = len(data) if data.isascii() else 0
+    try:
+        while at < len(data):
+            piece = data[at : at + _PIECE_BYTES]
+            at += utf_8_decode(piece, "strict", at + len(piece) == len(data))[1]
+    except UnicodeDecodeError as error:
+        at += error.start
+        where = line_and_column(data, at).replace("column", "byte")
+        raise HistoryError(f"not UTF-8 text: byte 0x{data[at]:02x} at {where}") from None
 
 
 def _find_returns(
@@ -378,11 +390,17 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _find_messages(source: Source, input_format: InputFormat) -> list[_Message]:
-    """Return all messages in order, from a list of messages, one message, or a wrapper. Raises `HistoryError`."""
+def formats_of(input_format: InputFormat) -> Sequence[Format]:
+    """Return the formats to try. Raises `HistoryError` for an unknown name."""
     formats = [one for one in FORMATS if input_format in ("auto", one.name)]
     if not formats:
         raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}")
+    return formats
+
+
+def _find_messages(source: Source, input_format: InputFormat) -> list[_Message]:
+    """Return all messages in order, from a list of messages, one message, or a wrapper. Raises `HistoryError`."""
+    formats = formats_of(input_format)
     if not memoryview(source.root).nbytes:
         raise HistoryError("empty: expected a list of messages")
     found = list(_search(source, formats, source.root))
@@ -423,8 +441,7 @@ def _messages(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path
     """
     found: list[_Messages] = []
     is_list = source.mark(raw) == "["
-    possible = [form for form in formats if len(keys & set(form.message.__struct_encode_fields__)) > 1]
-    for form in _likely_first(formats, raw) if is_list else possible:
+    for form in _likely_first(formats, raw) if is_list else _with_keys(formats, keys):
         kind: Any = list[form.message | list[Raw] | Scalar]  # type: ignore[name-defined]
         messages = source.decode(kind, raw) if is_list else [source.decode(form.message, raw)]
         own = (message for message in messages if type(message) is form.message)
@@ -437,27 +454,32 @@ def _messages(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path
     return max(found, key=lambda one: one.valid, default=None)
 
 
+def _with_keys(formats: Sequence[Format], keys: Set[str]) -> list[Format]:
+    """Return the formats whose messages have at least two of these keys."""
+    return [form for form in formats if len(keys & _keys(form.message)) > 1]
+
+
 def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
     """Return the formats in the order in which to try them: those first whose messages have the keys that `raw` has.
 
     To decode with the wrong format takes as long as everything else together.
     """
-    keys = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
+    found = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
+    own = {form.name: _keys(form.message) for form in formats}
+    return sorted(formats, key=lambda form: (-len(found & own[form.name]), len(own[form.name])))
 
-    def unlikely(form: Format) -> tuple[int, int]:
-        fields = form.message.__struct_encode_fields__
-        return -len(keys.intersection(fields)), len(fields)
 
-    return sorted(formats, key=unlikely)
+@cache
+def _keys(message: type[Struct]) -> frozenset[str]:
+    """Return the keys that a format reads in a message."""
+    return frozenset(message.__struct_encode_fields__)
 
 
 def _may_contain_messages(source: Source, raw: Raw, path: Path, hints: Iterable[bytes]) -> bool:
     """Return whether a value may contain messages, without decoding it: keys can contain escapes."""
-    start, end = source.span(raw)
-    data = source.data
-    if data[start] not in b"[{" or len(path) > _MAX_LEVELS:
+    if source.mark(raw) not in ("[", "{") or len(path) > _MAX_LEVELS:
         return False
-    return path[-1] in _LIST_NAMES or any(data.find(hint, start, end) >= 0 for hint in (*hints, b"\\u"))
+    return path[-1] in _LIST_NAMES or any(source.data.find(hint, *source.span(raw)) >= 0 for hint in (*hints, b"\\u"))
 
 
 def expected(formats: Sequence[Format] = FORMATS) -> str:

@@ -54,8 +54,9 @@ def _turns(message: Message, source: Source) -> Iterator[Turn]:
 
 
 def _returns(message: Message, source: Source) -> Iterator[ToolReturn]:
-    for number, part in numbered(message.parts, Part) if message.kind == "request" else ():
-        if part.part_kind == "tool-return":
+    parts: Any = message.parts if message.kind == "request" else ()
+    for number, part in enumerate(parts):
+        if type(part) is Part and part.part_kind == "tool-return":
             why = why_untouched(part.tool_name, part.outcome, part.tool_kind, part.metadata)
             if part.content_file_digests is not UNSET and not why and source.mark(part.content) == '"':
                 why = "its content is bytes, a date or similar, stored as a text"

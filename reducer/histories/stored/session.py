@@ -15,6 +15,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from reducer.histories import why_untouched
 from reducer.histories.format import Format, Scalar, ToolCall, ToolReturn, Turn, numbered, objects
 from reducer.histories.source import Source
+from reducer.references import searched
 
 _ERROR = "it is an error"
 
@@ -45,7 +46,10 @@ class Tool(Struct, gc=False):
 
 
 class Part(Struct, gc=False):
-    """A part of a message. A part with results or tools is an activity."""
+    """A part of a message. A part with results or tools is an activity.
+
+    The raw fields are what other parts show, such as tables, charts and options. Bytes of files are not read.
+    """
 
     type: Any = None
     activity_type: Any = None
@@ -54,6 +58,15 @@ class Part(Struct, gc=False):
     technical_details: list[Details | list[Raw] | Scalar] | Details | Scalar = None
     tools: list[Tool | list[Raw] | Scalar] | Tool | Scalar = None
     timestamp: Any = None
+    definition: Raw | UnsetType = UNSET
+    config: Raw | UnsetType = UNSET
+    data: Raw | UnsetType = UNSET
+    table: Raw | UnsetType = UNSET
+    headers: Raw | UnsetType = UNSET
+    columns: Raw | UnsetType = UNSET
+    rows: Raw | UnsetType = UNSET
+    options: Raw | UnsetType = UNSET
+    content: Raw | UnsetType = UNSET
 
 
 class Message(Struct, gc=False):
@@ -161,9 +174,9 @@ def _text_of(source: Source, one: ToolReturn) -> tuple[str, bytes] | None:
 
 def _turns(message: Message, source: Source) -> Iterator[Turn]:
     written = (raw for raw in (message.text_content, message.response_text_main) if source.mark(raw) == '"')
-    text = source.value(next(written, UNSET))
+    beside = [source.value(raw) or "" for raw in written]
     if message.role != "assistant":
-        yield Turn(False, [text or ""])
+        yield Turn(False, beside[:1])
         return
     texts: list[Any] = []
     calls: list[ToolCall] = []
@@ -173,17 +186,26 @@ def _turns(message: Message, source: Source) -> Iterator[Turn]:
     # Read the older list only if the newer list contains no results. The newer list contains all texts.
     older = [] if any(_has_results(part) for _, part in parts) else numbered(message.activity_parts, Part)
     for index, (number, part) in enumerate([*parts, *older]):
-        if isinstance(part.text, str) and index < len(parts):
-            texts.append(part.text)
+        if index < len(parts):
+            texts += _texts(part, source)
         tools = [ToolCall(tool.name, str(tool.id or ""), tool.arguments) for tool in objects(part.tools, Tool)]
         calls += [call for call in tools if call.id not in call_ids]
         call_ids.update(call.id for call in tools if call.id)
         if _has_results(part) and (texts or calls):
             yield Turn(True, texts, calls, part=number)
             texts, calls = [], []
-    texts = texts or ([text] if text else [])
+    texts += [text for text in beside if text and text not in texts]
     if texts or calls:
         yield Turn(True, texts, calls, part=number + 1)
+
+
+def _texts(part: Part, source: Source) -> list[str]:
+    """Return the text of a part, and the texts in what it shows."""
+    texts = [part.text] if isinstance(part.text, str) else []
+    if part.type in ("activity", "thought") or _has_results(part):
+        return texts
+    raw = (part.definition, part.config, part.data, part.table, part.headers, part.columns, part.rows, part.options)
+    return [*texts, *filter(None, (searched(source.value(one)) for one in (*raw, part.content)))]
 
 
 FORMAT = Format(

@@ -54,7 +54,11 @@ def completions() -> Iterator[dict[str, Any]]:
     common = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1760000000, "model": "gpt-5"}
     for step in STEPS:
         calls = [
-            {"id": call["id"], "type": "function", "function": {"name": call["tool"], "arguments": json.dumps(call["arguments"])}}
+            {
+                "id": call["id"],
+                "type": "function",
+                "function": {"name": call["tool"], "arguments": json.dumps(call["arguments"])},
+            }
             for call in step["calls"]
         ]
         message = {"role": "assistant", "content": step["text"] or None, "tool_calls": calls, "refusal": None}
