@@ -174,8 +174,8 @@ def _stabilized(rule: Rule, content: Any, first: Outcome, one_pass: OnePass) -> 
     unstable = _changed_again(first.content, passes[0])
     if unstable is None:
         return first
-    name = f"step {unstable.number} (`{unstable.step.name}`)" if unstable.step else "`max_chars`"
-    fault = f"a second pass would change the result: {name} of {rule.file} would select otherwise"
+    name = unstable.step.name if unstable.step else "max_chars"
+    fault = f"a second pass would change the result: `{name}` is to blame"
     for other, reads, effect in _alternatives(rule):
         passes.append(partial(one_pass, other, reads))
         if other.steps and not (first.restored.preserved or first.restored.referenced):
@@ -184,7 +184,7 @@ def _stabilized(rule: Rule, content: Any, first: Outcome, one_pass: OnePass) -> 
         if not effect and _is_fixed(outcome.content, passes):
             return outcome
         if outcome.content is not content and _is_fixed(outcome.content, passes):
-            return replace(outcome, rule=rule, fault=f"{fault}, so {effect}", unstable=unstable)
+            return replace(outcome, rule=rule, fault=f"{fault}; {effect}", unstable=unstable)
     return replace(first, content=content, fault=fault, unstable=unstable)
 
 
@@ -201,10 +201,10 @@ def _alternatives(rule: Rule) -> Iterator[tuple[Rule, frozenset[str], str]]:
     yield rule, reads, ""
     by_all = frozenset.intersection(*rule.preserved[1 : None if rule.max_chars else -1])
     alike = replace(rule, preserved=(rule.preserved[0], *(by_all for _ in rule.preserved[1:])))
-    yield alike, reads, "only entities that all steps preserve are restored"
+    yield alike, reads, "only entities that all steps preserve were restored"
     if rule.max_chars is not None:
         limits = replace(rule, steps=(), when=None, preserved=(rule.preserved[0], rule.preserved[-1]))
-        yield limits, frozenset(), "only `max_chars` is applied"
+        yield limits, frozenset(), "only `max_chars` was applied"
 
 
 def _changed_again(result: Any, one_pass: Pass) -> StepRun | None:
