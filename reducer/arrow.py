@@ -24,7 +24,7 @@ try:
 except ImportError:
     raise ImportError("Arrow and Parquet need the package pyarrow: pip install 'reducer[arrow]'") from None
 
-_MAX_WORDS_BYTES = 100_000_000
+_MAX_BYTES = 100_000_000
 _BYTES = pa.large_binary()
 _T = TypeVar("_T")
 
@@ -90,7 +90,10 @@ def for_ray(
 def for_spark(
     rules: Reducer | Path | str, *, column: str, report: bool = False, references: bool = True
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function for `DataFrame.mapInArrow(…, schema)`, otherwise like `for_ray`."""
+    """Return a function for `DataFrame.mapInArrow(…, schema)`, otherwise like `for_ray`.
+
+    The schema is that of the data frame; with `report`, it also has the columns of the report.
+    """
     reduce_batch = for_ray(rules, column=column, report=report, references=references)
 
     def reduce_batches(batches: Iterable[Any]) -> Iterator[Any]:
@@ -102,42 +105,36 @@ def for_spark(
 # --- rules as text
 
 
-class _RuleText(NamedTuple):
-    """The text of a rule file, and the word lists that it names."""
-
-    name: str
-    text: bytes
-    words: tuple[tuple[str, bytes], ...]
+_Texts = tuple[tuple[tuple[str, bytes], ...], ...]
+"""The names and contents of each rule file and of the word lists that it names, relative to its folder."""
 
 
-def _texts(rules: Reducer | Path | str) -> tuple[_RuleText, ...]:
+def _texts(rules: Reducer | Path | str) -> _Texts:
     sources = rules.sources if isinstance(rules, Reducer) else (rules,)
     if not sources:
         raise ValueError("these rules were not loaded from files: create the Reducer with Reducer.load")
     Reducer.load(*sources)  # report errors here, not in the workers
     paths = map(Path, sources)
-    return tuple(_text(file) for path in paths for file in (rule_files(path) if path.is_dir() else [path]))
+    return tuple(_with_words(file) for path in paths for file in (rule_files(path) if path.is_dir() else [path]))
 
 
-def _text(file: Path) -> _RuleText:
-    text = read_file(file, MAX_RULE_BYTES)
-    tree, _ = parse(text, file.name)
+def _with_words(file: Path) -> tuple[tuple[str, bytes], ...]:
+    tree, _ = parse(read_file(file, MAX_RULE_BYTES), file.name)
     named = [keys.get("words_file", []) for keys in plain(tree).get("entities", {}).values()]  # type: ignore[arg-type]
-    names = [name for one in named for name in ([one] if isinstance(one, str) else one)]
-    return _RuleText(file.name, text, tuple((name, read_file(file.parent / name, _MAX_WORDS_BYTES)) for name in names))
+    names = [file.name, *(name for one in named for name in ([one] if isinstance(one, str) else one))]
+    return tuple((name, read_file(file.parent / name, _MAX_BYTES)) for name in names)
 
 
 @lru_cache(maxsize=8)
-def _loaded(texts: tuple[_RuleText, ...]) -> Reducer:
+def _loaded(texts: _Texts) -> Reducer:
     """Load rules once in each process."""
     with TemporaryDirectory() as folder:
-        files = [Path(folder, str(number), rule.name) for number, rule in enumerate(texts)]
-        for file, rule in zip(files, texts, strict=True):
-            for name, text in ((rule.name, rule.text), *rule.words):
-                path = file.parent / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(text)
-        return Reducer.load(*files)
+        for number, files in enumerate(texts):
+            for name, content in files:
+                file = Path(folder, str(number), name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
+        return Reducer.load(*(Path(folder, str(number), files[0][0]) for number, files in enumerate(texts)))
 
 
 # --- one row

@@ -40,6 +40,7 @@ _MAX_TALLIES = 8
 _MAX_STARTS = 4
 _MAX_BRACKETS = 16
 _MAX_VALUE_CHARS = 4096
+_MAX_COMMAS = 1  # in a value: "(KHTML, like Gecko)"
 _MAX_WITH_MENTIONS = 500
 """Maximum number of inner markers with mentions that are read in one text."""
 
@@ -156,11 +157,10 @@ def _marker_at(text: str, start: int, unit: Unit, reads: Reads, *, closing: str 
     for _ in range(_MAX_BRACKETS):
         if stop < 0:
             return None
-        last = text.rfind(", ", max(begin, stop - _MAX_VALUE_CHARS - 2), stop)
-        last = begin if last < 0 else last + 2
-        if stop - last > _MAX_VALUE_CHARS:
+        first_of_last = _start_of_value(text, begin, stop, reads)
+        if first_of_last < 0:
             return None
-        if reads(text[last:stop]):
+        if first_of_last < stop:
             mentions = _mentions(text, begin, stop, reads)
             return None if mentions is None else Marker(count, mentions, own, stop + len(closing), tallies)
         stop = text.find(closing, stop + 1)
@@ -179,11 +179,41 @@ def _mentions(text: str, begin: int, stop: int, reads: Reads) -> tuple[str, ...]
     # Stop at the first invalid value, so that thousands of forged markers cost little time.
     values = []
     while True:
-        comma = text.find(", ", begin, min(stop, begin + _MAX_VALUE_CHARS + 2))
-        end = stop if comma < 0 else comma
-        if end - begin > _MAX_VALUE_CHARS or not reads(text[begin:end]):
+        for end in _commas(text, begin, stop):
+            if reads(text[begin:end]):
+                break
+        else:
             return None
         values.append(text[begin:end])
-        if comma < 0:
+        if end == stop:
             return tuple(values) if len({*values}) == len(values) else None  # a marker mentions nothing twice
-        begin = comma + 2
+        begin = end + 2
+
+
+def _commas(text: str, begin: int, stop: int) -> Iterator[int]:
+    """Yield where the value that starts at `begin` can end. Only a user agent contains a `, `."""
+    end = begin
+    for _ in range(_MAX_COMMAS + 1):
+        end = text.find(", ", end + 1, min(stop, begin + _MAX_VALUE_CHARS + 2))
+        if end < 0:
+            if stop - begin <= _MAX_VALUE_CHARS:
+                yield stop
+            return
+        yield end
+
+
+def _start_of_value(text: str, begin: int, stop: int, reads: Reads) -> int:
+    """Return where the last value before `stop` starts, `stop` if it is not an entity, -1 if it is too long."""
+    start = stop
+    for _ in range(_MAX_COMMAS + 1):
+        low = max(begin, stop - _MAX_VALUE_CHARS - 2)
+        comma = text.rfind(", ", low, start)
+        start = begin if comma < 0 else comma
+        value = start if comma < 0 else start + 2
+        if stop - value > _MAX_VALUE_CHARS:
+            return -1
+        if reads(text[value:stop]):
+            return value
+        if comma < 0:
+            break
+    return stop

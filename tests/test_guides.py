@@ -4,6 +4,7 @@ The blocks of a guide run from top to bottom in a new folder, which contains `ru
 
 - `python` blocks run. Their output is the `text` block that follows. The tag `continues` keeps the names of the
   previous block, and `pydantic-ai>=2` and `pydantic-ai<2` skip the block with other versions.
+- The tag `needs=PACKAGE` skips a block if the package is not installed.
 - The lines of `console` blocks that start with `$ ` run. Their output is the lines below; `...` stands for any lines.
 - A `yaml` block is a rule file without problems, and its tests pass. If its first line is a comment with a file name,
   the block is stored under this name. A block with the tag `failing` is only stored, and one with `part` is ignored.
@@ -19,8 +20,10 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,13 +105,17 @@ def test_examples(
     shutil.copytree(ROOT / "rules", tmp_path / "rules")
     shutil.copytree(ROOT / "reducer" / "samples", tmp_path / "reducer" / "samples")
     monkeypatch.chdir(tmp_path)
-    for name, value in {"COLUMNS": "120", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}.items():
+    environment = {"COLUMNS": "120", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)}
+    engines = {"PYSPARK_PYTHON": sys.executable, "RAY_AUTH_MODE": "disabled"}
+    for name, value in (environment | engines).items():
         monkeypatch.setenv(name, value)
     names: dict[str, Any] = {}
     printed = ""
     reducer, given = Reducer.load("rules"), None
     for block in blocks(guide):
         where = f"{guide}:{block.line}"
+        if any(tag.startswith("needs=") and not find_spec(tag[6:]) for tag in block.tags):
+            continue
         if printed:
             assert (block.language, block.tags) == ("text", []), f"{where}: the output of the example is missing"
             assert_prints(block.body, printed, where)

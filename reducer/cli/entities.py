@@ -6,7 +6,9 @@ examples:
                                                      only these types and groups, with JSON paths
   python -m reducer entities *.txt --format jsonl    every occurrence, one JSON object per line
 
-Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware; groups: ip hash ioc.
+Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware tool
+Types on request: cidr ip_port mac asn cwe ghsa uuid file_name file_path registry_key bitcoin ethereum ssdeep ja3
+user_agent sha384; groups: ip hash ioc observable. In JSON, the key of a text is evidence: a version is no address.
 Exit codes: 0 done, 2 cannot run.
 """
 
@@ -23,7 +25,7 @@ from reducer.cli.files import Source, find_sources
 from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
 from reducer.entities import Entity
-from reducer.entities.entity import Scan, types_for
+from reducer.entities.entity import Scan, types_for, under_key
 from reducer.entities.vocabulary import BUILT_IN
 from reducer.formats import decode
 from reducer.paths.written import Token, path_text
@@ -64,7 +66,8 @@ def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
     text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
     value = decode(text)
     for place, leaf in _texts(value) if type(value) is not str else ():
-        yield from ((entity, source.name, path_text(place)) for entity in scan(leaf))
+        key = next((token for token in reversed(place) if type(token) is str and token != leaf), "")
+        yield from ((entity, source.name, path_text(place)) for entity in under_key(scan, key, leaf))
     line, begin = 1, 0
     for entity in scan(text) if type(value) is str else ():
         line += text.count("\n", begin, entity.start)

@@ -33,6 +33,7 @@ from reducer.values import Unreducible, chars
 
 _MAX_ANSWERS = 40
 """A draft uses the longest answers of a tool; more of them add nothing new."""
+_MAX_LISTED = 12
 _KINDS = {"removed": "all", "emptied": "all", "cut": "cut", "unwrapped": "quotes"}
 _TEXT_ENDINGS = (".txt", ".log", ".md", ".csv", ".xml", ".yaml", ".yml", ".out")
 
@@ -75,11 +76,14 @@ def main(arguments: Sequence[str]) -> int:
 
 def _left_out(trial: Trial) -> Iterator[str]:
     """Yield a line for each kind of place that the rule removes or cuts, the largest first."""
-    found = changes(edit for outcome in trial.outcomes for edit in outcome.removals())
-    for one in sorted(found, key=lambda one: one.after - one.before):
+    every = changes(edit for outcome in trial.outcomes for edit in outcome.removals())
+    found = sorted(every, key=lambda one: one.after - one.before)
+    for one in found[:_MAX_LISTED]:
         what = f"{one.items:,} of {counted(one.total, 'item')}" if one.items else _KINDS[one.kind]
         names = f": {', '.join(one.names)}" if one.names else ""
         yield f"{one.before - one.after:>9,}  {one.path} ({what}){names}"
+    if others := found[_MAX_LISTED:]:
+        yield f"{sum(one.before - one.after for one in others):>9,}  at {counted(len(others), 'more place')}"
     restored = sum(edit.after - edit.before for outcome in trial.outcomes for edit in outcome.restorations())
     if restored:
         yield f"{-restored:>9,}  entities in removed items and texts, which stay"

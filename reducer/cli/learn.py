@@ -69,8 +69,6 @@ def _print_learned(learned: Learned, skipped: int) -> None:
     screen.print(split if learned.held else "Learned from all of them; no histories are held out to measure on.")
     *rows, last = _tool_rows(learned)
     screen.print(make_table(_COLUMNS, rows, last, screen=screen, optional=(2, 1, 3, 4)))
-    if learned.price is None:
-        screen.print(f"No candidate keeps {100 * learned.keep:.4g}% of the values that agents used later.")
     if learned.held:
         sources = [[name, *_numbers(score)] for name, score in learned.measured.sources.items()]
         screen.print(make_table(("Source", "held out", "saved", "kept"), sources, screen=screen))

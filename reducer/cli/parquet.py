@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import takewhile
 from typing import IO, TYPE_CHECKING, Any
 
 from reducer.analysis.look import Look, LookOptions, joined, look_at_line
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 ENDING = ".parquet"
-_ROWS = 256
+_ROWS = 32
 """Rows in memory as Python objects."""
 
 
@@ -74,14 +75,14 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
 
 
 @contextmanager
-def writer(name: str, target: IO[bytes]) -> Iterator[Callable[[bytes], None]]:
+def writer(name: str, column: str, target: IO[bytes]) -> Iterator[Callable[[bytes], None]]:
     """Write a file with the layout of the file `name`; yield a function that writes the Arrow stream of a row group.
 
     The schema, the metadata, the codec and the encoding of each column and the row groups stay the same. Raises
     `HistoryError` and OSError.
     """
     with _opened(name) as file:
-        schema, layout = file.schema_arrow, _layout(file.metadata)
+        schema, layout = file.schema_arrow, _layout(file.metadata, column)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -94,19 +95,24 @@ def writer(name: str, target: IO[bytes]) -> Iterator[Callable[[bytes], None]]:
         yield write
 
 
-def _layout(metadata: Any) -> dict[str, Any]:
-    """Return the options of `ParquetWriter` for the layout that the first row group of a file has."""
+def _layout(metadata: Any, column: str) -> dict[str, Any]:
+    """Return the options of `ParquetWriter` for the layout that the first row group of a file has.
+
+    After a reduction, the rows are no longer sorted by `column`.
+    """
     layout = {"version": metadata.format_version, "store_schema": b"ARROW:schema" in (metadata.metadata or {})}
     if not metadata.num_row_groups:
         return layout
     columns = [metadata.row_group(0).column(index) for index in range(metadata.num_columns)]
+    sorting = metadata.row_group(0).sorting_columns
+    kept = takewhile(lambda one: columns[one.column_index].path_in_schema != column, sorting)
     return layout | {
         "compression": {one.path_in_schema: one.compression.replace("UNCOMPRESSED", "NONE") for one in columns},
         "use_dictionary": [one.path_in_schema for one in columns if one.has_dictionary_page],
         "write_statistics": [one.path_in_schema for one in columns if one.is_stats_set],
         "write_page_index": any(one.has_offset_index for one in columns),
         "use_deprecated_int96_timestamps": any(one.physical_type == "INT96" for one in columns),
-        "sorting_columns": metadata.row_group(0).sorting_columns or None,
+        "sorting_columns": tuple(kept) or None,
     }
 
 

@@ -68,6 +68,7 @@ _HOST_BEFORE = re.compile(
     """,
     re.VERBOSE,
 )
+_LEADS = frozenset((b" ", b"=", b"'", b'"', b"`", b"(", b"["))  # the last byte of a match
 _MENTIONED = re.compile(rb"mentions:? (?:[^\]\n]{1,180}, )?\Z")
 _NEXT = re.compile(rb"""[\[\]]?["'`]?[ ]?[,;|\t ][ ]?["'`]?([A-Za-z0-9.-]{4,80})(?![A-Za-z0-9(=_])""")
 _BETWEEN = re.compile(rb"""["'`)\]]{0,2}(?:[ \t]?[,;|\t][ \t]?|[ ]|[ ]and[ ]|[ ]or[ ])["'`(\[]{0,2}\Z""")
@@ -153,11 +154,20 @@ def suffices(data: bytes, level: int, start: int, end: int, previous: int) -> bo
     return level <= PROSE and not _is_code(data, start, end)
 
 
+def is_mentioned(data: bytes, start: int) -> bool:
+    """Return whether a marker mentions what starts at `start`."""
+    first = data.find(b"mentions", max(0, start - 200), start)
+    return first >= 0 and _MENTIONED.search(data, first, start) is not None
+
+
 def _is_host(data: bytes, start: int, end: int, previous: int) -> bool:
     """Return whether a port, a path, a word before the name, or a host beside it shows that it is a host."""
     if _PORT.match(data, end) or (_PATH.match(data, end) and not data.startswith(b".zip", end - 4)):
         return True
-    if _HOST_BEFORE.search(data, max(0, start - 48), start) or _MENTIONED.search(data, max(0, start - 200), start):
+    # The check of one byte runs first, because the regex tries many positions.
+    if data[start - 1 : start] in _LEADS and _HOST_BEFORE.search(data, max(0, start - 48), start):
+        return True
+    if is_mentioned(data, start):
         return True
     if 0 < start - previous <= 8 and previous and _BETWEEN.fullmatch(data, previous, start):
         return True

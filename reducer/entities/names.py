@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from reducer.entities.entity import Match, may_start, word_lists
+from reducer.entities.evidence import is_mentioned
 from reducer.entities.tokens import SHAPE
 
 _KINDS = {97: "threat_actor", 109: "malware", 116: "tool"}  # a, m, t
@@ -52,9 +53,7 @@ _THREAT = (
     rb"ransomware|RaaS|gangs?|groups?|crew|actors?|operators?|affiliates?|malware|stealer|loader|RAT|backdoor|botnet"
 )
 _THREAT_AFTER = re.compile(rb"[ -](?:%b)(?![A-Za-z])" % _THREAT)
-_THREAT_BEFORE = re.compile(
-    rb"(?:%b)(?: called| named| known as| dubbed| such as|:)? [\"']?\Z|mentions:? (?:[^\]\n]{1,180}, )?\Z" % _THREAT
-)
+_THREAT_BEFORE = re.compile(rb"(?:%b)(?: called| named| known as| dubbed| such as|:)? [\"']?\Z" % _THREAT)
 _PRODUCT = re.compile(rb"/[0-9]{1,3}\.[0-9]|-RIPE(?![A-Za-z])")  # Trident/4.0 of a browser, the handle TA8110-RIPE
 _PLAIN_CODE = re.compile(rb"\A(apt|ta|fin|unc)[ -]?([0-9]+)\Z", re.IGNORECASE)  # "APT 28" and "apt-28" are APT28
 _FAMILIES = tuple(b" " + family for family in sorted(word_lists()[b"families"]))
@@ -143,7 +142,9 @@ def _start_of_family_name(data: bytes, start: int, end: int) -> int:
 
 def _is_threat(data: bytes, start: int, end: int, found: list[Match]) -> bool:
     """Return whether the text around an ordinary word, or a name in `found` before it, shows that it is a name."""
-    if _THREAT_AFTER.match(data, end) or _THREAT_BEFORE.search(data, max(0, start - 200), start):
+    if _THREAT_AFTER.match(data, end) or is_mentioned(data, start):
+        return True
+    if _THREAT_BEFORE.search(data, max(0, start - 32), start):
         return True
     return bool(found) and data[-found[-1][1] : start] in (b", ", b" and ", b", and ", b"/", b" & ")
 

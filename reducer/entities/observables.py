@@ -36,7 +36,8 @@ _EXTENSIONS = (
     "|php|pif|pkg|pl|png|ppt|pptm|pptx|ps1|psd1|psm1|py|pyc|rar|rb|rpm|rs|rtf|scr|sct|sh|so|svg|swf|sys|tar|tgz|tmp|ts"
     "|txt|url|vbe|vbs|vhd|vhdx|war|wsf|xll|xls|xlsb|xlsm|xlsx|xml|xz|yaml|yml|zip"
 )
-_FILE = rf"[a-z0-9_][a-z0-9_()@+~.-]{{0,100}}?\.(?:{_EXTENSIONS})(?![\w(/-]|\.\w)"
+# A file name starts where a word starts, which keeps `a.a.a.a` from being read at every dot.
+_FILE = rf"(?<![a-z0-9_][.@+~-])(?<![_(])[a-z0-9_][a-z0-9_()@+~.-]{{0,100}}?\.(?:{_EXTENSIONS})(?![\w(/-]|\.\w)"
 _NO_FILES = frozenset(
     [
         "angular.js",
@@ -182,8 +183,10 @@ def observables(data: bytes, types: frozenset[str]) -> Iterator[tuple[int, int, 
             for match in _compiled(pattern).finditer(data):
                 group = "value" if "value" in match.re.groupindex else 0
                 start, end = match.span(group)
-                while data[end - 1] in b".,;" or data[end - 1] == 32:
-                    end -= 1
+                if data[end - 1] in b".,; ":
+                    end = start + len(data[start:end].rstrip(b".,; "))
+                    if not match.re.fullmatch(data, start, end):
+                        continue
                 value = canonical(data[start:end].replace(b"\x01", b".").decode("latin-1"))
                 if value and value.isascii():
                     yield start, end, kind, value.encode()

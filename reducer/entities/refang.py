@@ -160,21 +160,21 @@ def _replacements(data: bytes) -> list[tuple[int, int, bytes]]:
     return sorted(pieces)
 
 
-def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]) -> list[Unfolded]:
-    """Return the matches of `types` in the folded bytes of a text, in order.
+def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]) -> Iterator[Unfolded]:
+    """Yield the matches of `types` in the folded bytes of a text, in order, and empty `found`, which saves memory.
 
     Drop parts of words, and write names such as `münchen.de` with the letters of the text.
     """
-    found.sort()
-    if text.isascii():
-        return [
-            (start, end, kind, canonical.replace(b"\x01", b".").decode() if canonical else "")
-            for start, end, kind, canonical in found
-            if kind in types
-        ]
-    kept: list[Unfolded] = []
-    for start, end, kind, canonical in found:
-        if kind not in types or (start and folded[start - 1] == 0x81) or folded[end : end + 1] == b"\x81":
+    found.sort(reverse=True)
+    is_ascii = text.isascii()
+    while found:
+        start, end, kind, canonical = found.pop()
+        if kind not in types:
+            continue
+        if is_ascii:
+            yield start, end, kind, canonical.replace(b"\x01", b".").decode() if canonical else ""
+            continue
+        if (start and folded[start - 1] == 0x81) or folded[end : end + 1] == b"\x81":
             continue
         name = ""
         if canonical or not text[start:end].isascii():
@@ -184,8 +184,7 @@ def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]
             name = _spelled(name, letters, kind)
             if not name:
                 continue
-        kept.append((start, end, kind, name))
-    return kept
+        yield start, end, kind, name
 
 
 def _spelled(name: str, letters: Iterator[str], kind: str) -> str:

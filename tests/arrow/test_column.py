@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from reducer import HistoryError, Reducer, RuleError
-from tests.arrow.conftest import BAD, COLUMNS, ROWS, SHORT, as_bytes, column, pa, reduced
+from tests.arrow.rows import BAD, COLUMNS, ROWS, SHORT, as_bytes, column, pa, reduced
 from tests.cli.conftest import ENVIRONMENT, LONG, RECORDS, RULE, history
 
 from reducer import arrow  # isort: skip  # needs pyarrow

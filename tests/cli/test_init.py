@@ -109,8 +109,20 @@ def test_a_stricter_rule_is_drafted_if_asked_for(folder: Path, cli: Cli) -> None
     assert "preserve: []" in (folder / "strict/search.yaml").read_text()
     assert cli("test", "strict").code == 0
     result = cli("init", "search.json", "-o", "most", "--save", "99.9%")
-    assert "reducer: `search`: cannot save 99.9%; the most is 98.9%" in result.err
+    assert "reducer: `search`: cannot save 99.9%; the most is 97.3%" in result.err
     assert cli("check", "most").out == "1 rule file: no problems\n"
+
+
+def test_the_report_lists_the_largest_places_and_counts_the_others(folder: Path, cli: Cli) -> None:
+    hosts = {
+        f"host{n}": {"name": f"host{n}", "avatar_url": f"https://api.example.com/{n}/{'x' * 90}"} for n in range(4)
+    }
+    answer = {f"site{letter}": {**hosts, "number": ord(letter)} for letter in "abcdefgh"}
+    (folder / "sites.json").write_text(json.dumps(answer))
+    out = cli("init", "sites.json").out
+    assert " at " in out
+    assert " more places\n" in out
+    assert sum(line.startswith("  ") for line in out.partition("\n\n")[0].splitlines()) <= 15
 
 
 @pytest.mark.data

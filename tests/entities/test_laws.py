@@ -11,15 +11,16 @@ from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from reducer.entities import GROUPS, TYPES, Entity, scan, scanner, search, web
-from reducer.entities.entity import Match, under_key
+from reducer.entities.entity import Match, Scan, under_key
 from reducer.entities.search import compiled_for_many
-from tests.entities.texts import FAMILIES, TEXTS, tempting
+from tests.entities.texts import FAMILIES, TEXTS, observable, tempting
 from tests.laws.strategies import ENTITIES, WORDS
 
 find = scanner(frozenset(TYPES))
+observe = scanner(frozenset(GROUPS["observable"]))
 
 
-def check(text: str) -> int:
+def check(text: str, find: Scan = find) -> int:
     """Assert what holds for the entities of any text, and return their number."""
     found = find(text)
     ends: dict[str, int] = {}
@@ -29,14 +30,14 @@ def check(text: str) -> int:
         ends[entity.type] = entity.end
         assert entity.value == entity.value.strip()
         assert not set("\r\n") & set(entity.value)
-        assert ", " not in entity.value
+        assert ", " not in entity.value or entity.type == "user_agent"
         bounded(text, entity)
-        alone(entity)
+        alone(entity, find)
     assert [e.start for e in found] == sorted(e.start for e in found)
     return len(found)
 
 
-def alone(entity: Entity) -> None:
+def alone(entity: Entity, find: Scan) -> None:
     """Assert that the value of an entity, scanned as a mention in a marker, is that entity."""
     same = [e for e in under_key(find, "mentions", entity.value) if e.type == entity.type]
     assert [(e.start, e.end, e.canonical) for e in same] == [(0, len(entity.value), entity.canonical)]
@@ -62,9 +63,16 @@ def test_an_entity_reads_alone_as_it_read_in_its_text(text: str) -> None:
     event(f"{min(check(text), 3)} entities")
 
 
+@given(observable)
+@example("\\n0x52908400098527886E0F7030069857D2E4169EE7")
+def test_an_observable_reads_alone_as_it_read_in_its_text(text: str) -> None:
+    event(f"{min(check(text, observe), 3)} entities")
+
+
 @given(st.text() | st.text(st.characters(categories=["Cs", "Cc", "Cf", "Po", "Nd", "Zs"])))
 def test_any_text_is_read(text: str) -> None:
     check(text)
+    check(text, observe)
 
 
 @given(tempting, st.sets(st.sampled_from(TYPES)))
@@ -76,6 +84,7 @@ def test_asking_for_less_gives_a_part_of_all(text: str, types: set[str]) -> None
 def test_hostile_texts_are_read(make: Callable[[int], str]) -> None:
     """A quadratic finder would need minutes for one of these."""
     assert len(find(make(60_000))) <= 60_000
+    assert len(observe(make(60_000))) <= 60_000
 
 
 # --- many texts at once

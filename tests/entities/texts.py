@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 TEXTS: dict[str, Any] = json.loads(Path(__file__).with_name("texts.json").read_text(encoding="utf-8"))
 
 tempting = st.lists(st.sampled_from(TEXTS["fragments"]), max_size=14).map("".join)
+observable = st.lists(st.sampled_from(TEXTS["observables"] + TEXTS["fragments"]), max_size=12).map("".join)
 
 
 def _times(piece: str, head: str = "") -> Callable[[int], str]:

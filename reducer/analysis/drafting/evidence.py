@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from itertools import takewhile
+from math import sqrt
 from typing import Any, NamedTuple
 
 from reducer.analysis.measures import size
 from reducer.histories.stored import events, returns
 from reducer.references import Prompt, Response, Returned, references, searched
 
+_Z = 1.28
+"""One of ten samples deviates more than this from the average, in standard deviations and to one side."""
+_MANY = 20
+"""Sources with fewer references of a tool say little about it."""
 Task = tuple[str, str]
 """A source, and the hash of the prompt that the agent was given."""
 
@@ -75,26 +81,40 @@ class Score(NamedTuple):
         """The share of the references that rules keep; 1 if there are none."""
         return self.kept / self.references if self.references else 1.0
 
+    @property
+    def at_least(self) -> float:
+        """The retention to expect of other tasks: the lower bound of Wilson's interval; 0 without references."""
+        count, share = self.references, self.retention
+        spread = _Z * sqrt(share * (1 - share) * count + _Z**2 / 4)
+        return (share * count + _Z**2 / 2 - spread) / (count + _Z**2) if count else 0.0
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Scores:
-    """Scores by source and by tool, and the number of tasks. A reference counts for the tool that returned it first."""
+    """Scores by source and tool. A reference counts for the tool that returned it first."""
 
-    sources: dict[str, Score]
-    tools: dict[str, Score]
-    tasks: int
+    parts: Mapping[tuple[str, str], Score]
+
+    @cached_property
+    def sources(self) -> dict[str, Score]:
+        """The scores by source."""
+        return {name: total(self.parts[key] for key in self.parts if key[0] == name) for name, _ in self.parts}
+
+    @cached_property
+    def tools(self) -> dict[str, Score]:
+        """The scores by tool."""
+        names = sorted({tool for _, tool in self.parts})
+        return {name: total(self.parts[key] for key in self.parts if key[1] == name) for name in names}
 
     @property
     def total(self) -> Score:
         """The score of everything."""
-        return total(self.sources.values())
+        return total(self.parts.values())
 
-    @property
-    def least_retention(self) -> float:
-        """The retention if one more task of average size lost everything; 1 if nothing was lost."""
-        # Losses cluster by task.
-        share = self.total.retention
-        return share * self.tasks / (self.tasks + 1) if share < 1 else share
+    def at_least(self, tool: str) -> float:
+        """The retention of a tool to expect of other tasks, in every source with many references."""
+        parts = [score for (_, name), score in self.parts.items() if name == tool]
+        return min(one.at_least for one in (total(parts), *(each for each in parts if each.references >= _MANY)))
 
 
 def total(scores: Iterable[Score]) -> Score:
@@ -155,27 +175,17 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
 
 def scored(histories: Iterable[Recording], effect: Callable[[RecordedReturn], Effect]) -> Scores:
     """Score the effect of rules on the tool returns of histories."""
-    scores: list[tuple[str, str, Score]] = []
-    tasks: set[Task] = set()
+    parts: dict[tuple[str, str], list[Score]] = defaultdict(list)
     for history in histories:
         source, recorded_returns = history.task[0], history.returns
-        tasks |= {history.task} if history.references else set()
         effects = [Effect(each.chars) if each.is_fixed else effect(each) for each in recorded_returns]
         for each, left in zip(recorded_returns, effects, strict=True):
-            scores.append((source, each.tool, Score(1, each.chars, left.chars)))
+            parts[source, each.tool].append(Score(1, each.chars, left.chars))
         for value, places in history.references:
             is_kept = any(value not in effects[place].absent for place in places)
             tool = recorded_returns[places[0]].tool
-            scores.append((source, tool, Score(references=1, kept=int(is_kept))))
-    by_source = _totals((source, score) for source, _, score in scores)
-    return Scores(by_source, _totals((tool, score) for _, tool, score in scores), len(tasks))
-
-
-def _totals(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
-    groups: dict[str, list[Score]] = defaultdict(list)
-    for name, score in scores:
-        groups[name].append(score)
-    return {name: total(group) for name, group in sorted(groups.items())}
+            parts[source, tool].append(Score(references=1, kept=int(is_kept)))
+    return Scores({key: total(parts[key]) for key in sorted(parts)})
 
 
 def _tasks(histories: Iterable[Recording]) -> dict[str, list[Task]]:

@@ -19,12 +19,10 @@ from reducer.analysis.drafting.profiles import Path, Profile, profile
 from reducer.analysis.drafting.ranking import (
     NEVER_COUNTED,
     Leaf,
-    Rank,
     always_keep,
     in_ascending_order,
     is_writable_path,
     key_text,
-    rank,
     record_of,
     sort_key,
     with_globs,
@@ -63,10 +61,7 @@ _MODELINE = "yaml-language-server: $schema=.schema.json"
 """Tells editors that the schema of a rule file is next to it."""
 _ROUND = 5
 _PRESERVE = ["ioc", "cve", "mitre_attack", "threat_actor", "malware"]
-_NOTES = {
-    "preserve": "The answers cannot be that short with all of their entities.",
-    "max_chars": "Cut the rest evenly.",
-}
+_NOTES = {"preserve": "The answers cannot be that short with all of their entities."}
 _REFERENCES = "id ids uid uuid guid from to source target ref refs parent"
 _LINKS = frozenset({"url", "md5", "sha1", "sha256", "sha512"})
 
@@ -130,17 +125,8 @@ def _best_trial(sketch: Sketch, gate: Mapping[str, Any], target: float | None) -
     best = _search(sketch, gate, target or ENOUGH, protects=True)
     if target is None or (best is not None and best.saved >= target):
         return best
-    gate = {**gate, "preserve": []}
-    strict = _search(sketch, gate, target, protects=False)
-    if strict is not None and strict.saved >= target:
-        return strict
-    most = max(100, int(sum(map(chars, sketch.answers)) * (1 - target)) // len(sketch.answers))
-    steps = strict.rule.steps if strict is not None else ()
-    cut = _try_steps(sketch, DraftRule("*", steps, {**gate, "max_chars": most}), thorough=True)
-    longest = max((chars(outcome.content) for outcome in cut.outcomes), default=0) if cut is not None else 0
-    if longest > most:  # `check` warns of a size that is not reached
-        cut = _try_steps(sketch, DraftRule("*", steps, {**gate, "max_chars": longest}), thorough=True)
-    return max(filter(None, (best, strict, cut)), key=lambda trial: trial.saved, default=None)
+    strict = _search(sketch, {**gate, "preserve": []}, target, protects=False)
+    return max(filter(None, (best, strict)), key=lambda trial: trial.saved, default=None)
 
 
 def _search(sketch: Sketch, gate: Mapping[str, Any], goal: float, *, protects: bool) -> Trial | None:
@@ -161,7 +147,7 @@ def _search(sketch: Sketch, gate: Mapping[str, Any], goal: float, *, protects: b
 
 def _try_steps(sketch: Sketch, rule: DraftRule, *, thorough: bool = False) -> Trial | None:
     """Try a rule without the steps that are not idempotent, and if `thorough`, without those that save too little."""
-    while rule.steps or "max_chars" in rule.settings:
+    while rule.steps:
         try:
             ruleset = compiled(rule)
         except ValueError:
@@ -224,10 +210,9 @@ class Sketch:
         return profile(self.answers)
 
     @cached_property
-    def ranks(self) -> Mapping[Path, tuple[Leaf, Rank]]:
-        """The leaves with their ranks, by path."""
-        leaves = [Leaf.at(place) for place in self.root.walk() if not place.below]
-        return {leaf.place.path: (leaf, rank(leaf)) for leaf in leaves}
+    def leaves(self) -> Mapping[Path, Leaf]:
+        """The leaves by path."""
+        return {place.path: Leaf.at(place) for place in self.root.walk() if not place.below}
 
     @cached_property
     def sentences(self) -> Mapping[str, Path]:
@@ -235,7 +220,7 @@ class Sketch:
         records = [place for place in self.root.walk() if not place.path or type(place.path[-1]) is not str]
         records = [place for place in records if all(path != place.path[: len(path)] for path in self.versions)]
         every = {text: self.root.find(path).path for record in records for text, path in record.longest.items()}
-        return {text: path for text, path in every.items() if path in self.ranks and self.ranks[path][1].worth > 0}
+        return {text: path for text, path in every.items() if path not in self.leaves or self.leaves[path].worth}
 
     @cached_property
     def versions(self) -> Set[Path]:
@@ -252,7 +237,7 @@ class Sketch:
     @cached_property
     def linked(self) -> Set[Path]:
         """The places of ids that other keys refer to, and of these references."""
-        leaves = [leaf for leaf, found in self.ranks.values() if leaf.is_named(_REFERENCES) and found.worth > 0]
+        leaves = [leaf for leaf in self.leaves.values() if leaf.is_named(_REFERENCES) and leaf.worth]
         names: dict[str, set[str]] = {}
         for leaf in leaves:
             for text in leaf.texts:
@@ -263,8 +248,8 @@ class Sketch:
     def uncounted(self) -> Set[tuple[str, str]]:
         """The entities that only links of an API, pictures and hashes of files contain."""
         program, others = set[tuple[str, str]](), set[tuple[str, str]]()
-        for leaf, found in self.ranks.values():
-            (program if found.reason in NEVER_COUNTED else others).update(leaf.place.entities)
+        for leaf in self.leaves.values():
+            (program if leaf.reason in NEVER_COUNTED else others).update(leaf.place.entities)
         return program - others
 
     @cached_property
@@ -314,7 +299,7 @@ def _steps(sketch: Sketch, price: int, *, protects: bool) -> Iterator[Step]:
         return
     own_price = max(price, _MIN_PRICE) if protects else price
     gone = _chosen(sketch, own_price, protects=protects)
-    stays = {prefix for path in sketch.ranks.keys() - gone if not sketch.ranks[path][0].is_empty
+    stays = {prefix for path in sketch.leaves.keys() - gone if not sketch.leaves[path].is_empty
              for prefix in accumulate((token,) for token in path)}  # fmt: skip
     for place in root.walk():
         sizes = place.json_texts
@@ -334,23 +319,22 @@ def _steps(sketch: Sketch, price: int, *, protects: bool) -> Iterator[Step]:
 
 def _chosen(sketch: Sketch, price: int, *, protects: bool) -> dict[Path, str]:
     """Choose the leaves to drop, the least worth first, and return the reasons by path."""
-    holders = Counter(one for leaf, _ in sketch.ranks.values() for one in leaf.place.entities - sketch.uncounted)
+    holders = Counter(one for leaf in sketch.leaves.values() for one in leaf.place.entities - sketch.uncounted)
     allowed = int(len(holders) * _MAX_DROPPED) if protects else len(holders)
     gone: dict[Path, str] = {}
-    ranked = sorted(sketch.ranks.items(), key=lambda item: item[1][1].worth)
-    for path, (leaf, found) in ranked[:-1]:
+    for path, leaf in sorted(sketch.leaves.items(), key=lambda item: item[1].worth)[:-1]:
         counted = leaf.place.entities - sketch.uncounted
         are_links = bool(counted) and {kind for kind, _ in counted} <= _LINKS
         lost = sum(holders[one] == 1 for one in counted)
         size = leaf.place.chars / max(1, len(leaf.place.entries))
         size = min(size, price) if leaf.is_prose or size > _MIN_CUT else size  # longer texts are cut
-        is_worth_it = size <= price * found.worth * (0.25 if are_links and not lost else 1)
+        is_worth_it = size <= price * leaf.worth * (0.25 if are_links and not lost else 1)
         is_needed = path in sketch.longest | sketch.linked and (protects or price > _LOW_PRICES[2])
         is_kept = is_worth_it or is_needed or leaf.is_empty
         if leaf.keys and lost <= allowed and not is_kept:
             allowed -= lost
             holders.subtract(counted)
-            gone[path] = found.reason
+            gone[path] = leaf.reason
     return gone
 
 
@@ -371,24 +355,18 @@ def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterat
         # At a list, `keep` and `drop` apply to each item.
         path = record.path[:-1] if record.path[-1:] == (-1,) else record.path
         large = [place for place in new if place.chars >= _TINY * sketch.root.chars]
-        keep, drop = (
-            with_globs([one.path[len(record.path) :] for one in some], [one.path[len(record.path) :] for one in other])
-            for some, other in ((kept, new), (large, kept))
+        kept_keys, new_keys, large_keys = (
+            [one.path[len(record.path) :] for one in some] for some in (kept, new, large)
         )
+        keep, drop = with_globs(kept_keys, new_keys), with_globs(large_keys, kept_keys)
         is_shorter = len(", ".join(keep)) < len(", ".join(drop)) and not sketch.root.find(path).keys
         can_keep = is_shorter and bool(path) and all(is_writable_path(one.path) for one in kept)
-        reasons = Counter[str]()
-        for place in new:
-            for leaf in place.walk():
-                reasons[gone.get(leaf.path, "")] += leaf.chars if leaf.path in gone else 0
-        why = ", ".join(reason for reason, _ in reasons.most_common(3) if reason)
-        names = listed(
-            key_text(*map(str, one.path[len(record.path) :])) for one in sorted(new, key=lambda one: -one.chars)
-        )
-        yield Step(
-            at(path, {"keep": keep} if can_keep else {"drop": drop}),
-            f"{sketch.share(size)}: {why}" + (f" ({names})" if can_keep else ""),
-        )
+        sizes = Counter[str]()
+        for leaf in (leaf for place in new for leaf in place.walk() if leaf.path in gone):
+            sizes[gone[leaf.path]] += leaf.chars
+        why = f"{sketch.share(size)}: {', '.join(reason for reason, _ in sizes.most_common(3))}"
+        names = f" ({listed(key_text(*map(str, keys)) for keys in new_keys)})" if can_keep else ""
+        yield Step(at(path, {"keep": keep} if can_keep else {"drop": drop}), why + names)
 
 
 def _names(path: Path) -> tuple[Any, ...]:
@@ -414,54 +392,61 @@ def _split(place: Profile, stays: Set[Path], gone: Mapping[Path, str]) -> tuple[
 def _limits(sketch: Sketch, price: int, gone: Set[Path], *, protects: bool) -> Iterator[Step]:
     """Yield a step for each long list or map, except those whose records have texts of their own if `protects`."""
     for place in sketch.root.walk():
-        found = (sketch.ranks[one.path][0] for one in place.walk() if not one.below and one.path not in gone)
+        found = (sketch.leaves[one.path] for one in place.walk() if not one.below and one.path not in gone)
         leaves = [leaf for leaf in found if not leaf.is_empty]
         items, size = sum(place.lengths), sum(leaf.place.chars for leaf in leaves)
         can_name = is_writable_path(place.path) and place.path[-1:] != (-1,)
         if not leaves or not items or sketch.is_little(size) or not can_name:
             continue
-        is_nested = any(type(token) is not str for token in place.path)
-        limit = _rounded(
-            max(_MIN_ITEMS if protects else 1, price * (_NESTED_LIST if is_nested else _LIST) * items // size)
-        )
+        times = _LIST if all(type(token) is str for token in place.path) else _NESTED_LIST
+        limit = _rounded(max(_MIN_ITEMS if protects else 1, price * times * items // size))
         if max(place.lengths) <= limit or (place.is_map and not place.is_record_map):
             continue
-        lists = "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
-        reason = f"{sketch.share(size)}: {items:,} items{lists} of about {size // items:,} characters"
-        own = [leaf for leaf in leaves if leaf.record[:-1] == place.path and leaf.record[-1:] in ((-1,), (None,))]
-        action, which = _selection(place, limit, own, items)
-        if protects and place.path not in sketch.versions and any(one.longest for one in place.walk()):
-            texts = place.each.longest if place.each is not None else {}
-            (path, *others) = {*texts.values()} or {()}
-            is_deeper = any(
-                one.longest for one in place.walk() if one is not place.each and one.path != path[: len(one.path)]
-            )
-            if others or not texts or is_deeper or len(texts) * _REPEATED > items or record_of(path)[:-1] != place.path:
-                continue
-            keep = max(1, limit // len(texts))
-            action = {"dedupe": {"by": path_text(path[len(place.path) + 1 :]), "keep": keep}}
-            which = f"of those with the same text, {keep} stay"
+        has_texts = any(one.longest or one.path in sketch.longest for one in place.walk())
+        has_texts = has_texts and place.path not in sketch.versions
+        records = [leaf for leaf in leaves if leaf.record[:-1] == place.path and leaf.record[-1:] in ((-1,), (None,))]
+        chosen = _same_texts(place, limit) if protects and has_texts else _selection(place, limit, records)
+        if chosen is None:
+            continue
+        action, which = chosen
         if protects and any(one.entities for one in place.walk()):
-            action["preserve"], which = _PRESERVE, f"{which}; of the others, the entities"
-        yield Step(at(place.path, action), f"{reason}; {which}")
+            action, which = {**action, "preserve": _PRESERVE}, f"{which}; of the others, the entities"
+        lists = "" if len(place.lengths) == 1 else f" in {len(place.lengths):,} lists"
+        what = f"{items:,} items{lists} of about {size // items:,} characters"
+        yield Step(at(place.path, action), f"{sketch.share(size)}: {what}; {which}")
 
 
-def _selection(place: Profile, limit: int, leaves: Sequence[Leaf], items: int) -> tuple[dict[str, Any], str]:
+def _selection(place: Profile, limit: int, records: Sequence[Leaf]) -> tuple[dict[str, Any], str]:
     """Return how to limit a list or map: the best or newest by a key, the last versions of a map, or the first."""
-    condition = always_keep(leaves)
+    condition = always_keep(records)
     also = {"always_keep": condition} if condition else {}
-    by, which = sort_key(leaves, items)
+    by, which = sort_key(records, sum(place.lengths))
     if by:
         return {"limit": limit, "sort_by": by, **also}, which
     is_last = place.is_map and in_ascending_order(place)
     return {"limit": {"tail": limit} if is_last else limit, **also}, f"the {'last' if is_last else 'first'} ones stay"
 
 
+def _same_texts(place: Profile, limit: int) -> tuple[dict[str, Any], str] | None:
+    """Return how to deduplicate a list whose items repeat a few texts, or None if they have other texts too."""
+    texts = place.each.longest if place.each is not None else {}
+    (path, *others) = {*texts.values()} or {()}
+    other = (one for one in place.walk() if one is not place.each and one.longest)
+    is_only = (
+        not others and record_of(path)[:-1] == place.path and all(one.path == path[: len(one.path)] for one in other)
+    )
+    if not texts or not is_only or len(texts) * _REPEATED > sum(place.lengths):
+        return None
+    keep = max(1, limit // len(texts))
+    by = path_text(path[len(place.path) + 1 :])
+    return {"dedupe": {"by": by, "keep": keep}}, f"of those with the same text, {keep} stay"
+
+
 def _truncates(sketch: Sketch, price: int, gone: Set[Path]) -> Iterator[Step]:
     """Yield steps for long texts: at their places, or one for all if there are many."""
     bounds = {
         leaf.place: max(price // (1 if path in sketch.longest else 2), 0 if leaf.is_prose else _MIN_CUT)
-        for path, (leaf, _) in sketch.ranks.items()
+        for path, leaf in sketch.leaves.items()
     }
     long = [place for place, bound in bounds.items() if place.max_text > bound and not sketch.is_little(place.chars)]
     texts = [place for place in long if place.path not in gone]

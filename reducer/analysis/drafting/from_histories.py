@@ -1,8 +1,8 @@
-"""Drafts with evidence: from recorded histories to a rule for each tool, or the reason why it has none.
+"""Drafts with evidence: from recorded histories to a rule for each tool, and a default rule for all others.
 
 The candidates for a tool combine steps that lose nothing with one cut of a given size. The worth of a candidate is the
 number of characters that it saves, minus a price for each lost value that agents used later. Cross-validation over the
-tasks finds the price that saves most and keeps enough.
+tasks finds the price for each tool that saves most and, most probably, keeps enough on other tasks.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from hashlib import blake2b
 from itertools import accumulate, product, takewhile
 from typing import Any, NamedTuple
 
@@ -23,7 +22,6 @@ from reducer.analysis.drafting.evidence import (
     Recording,
     Score,
     Scores,
-    Task,
     evidence,
     scored,
     split,
@@ -33,7 +31,6 @@ from reducer.analysis.drafting.ranking import key_text
 from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft, file_names
 from reducer.analysis.measures import size
 from reducer.engine import attempt
-from reducer.entities.custom import word_error
 from reducer.formats import decode
 from reducer.references import NUMBER, occurrences, searched, searcher
 from reducer.rules import Ruleset
@@ -53,14 +50,14 @@ _SIZES = {
     "max_chars": (2000, 3000, 4000, 6000, 8000, 16000),
 }
 """The cuts to try, from strict to harmless."""
-_DEFAULT_SIZES = (4000, 6000, 8000, 12000, 16000, 24000, 48000)
-"""The default rule cuts returns with at least this many characters; the first size that keeps enough is used."""
+_DEFAULT_SIZES, _UNPROVEN = (4000, 6000, 8000, 12000, 16000, 24000, 48000), 12000
+"""The characters that the default rule leaves of texts and of returns, and those without enough evidence."""
+_TOLERANCE = 0.02
+"""Other tasks may keep this much less than they should."""
+_PER_ENTITY = 400
+"""The default rule restores one indicator for this many characters of its size."""
 _UNCUT = 1_000_000
 """The `max_chars` of a rule that leaves its tool alone."""
-_MAX_REUSED, _REUSED_CHARS = 200, range(4, 61)
-"""The number of values that a rule may name, and the characters of each."""
-_MARKER_CHARS = 4
-"""The characters that a marker adds to each value that it mentions."""
 _MIN_KEY_USES, _MIN_ANSWERS, _MIN_PRESENT = 20, 5, 0.6
 """Evidence that a key is unused: uses of the tool, returns with the key, and share of the objects that have it."""
 _STATIC = re.compile(r"[A-Za-z_@$][A-Za-z_@$ -]*(?:\d{1,2}[A-Za-z_]*)?")
@@ -76,9 +73,8 @@ _MAX_TOOL = 200
 
 UNWRAP = Step({"unwrap": True}, "JSON in texts is shown as the value that it encodes")
 COMPACT = Step({"compact": True}, "Keys without a value are dropped")
-
-Uses = Mapping[str, set[Task]]
-"""The tasks in which each value was used."""
+_LINES = {"lines": True, "dedupe": {"ignore": "digits", "keep": 3}, "when": {"where": "type([0]) == 'string'"}}
+DEDUPE = Step(_LINES, "Of lines of text that differ only in numbers, three stay")
 
 
 class Candidate(NamedTuple):
@@ -86,13 +82,11 @@ class Candidate(NamedTuple):
 
     base: the index of its steps in `Candidates.bases`
     action: `truncate` or `max_chars`, with its size, or empty for no cut
-    reused: whether the values that agents used in several tasks stay
     """
 
     base: int = 0
     action: str = ""
     size: int = 0
-    reused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +103,6 @@ class ToolDraft:
 class Learned:
     """The rules, and their scores.
 
-    price: the price of a lost value, or None if no price keeps enough
     trained: the scores of all rules on the training half
     measured: their scores on the held-out half
     unseen: the score of the default rule alone on the held-out half
@@ -118,7 +111,6 @@ class Learned:
     training: Sequence[Recording]
     held: Sequence[Recording]
     keep: float
-    price: int | None
     tools: Sequence[ToolDraft]
     default: ToolDraft
     trained: Scores
@@ -134,24 +126,25 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     training, held = split(histories, holdout)
     lacking = {tool: _lacking(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
     by_tool = {tool: find_candidates(training, tool) for tool, why in lacking.items() if not why}
-    # The margin of `least_retention` is there because the best of many prices is often a lucky one.
     validated = _cross_validate(training, by_tool)
-    enough = [(scores.total.saved, price) for price, scores in validated if scores.least_retention >= keep]
-    price = max(enough)[1] if enough else None
     chosen = _choose(training, by_tool)
     default = _default(training, keep)
-    tools = [
-        ToolDraft(tool, why or "left alone: no candidate keeps enough")
-        if why or price is None
-        else _tool_draft(by_tool[tool], chosen[price, tool][0], default)
-        for tool, why in lacking.items()
-    ]
+    alone = _score(training, {"*": compiled(default.rule)} if default.rule is not None else {})
+    tools = []
+    for tool, why in lacking.items():
+        enough = [
+            (found.tools[tool].saved, price)
+            for price, found in (validated if not why else ())
+            if found.at_least(tool) >= keep - _TOLERANCE
+            or (found.tools[tool].retention == 1 and not chosen[price, tool].action)
+        ]
+        candidate = chosen[max(enough)[1], tool] if enough else Candidate()
+        tools.append(ToolDraft(tool, why) if why else _tool_draft(by_tool[tool], candidate, alone.tools[tool], keep))
     rules = {one.tool: compiled(one.rule) for one in (*tools, default) if one.rule is not None}
     return Learned(
         training=training,
         held=held,
         keep=keep,
-        price=price,
         tools=tools,
         default=default,
         trained=_score(training, rules),
@@ -187,29 +180,41 @@ def _lacking(returns: Sequence[RecordedReturn]) -> str:
     return f"thin evidence: fewer than {_MIN_USES} values used later" if uses < _MIN_USES else ""
 
 
-def _tool_draft(candidates: Candidates, candidate: Candidate, default: ToolDraft) -> ToolDraft:
-    if (rule := candidates.rule(candidate)) is not None:
-        return ToolDraft(candidates.tool, rule=rule, sample=_sample(rule, candidates.returns))
-    limit = default.rule.settings["max_chars"] if default.rule is not None else _UNCUT
-    is_cut = any(one.chars >= limit for one in candidates.returns)
-    alone = DraftRule(candidates.tool, (), {"max_chars": _UNCUT}) if is_cut else None
-    return ToolDraft(candidates.tool, "left alone: what could be saved is not worth what would be lost", alone)
+def _tool_draft(candidates: Candidates, candidate: Candidate, default: Score, keep: float) -> ToolDraft:
+    """Draft the rule of a tool if the default rule, with its score on the tool, is not as good."""
+    tool, returns, rule = candidates.tool, candidates.returns, candidates.rule(candidate)
+    if rule is None:
+        is_lossy = default.retention < keep - _TOLERANCE
+        uncut = DraftRule(tool, (), {"max_chars": _UNCUT}) if is_lossy else None
+        return ToolDraft(tool, "left alone: no candidate keeps enough, or what it saves is too little", uncut)
+    effects = [candidates.effect(candidate, one) for one in returns]
+    after, lost = sum(left.chars for left in effects), sum(len(left.absent) for left in effects)
+    if default.saved >= 1 - after / sum(one.chars for one in returns) and default.kept >= default.references - lost:
+        return ToolDraft(tool, "the default rule is as good")
+    return ToolDraft(tool, rule=rule, sample=_sample(rule, returns))
 
 
 def _default(training: Sequence[Recording], keep: float) -> ToolDraft:
-    """Learn the default rule: the strictest one that loses half of what may be lost, and twice that for no tool."""
-    tasks = {history.task for history in training}
-    for most in _DEFAULT_SIZES if len(tasks) >= _MIN_TASKS else ():
-        when, reason = {"min_chars": most}, f"From {most:,} characters on, long lists and texts are cut"
-        cuts = Step({"limit": {"head": 3, "tail": 2}, "when": when}, reason), Step({"truncate": most, "when": when})
-        rule = DraftRule("*", (UNWRAP, COMPACT, *cuts), {"max_chars": most + most // 2})
-        scores = _score(training, {"*": compiled(rule)})
-        reliable = [one for one in (scores.total, *scores.tools.values()) if one.references >= 4 * _MIN_USES]
-        is_enough = scores.total in reliable and scores.total.retention >= (1 + keep) / 2
-        sample = _sample(rule, evidence(training))
-        if is_enough and all(one.retention >= 2 * keep - 1 for one in reliable) and sample is not None:
-            return ToolDraft("*", rule=rule, sample=sample)
+    """Learn the default rule: the one that saves most, loses half of what may be lost, and twice that for no tool."""
+    found: list[tuple[float, DraftRule]] = []
+    for most in _DEFAULT_SIZES if len({history.task for history in training}) >= _MIN_TASKS else ():
+        cut = Step({"truncate": _ends(most)}, f"Texts of more than {most:,} characters are cut in the middle")
+        for steps in ((UNWRAP, COMPACT, cut), (UNWRAP, COMPACT, DEDUPE, cut)):
+            rule = DraftRule("*", steps, {"preserve": {"ioc": most // _PER_ENTITY}, "max_chars": most})
+            scores = _score(training, {"*": compiled(rule)})
+            reliable = [one for one in (scores.total, *scores.tools.values()) if one.references >= 4 * _MIN_USES]
+            is_proven = scores.total.retention >= (1 + keep) / 2 and scores.total.at_least >= keep - _TOLERANCE
+            is_enough = is_proven if reliable else most == _UNPROVEN
+            if is_enough and all(one.retention >= 2 * keep - 1 for one in reliable):
+                found.append((scores.total.saved, rule))
+    best = max(found, key=lambda one: one[0])[1] if found else None
+    if best is not None and (sample := _sample(best, evidence(training))) is not None:
+        return ToolDraft("*", rule=best, sample=sample)
     return ToolDraft("*", "no default rule: too little evidence, or nothing to save")
+
+
+def _ends(size: int) -> dict[str, int]:
+    return {"head": size * 7 // 10, "tail": size * 3 // 10}
 
 
 def _sample(rule: DraftRule, returns: Sequence[RecordedReturn]) -> RecordedReturn | None:
@@ -243,27 +248,22 @@ def _effect(ruleset: Ruleset, one: RecordedReturn, values: frozenset[str]) -> Ef
 # --- candidates
 
 
-def _choose(
-    histories: Sequence[Recording], by_tool: Mapping[str, Candidates]
-) -> dict[tuple[int, str], tuple[Candidate, Uses]]:
-    """Return the best candidate on histories for each price and tool, with the uses of the tool's values there."""
-    chosen: dict[tuple[int, str], tuple[Candidate, Uses]] = {}
+def _choose(histories: Sequence[Recording], by_tool: Mapping[str, Candidates]) -> dict[tuple[int, str], Candidate]:
+    """Return the best candidate on histories for each price and tool."""
+    chosen: dict[tuple[int, str], Candidate] = {}
     for tool, candidates in by_tool.items():
-        used = uses(histories, tool)
-        worths = [*_savings(evidence(histories, tool), candidates, used)]
+        worths = [*_savings(evidence(histories, tool), candidates)]
         for price in PRICES:
             net = [saved - price * lost for _, saved, lost in worths]
-            chosen[price, tool] = worths[net.index(max(net))][0], used
+            chosen[price, tool] = worths[net.index(max(net))][0]
     return chosen
 
 
-def _savings(
-    returns: Sequence[RecordedReturn], candidates: Candidates, used: Uses
-) -> Iterator[tuple[Candidate, float, float]]:
+def _savings(returns: Sequence[RecordedReturn], candidates: Candidates) -> Iterator[tuple[Candidate, float, float]]:
     """Yield each candidate with the characters that it saves on returns and the used values that it may lose."""
     chars = sum(one.chars for one in returns)
     for candidate in candidates.every():
-        effects = [(one, candidates.effect(candidate, one, used)) for one in returns]
+        effects = [(one, candidates.effect(candidate, one)) for one in returns]
         saved = chars - sum(left.chars for _, left in effects)
         lost = sum(len(left.absent & one.used) * one.weight for one, left in effects)
         if candidate.action:
@@ -280,8 +280,7 @@ def _cross_validate(histories: Sequence[Recording], by_tool: Mapping[str, Candid
     def effect(price: int, one: RecordedReturn) -> Effect:
         if one.tool not in by_tool:
             return Effect(one.chars)
-        candidate, used = chosen[folds[one.task]][price, one.tool]
-        return by_tool[one.tool].effect(candidate, one, used)
+        return by_tool[one.tool].effect(chosen[folds[one.task]][price, one.tool], one)
 
     return [(price, scored(histories, partial(effect, price))) for price in PRICES]
 
@@ -291,60 +290,43 @@ class Candidates:
     """The candidates for one tool, and the returns that they are tried on.
 
     bases: combinations of steps that lose nothing; the first is empty
-    values: values that agents used and that the tool shows in several tasks
     """
 
     tool: str
     returns: Sequence[RecordedReturn]
     bases: tuple[tuple[Step, ...], ...]
-    values: tuple[str, ...]
 
     def every(self) -> list[Candidate]:
         """Return all candidates."""
         cuts = [(action, size) for action, sizes in _SIZES.items() for size in sizes]
-        bases, reused = range(len(self.bases)), (False, True) if self.values else (False,)
-        with_cut = [Candidate(base, *cut, keeps) for base, cut, keeps in product(bases, cuts, reused)]
-        return [*map(Candidate, bases), *with_cut]
+        bases = range(len(self.bases))
+        return [*map(Candidate, bases), *(Candidate(base, *cut) for base, cut in product(bases, cuts))]
 
     @cached_property
-    def _cached_effect(self) -> Callable[[Candidate, RecordedReturn], Effect]:
-        """The function that tries a candidate without reused values on a return, once for each pair."""
-        rules = {candidate: self.rule(candidate) for candidate in self.every() if not candidate.reused}
+    def effect(self) -> Callable[[Candidate, RecordedReturn], Effect]:
+        """The function that tries a candidate on a return, once for each pair."""
+        rules = {candidate: self.rule(candidate) for candidate in self.every()}
         rulesets = {one: compiled(replace(rule, tool="*")) for one, rule in rules.items() if rule is not None}
-        search = searcher(self.values)
 
         @cache
         def effect(candidate: Candidate, one: RecordedReturn) -> Effect:
             if candidate.action and (uncut := effect(Candidate(candidate.base), one)).chars <= candidate.size:
                 return uncut
-            if candidate not in rulesets:
-                return Effect(one.chars)
-            return _effect(rulesets[candidate], one, one.used | search(searched(one.content)))
+            return _effect(rulesets[candidate], one, one.used) if candidate in rulesets else Effect(one.chars)
 
         return effect
 
-    def effect(self, candidate: Candidate, one: RecordedReturn, used: Uses) -> Effect:
-        """Return the effect of a candidate; one that keeps reused values keeps those that other tasks use."""
-        left = self._cached_effect(candidate._replace(reused=False), one)
-        kept = {value for value in left.absent if used.get(value, set()) - {one.task}} if candidate.reused else set()
-        chars = left.chars + sum(len(value) + _MARKER_CHARS for value in kept)
-        return Effect(min(one.chars, chars), left.absent - kept)
-
     def rule(self, candidate: Candidate) -> DraftRule | None:
         """Return the rule of a candidate with its evidence, or None if it does nothing."""
-        steps, kind = [*self.bases[candidate.base]], _entity_type(self.tool)
+        steps = [*self.bases[candidate.base]]
         settings: dict[str, Any] = {}
-        notes: dict[str, str] = {}
-        if candidate.reused:
-            settings["entities"] = {kind: {"words": [*self.values], "case_sensitive": True}}
-            notes["entities"] = f"{len(self.values):,} values that agents used, and that several tasks show: they stay."
         # Cuts preserve indicators by default, but the evidence shows which values are used.
-        preserve = {"preserve": [kind] * candidate.reused}
         if candidate.action == "max_chars":
-            settings |= {**preserve, "max_chars": candidate.size}
-            notes["max_chars"] = f"{_reason(self.returns, candidate.size)}."
+            settings = {"preserve": [], "max_chars": candidate.size}
         elif candidate.action:
-            steps.append(Step({candidate.action: candidate.size, **preserve}, _reason(self.returns, candidate.size)))
+            cut = {"truncate": _ends(candidate.size), "preserve": []}
+            steps.append(Step(cut, _reason(self.returns, candidate.size)))
+        notes = {"max_chars": f"{_reason(self.returns, candidate.size)}."} if settings else {}
         return DraftRule(self.tool, tuple(steps), settings, notes) if steps or settings else None
 
 
@@ -352,18 +334,7 @@ def find_candidates(histories: Sequence[Recording], tool: str) -> Candidates:
     """Return the candidates for a tool."""
     returns = evidence(histories, tool)
     root = profile(one.content for one in returns)
-    return Candidates(tool, returns, _bases(root, returns), _reused_values(uses(histories, tool), returns))
-
-
-def uses(histories: Iterable[Recording], tool: str) -> Uses:
-    """Return the tasks in which agents used each value of a tool, for the values that a name list can contain."""
-    tasks: dict[str, set[Task]] = defaultdict(set)
-    for history in histories:
-        for value, places in history.references:
-            is_short = len(value) in _REUSED_CHARS and not value.startswith(NUMBER)
-            if is_short and not word_error(value) and any(history.returns[place].tool == tool for place in places):
-                tasks[value].add(history.task)
-    return tasks
+    return Candidates(tool, returns, _bases(root, returns))
 
 
 def _bases(root: Profile, returns: Sequence[RecordedReturn]) -> tuple[tuple[Step, ...], ...]:
@@ -439,27 +410,6 @@ def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
         shown = ", ".join("null" if item is None else f'"{item}"' for item in end)
         reason = f"Rows that end in {shown}: {len(rows):,} in {len({*rows}):,} returns, 0 later uses"
         yield Step({"path": f"[?{condition}]", "limit": first}, reason)
-
-
-def _reused_values(used: Uses, returns: Sequence[RecordedReturn]) -> tuple[str, ...]:
-    """Return the used values that a tool shows in at least two tasks, those used in most tasks first."""
-    search = searcher(used)
-    shown: dict[str, set[Task]] = defaultdict(set)
-    for one in returns:
-        for value in search(searched(one.content)):
-            shown[value].add(one.task)
-    repeated = [value for value, tasks in shown.items() if len(tasks) > 1]
-    return tuple(sorted(repeated, key=lambda value: (-len(used[value]), value))[:_MAX_REUSED])
-
-
-def _entity_type(tool: str) -> str:
-    """Return the name of the entity type for the reused values of a tool, which is unique to this tool."""
-    name = re.sub("[^a-z0-9]+", "_", tool.lower()).strip("_")[:24] or "tool"
-    return (
-        f"used_{name}"
-        if name == tool
-        else f"used_{name}_{blake2b(tool.encode(errors='replace'), digest_size=2).hexdigest()}"
-    )
 
 
 def _reason(returns: Sequence[RecordedReturn], most: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -184,8 +184,8 @@ def _merge_maps(place: Profile, names: set[Token]) -> None:
     """Merge the values of each object that is used as a map into one profile at the key None, and add its name."""
     for below in [*place.below.values()]:
         _merge_maps(below, names)
-    if _is_map(place) or (place.path[-1:] and place.path[-1] in names and _is_small_map(place)):
-        names.add(place.path[-1] if place.path else None)
+    if _is_map(place, names):
+        names.update(place.path[-1:])
         values = place.keys.values()
         place.below = {token: below for token, below in place.below.items() if type(token) is not str}
         for below in values:
@@ -197,24 +197,23 @@ def is_id(name: str) -> bool:
     return len(name) <= _MAX_ID and _ID.fullmatch(name) is not None
 
 
-def _is_map(place: Profile) -> bool:
-    """Return whether most keys are ids, or vary, or the values are at least five objects with mostly the same keys."""
+def _is_map(place: Profile, names: Set[Token]) -> bool:
+    """Return whether it has a name of maps, keys that are ids or vary, or at least five objects that are alike."""
     values = [*place.keys.values()]
-    present = sum(len(value.entries) for value in values)
+    if not values:
+        return False
+    kinds = {_kind(entry.value) for value in values for entry in value.entries}
     is_nested = place.path[-1:] != (-1,) and len(values) >= _MIN_VARIED and not any(value.below for value in values)
-    if is_nested and place.objects >= _MIN_MAP_KEYS and present <= _MAX_PRESENT * len(values) * place.objects:
-        return {*map(type, (entry.value for value in values for entry in value.entries))} == {str}
+    if is_nested and place.objects >= _MIN_MAP_KEYS:
+        present = sum(len(value.entries) for value in values)
+        if present <= _MAX_PRESENT * len(values) * place.objects and all(value.texts for value in values):
+            return kinds == {str}
     are_nested = not any(value.texts for value in values)
     ids = sum(is_id(name) or (are_nested and _is_entity(name)) for name in place.keys)
-    if values and ids * 2 >= len(values):
-        return len({_kind(entry.value) for value in values for entry in value.entries}) == 1
+    if ids * 2 >= len(values) or not names.isdisjoint(place.path[-1:]):
+        return len(kinds) == 1
     are_objects = are_nested and all(value.objects and not value.lengths for value in values)
     return are_objects and len(values) >= _MIN_MAP_KEYS and _are_alike([value.below for value in values])
-
-
-def _is_small_map(place: Profile) -> bool:
-    values = [*place.keys.values()]
-    return bool(values) and (len({_kind(entry.value) for value in values for entry in value.entries}) == 1)
 
 
 def _kind(value: Any) -> type:

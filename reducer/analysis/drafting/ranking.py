@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 from reducer.analysis.drafting.profiles import Path, Profile, is_id
 from reducer.analysis.texts import API_LINK
@@ -95,6 +94,22 @@ class Leaf:
         """Some texts that are not empty."""
         return [text for text in self.place.texts[: _SAMPLES * 4] if text][:_SAMPLES]
 
+    @cached_property
+    def _signs(self) -> list[tuple[int, str]]:
+        return [(points, reason) for points, reason, holds in SIGNS if holds(self)]
+
+    @cached_property
+    def worth(self) -> float:
+        """The worth of each value: 1 for an ordinary one, 0 if it only repeats others, or serves programs."""
+        points = 1 + sum(points for points, _ in self._signs)
+        return 0 if points < _REDUNDANT else 2.0 ** (points - _ORDINARY)
+
+    @cached_property
+    def reason(self) -> str:
+        """The reason why it may go."""
+        worst, reason = min(self._signs, default=(0, ""))
+        return reason if worst < -1 else "rarely asked for"
+
     @property
     def names(self) -> Sequence[str]:
         """The keys that lead to it from the outermost list or map, or from the answer."""
@@ -129,13 +144,6 @@ class Leaf:
     def matches(self, pattern: re.Pattern[str]) -> bool:
         """Return whether all texts match a pattern at their beginning."""
         return bool(self.texts) and all(pattern.match(text) for text in self.texts)
-
-
-class Rank(NamedTuple):
-    """The worth of the values of a leaf, and the reason why it may go."""
-
-    worth: float
-    reason: str
 
 
 def _is_api_link(leaf: Leaf) -> bool:
@@ -201,8 +209,7 @@ def _is_minor_id(leaf: Leaf) -> bool:
     return _is_id_beside_name(leaf) and (len(leaf.keys) > 1 or leaf.place.max_text >= _LONG_ID)
 
 
-_REDUNDANT, _UNIT = -10, 5
-"""Keys with fewer points only repeat others, or serve programs, and the points of values with a worth of 1."""
+_REDUNDANT, _ORDINARY = -10, 5
 NEVER_COUNTED = ("links of an API", "pictures", "hashes and links of files")
 """Entities that only such values contain are not counted."""
 SIGNS: tuple[tuple[int, str, Callable[[Leaf], bool]], ...] = (
@@ -227,14 +234,6 @@ SIGNS: tuple[tuple[int, str, Callable[[Leaf], bool]], ...] = (
     (+3, "entities", lambda leaf: bool(leaf.place.entities)),
 )
 """Points for the properties of keys: those with few points go first."""
-
-
-def rank(leaf: Leaf) -> Rank:
-    """Rank a leaf by all signs that hold for it; the worst one is the reason."""
-    held = [(points, reason) for points, reason, holds in SIGNS if holds(leaf)]
-    worst, reason = min(held, default=(0, ""))
-    points = sum(points for points, _ in held)
-    return Rank(0 if points < _REDUNDANT else 2.0 ** (points - _UNIT), reason if worst < -1 else "rarely asked for")
 
 
 def words(name: str) -> list[str]:

@@ -84,6 +84,21 @@ def test_any_draft_is_sound(contents: list[Any], tool: str) -> None:
         assert all(not outcome.fault for outcome in made[1].outcomes)
 
 
+def test_answers_of_different_kinds() -> None:
+    text = "The mail came from Fancy Bear, as far as we know. " * 60
+    made = draft_rule("search", [["x", None, text], text], "answers", "search")
+    assert made is not None
+    assert_sound(made[0], "search")
+
+
+def test_texts_in_rows_stay() -> None:
+    rows = [[n, "ok", f"Process {n:c}{n:c} has opened the door to the host next to it"] for n in range(65, 265)]
+    left = reduce_content(
+        loaded(drafted({"rows": rows, "more": [{"a": 1, "b": "y" * 60}] * 90})), "search", {"rows": rows}
+    )
+    assert [row[2] for row in left["rows"]] == [row[2] for row in rows]
+
+
 def test_a_long_list_keeps_its_newest_and_states_the_reason() -> None:
     draft = drafted({"total": 120, "hosts": HOSTS}, saves=ENOUGH)
     assert steps(draft) == ["drop hosts", "limit hosts"]
