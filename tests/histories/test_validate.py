@@ -22,7 +22,7 @@ from reducer.histories.stored import reduce_json
 from reducer.histories.validate import CODES, Finding, check
 from reducer.paths.written import path_text
 from reducer.rules import compile_rules
-from tests.helpers import RULES, table
+from tests.helpers import RULES, rules, table
 from tests.histories.messages import (
     HISTORY,
     answer,
@@ -307,7 +307,11 @@ def test_other_data_is_compared_as_bytes() -> None:
     assert compare(b"[", b"]") == [Finding("V101", (), words, 1, 1)]
 
 
+MIXED_LINE_ENDS = rules(steps=[{"limit": 2, "lines": True}]), "a line\r\nanother …[ line\nthe last line"
+
+
 @settings(max_examples=settings().max_examples // 2, suppress_health_check=list(HealthCheck))
+@example((None, *MIXED_LINE_ENDS))
 @given(cases)
 def test_results_of_generated_rules_are_reductions(case: Any) -> None:
     _, ruleset, content = case
