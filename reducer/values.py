@@ -25,6 +25,7 @@ MAX_TEXT_CHARS = 1 << 26
 PLAIN = frozenset({dict, list, str, int, float, bool, NoneType})
 """The types of parsed JSON. `shown` converts any other type for rules."""
 _SCALARS = frozenset({str, int, bool, NoneType})
+_TOO_LONG = "an integer with more digits than Python writes"
 
 # The media items of `pydantic_ai.messages`: the required texts of each kind, and the types of all other fields, which
 # differ between releases.
@@ -188,9 +189,14 @@ def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
 def dump(value: Any) -> str:
     """Return the canonical JSON text of a value: without spaces, with only lone surrogates escaped.
 
-    Raises `ValueError` for NaN and infinity.
+    Raises `ValueError` for NaN and infinity, and `Unreducible` for an integer with more digits than Python writes.
     """
-    return escaped(_encode(value))
+    try:
+        return escaped(_encode(value))
+    except ValueError as error:
+        if "digits" in str(error):
+            raise Unreducible(_TOO_LONG) from error
+        raise
 
 
 def escaped(text: str) -> str:
@@ -213,6 +219,27 @@ def chars(value: Any, bound: float = float("inf")) -> int:
     return len(value) if type(value) is str else _json_chars(value, bound, MAX_DEPTH)
 
 
+def readable_part(content: Any, hidden: list[tuple[Any, Any]]) -> Any:
+    """Replace every item that cannot be read with a media item, which no step changes. Add both to `hidden`."""
+
+    def change(item: Any) -> Any:
+        try:
+            dump(plain(item))
+            return item
+        except (Unreducible, RecursionError):
+            hidden.append(({"kind": "binary", "data": "", "media_type": ""}, item))
+            return hidden[-1][0]
+
+    return with_items(content, change)
+
+
+def with_items(value: Any, change: Callable[[Any], Any], keys: int = 8) -> Any:
+    """Return a value with `change(item)` for every item of a list and every other value below at most `keys` keys."""
+    if type(value) is dict and keys and all(type(key) is str for key in value) and not is_media(value):
+        return {key: with_items(item, change, keys - 1) for key, item in value.items()}
+    return type(value)(map(change, value)) if type(value) in (list, tuple) else change(value)
+
+
 _ESCAPED = re.compile(r'["\\\x00-\x1f]')
 _LONG_ESCAPES = re.compile(r"[\x00-\x07\x0b\x0e-\x1f]")
 
@@ -230,7 +257,7 @@ def _number_chars(value: float) -> int:
     try:
         text = repr(value)
     except ValueError as error:
-        raise Unreducible("a number of more digits than Python writes") from error
+        raise Unreducible(_TOO_LONG) from error
     return len(to_json(value)) if "e-0" in text else len(text)  # JSON writes 1e-07 as 1e-7 and 1e-05 as 0.00001
 
 

@@ -43,7 +43,7 @@ def _limit_all(work: Work, level: tuple[int, int], ran: Sequence[Step]) -> None:
     """Limit every text and list of a return to one level.
 
     A list that a step sorts keeps its best items, any other list its first items. (Restored items are thin and sort
-    last, so a second pass makes the same choice.) Steps that ran and read the rest of the return run again: for
+    last, so a second pass makes the same choice.) Steps that ran and select by what this level cuts run again: for
     example, the edges of nodes that this level removes are removed too.
     """
     longest, most = level
@@ -52,18 +52,18 @@ def _limit_all(work: Work, level: tuple[int, int], ran: Sequence[Step]) -> None:
             for place in work.root().find(step.path):
                 if type(place.value) is list and len(items := place.contents()) > most:
                     place.keep_items(step.op.best(items, most))
-        if step in ran:
+        if step in ran and step.op.reads_return():
             _run_again(step, work)
     _limit(work.root(), longest, most)
     for step in ran:
-        _run_again(step, work)
+        if any(step.op.reads()):
+            _run_again(step, work)
 
 
 def _run_again(step: Step, work: Work) -> None:
-    if step.op.reads_return():
-        for place in work.root().find(step.path):
-            if type(place.value) in step.op.accepts:
-                step.op.apply(place, work.root())
+    for place in work.root().find(step.path):
+        if place.accepted_by(step.op.accepts):
+            step.op.apply(place, work.root())
 
 
 def _limit(place: Place, longest: int, most: int) -> None:

@@ -56,7 +56,7 @@ def edits(value: Any, node: Node | None, path: tuple[Key, ...] = (), until: int 
         edit = Edit(
             node.step, "cut", path, node.written, before=len(node.after(node.step - 1)), after=len(node.written)
         )
-        if node.step < until:
+        if node.step < until and node.written != node.after(node.step - 1):
             start, end = node.gaps()[0]
             yield replace(edit, value=node.text[start:end])
         if node.restored is not None:

@@ -25,18 +25,17 @@ from reducer.engine.plan import (
     has_structure,
     holds_texts,
     open_live,
+    text_of,
 )
 from reducer.engine.protected import References, Scans
 from reducer.paths import Expression, Path, walk
 from reducer.rules import Rule
-from reducer.values import MAX_DEPTH, PLAIN, Unreducible, chars, is_media
+from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media
 
 Key = str | int
 _NUMBERS = LEAVES - TEXT
 _SIMPLE = PLAIN - {dict}
 """The types of values that are never media."""
-_MARKER = chars([markers.written(1, "items")])
-"""Characters of a list with only a marker. Its count is fixed, so that a second pass makes the same choice."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +46,8 @@ class Work:
     rule: Rule
     scans: Scans
     references: References
+    reads: frozenset[str] = frozenset()
+    """Keys that thin items keep because conditions read them; `*` stands for all keys."""
     step: int = 0
     """The number of the current step."""
     edits: int = 0
@@ -205,28 +206,24 @@ class Place:
         self.parent.inside[self.key] = self.node = node
 
     def keep_items(self, positions: Collection[int]) -> None:
-        """Keep only the items at these positions in `contents`, plus all media.
-
-        A root list of which nothing would be kept keeps its first item, or a marker if that is shorter.
-        """
+        """Keep only the items at these positions in `contents`, plus all media."""
         if type(self.value) is dict:
             entries = self.entries()
-            kept = map(entries.__getitem__, positions)
-            self.keep_keys(frozenset(self.value.keys() - set(entries).difference(kept)))
+            removed = set(entries).difference(map(entries.__getitem__, positions))
+            self.keep_keys(frozenset(self.value.keys() - removed))
             return
         indices, value = self.keys(), self.value
         if _hold_media(value):
             media = {position for position, index in enumerate(indices) if is_media(value[index])}
             positions = sorted(media.union(positions))
         least = self.parent.least if type(self.parent) is Opened else 0
-        if self.is_root and not positions and indices:
-            least = max(least, chars(self.contents()[:1], _MARKER) <= _MARKER)
         if len(positions) < least:
             positions = at_least(least, positions, len(indices))
         if len(positions) < len(indices):
-            self.omission().keep([indices[position] for position in positions], self.work.step)
+            kept = [indices[position] for position in positions]
+            self.omission().keep(kept, self.work.step)
             self.work.edits += 1
-            needs_marker = any(self.work.rule.marks) or not positions or holds_texts(value[:1], None)
+            needs_marker = any(self.work.rule.marks) or not kept or type(text_of(value[kept[0]])) is str
             self.work.marked = self.work.marked or needs_marker
 
     def keep_keys(self, names: frozenset[str]) -> None:
@@ -235,7 +232,7 @@ class Place:
         At the root, and everywhere with `keys: all`, empty the values of other keys instead.
         """
         value, work = self.value, self.work
-        if type(value) is list:
+        if value and type(value) is list:
             self._keep_keys_of_each(names)
         elif self.is_root or work.rule.all_keys:
             for key in self.keys():
@@ -320,12 +317,12 @@ class Place:
 
     def _cut(self, cut: Cut) -> None:
         before = self.node if type(self.node) is Cut else None
-        # An earlier cut may be the shorter one now, but not with the mentions that restoring adds.
-        if len(cut.written) < len(self.value) and (before is None or cut.written != before.written):
-            cut.step = self.work.step
-            cut.before = before.before if before is not None and before.step == cut.step else before
-            self._attach(cut)
-            self.work.edits += 1
+        if len(cut.written) >= len(self.value):
+            cut.written = self.value  # the text stays, but later steps start from what is kept of it
+        self.work.edits += cut.written != (self.value if before is None else before.written)
+        cut.step = self.work.step
+        cut.before = before.before if before is not None and before.step == cut.step else before
+        self._attach(cut)
 
 
 def _is_map(value: dict[str, Any]) -> bool:

@@ -261,14 +261,16 @@ def empty_of(value: Any) -> Any:
 
 
 def holds_texts(value: Any, node: Node | None) -> bool:
-    """Return whether a value is a list of texts without opened structure."""
-    inside = node.inside.values() if type(node) is Omission else ()
-    return (
-        type(value) is list
-        and bool(value)
-        and all(type(text_of(item)) is str for item in value)
-        and not any(type(inner) is Opened and type(inner.value) is not str for inner in inside)
-    )
+    """Return whether a value is a list of which only texts without opened structure are kept."""
+    if not value or type(value) is not list:
+        return False
+    kept, inside = (node.kept(), node.inside) if type(node) is Omission else (None, {})
+    return all(is_text(value[index], inside.get(index)) for index in (range(len(value)) if kept is None else kept))
+
+
+def is_text(value: Any, node: Node | None) -> bool:
+    """Return whether a value is a text, or a live object that is stored as one, without opened structure."""
+    return type(node.value if type(node) is Opened else text_of(value)) is str
 
 
 def fits(value: Any, depth: int = MAX_DEPTH, media: bool = False) -> bool:

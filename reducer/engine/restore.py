@@ -28,6 +28,7 @@ from reducer.engine.plan import (
     empty_of,
     has_structure,
     holds_texts,
+    is_text,
     open_live,
     text_of,
 )
@@ -44,6 +45,8 @@ _LONG = 200
 """If the kept texts of a list are longer on average, a marker counts the removed ones. In characters."""
 _SHORT = len(markers.written(1, "characters", ("",)))
 """Characters of a marker without its mentions: a text that is not longer is restored as a whole."""
+_MARKER = chars([markers.written(1, "items")])
+"""Characters of a list with only a marker. Its count is fixed, so that a second pass makes the same choice."""
 _NONE: Types = frozenset()
 _NOTHING = object()
 """Takes the place of a plan if nothing is restored."""
@@ -89,7 +92,7 @@ class _Removal(NamedTuple):
     types: Types
     """The entity types that are preserved in the children."""
     is_marked: bool
-    """They were in a list of texts, whose marker mentions their entities."""
+    """The remaining items are texts, and a marker mentions the entities of removed texts."""
 
 
 @dataclass(slots=True, eq=False)
@@ -128,7 +131,7 @@ class _Overlay:
             self.add(node.value, None if is_unchanged else node.inside.get(0), types, depth - 1)
         elif type(node) is Emptied:
             self.add(value, node.before, self._preserved(node.step, types), depth)
-        elif type(node) is Cut and types is None:
+        elif type(node) is Cut and types is None and node.written != node.text:
             self.cuts.append(node)
         else:
             self._read([], [value], types, depth)
@@ -137,7 +140,8 @@ class _Overlay:
         removed, inside = node.removed(value), node.separate(value)
         is_marked = types is None and bool(node.versions) and holds_texts(value, node)
         if is_marked:
-            value, inside = [*map(text_of, value)], {key: inside[key] for key in inside if key not in removed}
+            value = [*map(text_of, value)]
+            inside = {key: inside[key] for key in inside if key not in removed or not is_text(value[key], inside[key])}
         needs_marker = is_marked or node.earlier or any(self.work.rule.marks) or len(removed) == len(value)
         if types is None and type(value) is list and needs_marker:
             self.lists.append((value, node, is_marked))
@@ -250,11 +254,11 @@ class _Overlay:
     def _restore(self, removal: _Removal) -> None:
         """Restore the needed parts of what a list or object lost. Collect them for the marker of a list of texts."""
         value, node, types = removal.value, removal.node, removal.types
-        if removal.is_marked:
-            found = {key: self._pop_needed(value[key], types) for key in removal.keys}
-            plans: dict[Any, Any] = {key: popped for key, popped in found.items() if any(popped)}
-        else:
-            plans = self._plans(value, node.inside, [(key, types) for key in removal.keys])
+        inside = node.inside
+        texts = {key for key in removal.keys if removal.is_marked and is_text(value[key], inside.get(key))}
+        found = ((key, self._pop_needed(value[key], types)) for key in removal.keys if key in texts)
+        plans: dict[Any, Any] = {key: popped for key, popped in found if any(popped)}
+        plans.update(self._plans(value, inside, [(key, types) for key in removal.keys if key not in texts]))
         if plans:
             node.restored = {**(node.restored or {}), **plans}
             self.result.nodes.append(node)
@@ -300,7 +304,12 @@ class _Overlay:
         removed = node.removed(value)
         keys = value if type(value) is dict else range(len(value))
         rows = ((key, self._preserved(removed[key], types) if key in removed else types) for key in keys)
-        return self._thin(value, self._plans(value, node.separate(value), rows))
+        inside = node.separate(value)
+        plans = self._plans(value, inside, rows)
+        if plans and type(value) is dict:
+            read = value.keys() - removed if "*" in self.work.reads else self.work.reads & (value.keys() - removed)
+            plans.update((key, inside.get(key)) for key in read if key not in inside or key not in plans)
+        return self._thin(value, plans)
 
     def _has_nothing(self, value: Any) -> bool:
         """Return whether a list or an object without further levels contains no needed value. This runs at C speed."""
@@ -365,12 +374,21 @@ class _Overlay:
         """
         steps, earlier = node.removed(value), node.earlier
         found: dict[int, Any] = node.restored or {}
+        if are_texts and not all(type(each) is tuple for each in found.values()):
+            are_texts = False  # with a restored object, this is no longer a list of texts
+            texts = {i: self._plan_for_text(value[i], *each) for i, each in found.items() if type(each) is tuple}
+            found.update(texts)
         restored = {i for i, plan in found.items() if not are_texts or plan[1]}
         removed = [i for i, step in steps.items() if step and i not in restored]
         mentions = dict.fromkeys(earlier.mentions if earlier else ())
         mentions.update((entity, None) for i in found if i not in restored for entity in found[i][0])
         kept = [text_of(build(value[i], node.inside.get(i))) for i in range(len(value)) if are_texts and i not in steps]
         is_empty = node is self.work.top.inside.get(0) and len(removed) == len(value)
+        if is_empty and not found:
+            first = next(i for i, step in steps.items() if step == node.versions[-1][0])
+            if chars([build(value[first], node.inside.get(first), seen=True)], _MARKER) <= _MARKER:
+                node.restored = {first: node.inside.get(first)}
+                return
         are_long = sum(map(len, kept)) > _LONG * len(kept)
         marks = self._marks(node, steps)
         before, marker = value[-1] if earlier else "", ""

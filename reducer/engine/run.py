@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from reducer.engine.budget import fit
@@ -15,7 +16,19 @@ from reducer.engine.restore import Restored, restore
 from reducer.formats import parse, parse_nested
 from reducer.rules import Rule, Ruleset, Step, When
 from reducer.rules.model import TextPaths
-from reducer.values import MAX_DEPTH, MAX_TEXT_CHARS, PLAIN, Unreducible, chars, dump, is_media, plain, shown
+from reducer.values import (
+    MAX_DEPTH,
+    MAX_TEXT_CHARS,
+    PLAIN,
+    Unreducible,
+    chars,
+    dump,
+    is_media,
+    plain,
+    readable_part,
+    shown,
+    with_items,
+)
 
 _FLAT = PLAIN - {str, list}
 _EVERY_TEXT = TextPaths({}, None, None, here=False, all=True)
@@ -96,9 +109,17 @@ def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | No
     try:
         return _reduced(rule, content, protected)
     except Unreducible as error:
-        return Outcome(rule, content, fault=str(error))
+        fault = str(error)
     except RecursionError:
-        return Outcome(rule, content, fault="deeper than the interpreter goes")
+        fault = "deeper than the interpreter goes"
+    hidden: list[tuple[Any, Any]] = []
+    readable = readable_part(content, hidden)
+    is_cyclic_or_item = any(item is content for _, item in hidden)
+    outcome = attempt(ruleset, tool, readable, protected) if hidden and not is_cyclic_or_item else None
+    if outcome is None or outcome.content is readable:
+        return Outcome(rule, content, fault=fault)
+    result = with_items(outcome.content, lambda item: next((one for mask, one in hidden if mask is item), item))
+    return replace(outcome, content=result, fault=outcome.fault or f"{fault}, so an item stays unchanged")
 
 
 def prepare(ruleset: Ruleset) -> None:
@@ -125,45 +146,85 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
         return Outcome(rule, content)
     scans, references = Scans(rule), References(protected, content, type(top.value) is str or top.is_text)
 
-    def one_pass(rule: Rule, value: Any, opened: Opened | None = None) -> Outcome:
-        opened = opened or open_return(value, rule.text_paths)
-        return Outcome(rule, value) if opened is None else _one_pass(value, Work(opened, rule, scans, references))
+    def one_pass(rule: Rule, reads: frozenset[str], value: Any) -> Outcome:
+        opened = open_return(value, rule.text_paths)
+        return (
+            Outcome(rule, value) if opened is None else _one_pass(value, Work(opened, rule, scans, references, reads))
+        )
 
-    return stabilized(rule, content, one_pass, one_pass(rule, content, top))
+    first = _one_pass(content, Work(top, rule, scans, references))
+    return _stabilized(rule, content, first, one_pass)
 
 
 # --- law 5: idempotence
 
+Pass = Callable[[Any], Outcome]
+OnePass = Callable[[Rule, frozenset[str], Any], Outcome]
+"""One pass of a rule over a content, in which thin items keep some keys."""
 
-def stabilized(rule: Rule, content: Any, one_pass: Callable[[Rule, Any], Outcome], first: Outcome) -> Outcome:
-    """Return the first result that a second pass does not change: of the rule, of its `max_chars` alone, or no change.
 
-    A fallback is accepted only if this procedure returns it unchanged.
+def _stabilized(rule: Rule, content: Any, first: Outcome, one_pass: OnePass) -> Outcome:
+    """Return the first result that a second pass does not change: of the rule, of an alternative, or no change.
+
+    A result is accepted only if this procedure returns it unchanged.
     """
     if first.content is content or first.is_proven:
         return first
-    unstable = _changed_again(rule, first.content, one_pass)
+    passes: list[Pass] = [partial(one_pass, rule, frozenset())]
+    unstable = _changed_again(first.content, passes[0])
     if unstable is None:
         return first
     name = unstable.step.name if unstable.step else "max_chars"
     fault = f"a second pass would change the result: `{name}` is to blame"
-    if rule.max_chars is not None:
-        limits = replace(rule, steps=(), when=None, preserved=(rule.preserved[0], rule.preserved[-1]))
-        alone = one_pass(limits, content)
-        if alone.content is not content:
-            again = stabilized(rule, alone.content, one_pass, one_pass(rule, alone.content))
-            if again.content == alone.content:
-                fault = f"{fault}; only `max_chars` was applied"
-                return replace(alone, rule=rule, fault=fault, unstable=unstable)
+    for other, reads, effect in _alternatives(rule):
+        passes.append(partial(one_pass, other, reads))
+        if other.steps and not (first.restored.preserved or first.restored.referenced):
+            continue  # without anything to restore, the result is the same
+        outcome = passes[-1](content)
+        if not effect and _is_fixed(outcome.content, passes):
+            return outcome
+        if outcome.content is not content and _is_fixed(outcome.content, passes):
+            return replace(outcome, rule=rule, fault=f"{fault}; {effect}", unstable=unstable)
     return replace(first, content=content, fault=fault, unstable=unstable)
 
 
-def _changed_again(rule: Rule, result: Any, one_pass: Callable[[Rule, Any], Outcome]) -> StepRun | None:
+def _alternatives(rule: Rule) -> Iterator[tuple[Rule, frozenset[str], str]]:
+    """Yield other ways to apply a rule: the rule, the keys that thin items keep, and what of the rule is not applied.
+
+    Steps can select otherwise among restored items. They do not if thin items keep what the steps read, unless a step
+    removes entities that an earlier one preserves. The fallback is `max_chars` alone.
+    """
+    chains = [chain for step in rule.steps for _, chain in step.op.reads()]
+    chains += [chain for step in rule.steps for _, condition in step.path.filters for chain in condition.reads]
+    chains += [chain[-1:] for step in rule.steps for chain in step.op.reads_return()]
+    reads = frozenset(chain[0] if chain else "*" for chain in chains)
+    yield rule, reads, ""
+    by_all = frozenset.intersection(*rule.preserved[1 : None if rule.max_chars else -1])
+    alike = replace(rule, preserved=(rule.preserved[0], *(by_all for _ in rule.preserved[1:])))
+    yield alike, reads, "only entities that all steps preserve were restored"
+    if rule.max_chars is not None:
+        limits = replace(rule, steps=(), when=None, preserved=(rule.preserved[0], rule.preserved[-1]))
+        yield limits, frozenset(), "only `max_chars` was applied"
+
+
+def _changed_again(result: Any, one_pass: Pass) -> StepRun | None:
     """Return the step of a second pass that changes a result, or None if nothing changes."""
-    again = one_pass(rule, result)
+    again = one_pass(result)
     if again.content == result:
         return None
-    return next((step for step in reversed(again.steps) if step.changed), again.steps[-1])
+    return next((run for run in reversed(again.steps) if run.changed), again.steps[-1])
+
+
+def _is_fixed(result: Any, passes: Sequence[Pass]) -> bool:
+    """Return whether the procedure that tries these passes in order returns a result unchanged."""
+    *earlier, last = passes
+    for number, one_pass in enumerate(earlier, 1):
+        other = one_pass(result).content
+        if other == result:
+            return True
+        if _is_fixed(other, passes[:number]):
+            return False
+    return bool(last(result).content == result)
 
 
 # --- one pass

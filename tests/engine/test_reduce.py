@@ -48,7 +48,7 @@ class Rude:
         object(),
         (n for n in "abc"),
         {"kind": "image-url", "url": "https://example.org/" + "a" * 900},
-        {"items": [Rude(), Rude(), Rude()], "text": "a " * 400},
+        [Rude(), Rude(), Rude()],
         "",
         [],
         {},
@@ -71,6 +71,60 @@ def test_a_deep_or_cyclic_content_is_returned_unchanged() -> None:
     cyclic: dict[str, Any] = {"items": [1, 2, 3]}
     cyclic["items"].append(cyclic)
     assert reduced(ALL, cyclic) is cyclic
+
+
+LONG = {"id": 10**5000, "text": "word " * 40}
+TOO_DEEP = "deeper than 128 levels, so an item stays unchanged"
+TOO_LONG = "an integer with more digits than Python writes, so an item stays unchanged"
+
+
+@pytest.mark.parametrize("levels", [130, 100_000])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        ALL,
+        {"steps": [{"path": "items", "dedupe": True}]},
+        {"steps": [{"truncate": 20}], "preserve": ["cve"]},
+        {"steps": [{"path": "items", "drop": "[?n == `1`]"}], "max_chars": 3000},
+    ],
+)
+def test_an_item_that_is_too_deep_stays_and_everything_else_is_reduced(rule: dict[str, Any], levels: int) -> None:
+    deep = nested(levels)
+    items = [{"n": n % 4, "text": "CVE-2024-3400 " + "word " * 40} for n in range(8)]
+    ruleset, note = rules(**rule), "note " * 90
+    outcome = attempt(ruleset, "t", {"items": [*items, deep], "note": note})
+    assert outcome.content["items"][-1] is deep
+    assert outcome.fault == TOO_DEEP
+    readable = attempt(ruleset, "t", {"items": items, "note": note}).content
+    assert {**outcome.content, "items": outcome.content["items"][:-1]} == readable
+    assert attempt(ruleset, "t", outcome.content).content is outcome.content
+    assert attempt(ruleset, "t", [deep, *items]).content[0] is deep
+    while deep:  # taken apart by hand: freeing it at once would recurse
+        deep = deep["items"] if isinstance(deep, dict) else deep[0] if isinstance(deep, list) else None
+
+
+def test_an_object_without_a_json_form_stays_and_everything_else_is_reduced() -> None:
+    rude = Rude()
+    outcome = attempt(rules(**ALL), "t", {"items": [rude, 2, 3, 4], "text": "a " * 400})
+    assert outcome.content["items"] == [rude, 2]
+    assert len(outcome.content["text"]) < 80
+    assert outcome.fault == "a Rude has no JSON form, so an item stays unchanged"
+
+
+def test_an_item_with_an_integer_that_is_too_long_stays_and_everything_else_is_reduced() -> None:
+    items = [{"n": n % 4, "text": "word " * 40} for n in range(8)]
+    for rule in (
+        {"steps": [{"path": "items", "dedupe": True}]},
+        {"steps": [{"path": "items", "truncate": 20}], "max_chars": 6000},
+        {"steps": [{"path": "items", "truncate": 20}], "when": {"min_chars": 600}},
+    ):
+        outcome = attempt(rules(**rule), "t", {"items": [*items, LONG]})
+        assert outcome.fault == TOO_LONG
+        assert outcome.content["items"][-1] is LONG
+        assert len(outcome.content["items"]) < 9 or "word " * 40 not in str(outcome.content["items"][:-1])
+        assert attempt(rules(**rule), "t", outcome.content).content is outcome.content
+    limited = attempt(rules(steps=[{"path": "items", "limit": 2}]), "t", {"items": [LONG, *items]})
+    assert (limited.content, limited.fault) == ({"items": [LONG, items[0]]}, "")
 
 
 def test_the_bound_on_depth_does_not_depend_on_the_stack() -> None:
@@ -108,6 +162,77 @@ def test_an_unstable_rule_is_not_applied_and_its_step_is_named() -> None:
     outcome = attempt(ruleset, "t", content)
     assert outcome.content is content
     assert outcome.fault == "a second pass would change the result: `dedupe items` is to blame"
+
+
+LINES = ["the same beginning " * 9 + end for end in ("of line 1", "of line 22")]
+TAGGED = {"tags": [None, "a note that mentions evil-updates.com and others"]}
+HASH = {"hash": "d41d8cd98f00b204e9800998ecf8427e"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "content", "result"),
+    [
+        pytest.param(
+            {"steps": [{"truncate": {"head": 60, "tail": 30}}, {"truncate": 75}]},
+            "word " * 20,
+            "word " * 11 + "word …[41 more characters]",
+            id="a cut that would not make a text shorter still bounds the next one",
+        ),
+        pytest.param(
+            {"steps": [{"path": "tags", "keep": "[?risk]"}], "preserve": ["domain"]},
+            TAGGED,
+            {"tags": ["…[2 more items; mentions evil-updates.com]"]},
+            id="only texts are left of a list",
+        ),
+        pytest.param(
+            {"steps": [{"path": "tags", "keep": "[?risk]"}], "preserve": ["domain", "cve"]},
+            {"tags": [*TAGGED["tags"], {"id": "CVE-2024-3400", "risk": None}]},
+            {"tags": [TAGGED["tags"][1], {"id": "CVE-2024-3400"}]},
+            id="an object is restored next to a text",
+        ),
+        pytest.param(
+            {"steps": [{"extract": ["ipv4"]}], "preserve": ["threat_actor"]},
+            [None, {"note": "seen with APT28 in the night of the report"}],
+            [{"note": "…[42 more characters; mentions APT28]"}],
+            id="a root list with a restored item does not need its first item",
+        ),
+        pytest.param(
+            {"steps": [{"drop": "items"}, {"path": "items", "keep": ["id"]}]},
+            {"items": [{"id": 1, "note": "a"}]},
+            {"items": []},
+            id="a step does not bring back what an earlier step emptied",
+        ),
+        pytest.param(
+            {"steps": [{"path": "log", "lines": True, "dedupe": {"ignore": "digits"}}], "max_chars": 100},
+            {"log": "\n".join(LINES)},
+            {"log": "the same beginning " * 6 + "the …[63 more characters]"},
+            id="`max_chars` makes two lines equal",
+        ),
+        pytest.param(
+            {"steps": [{"drop": "[?risk == 'low']"}, {"limit": 2}], "preserve": ["ipv4"]},
+            [{"id": 1}, {"risk": "low", "ip": "192.0.2.7", "note": "seen"}, {"id": 2}, {"id": 3}],
+            [{"id": 1}, {"risk": "low", "ip": "192.0.2.7"}, {"id": 2}],
+            id="a thin item keeps what a filter reads",
+        ),
+        pytest.param(
+            {"steps": [{"path": "items", "limit": 1, "sort_by": "-name"}], "preserve": ["domain"], "keys": "all"},
+            {"items": [{"name": "a"}, {"name": "b", "note": "evil.com", "text": "long text"}]},
+            {"items": [{"name": "a"}, {"name": "b", "note": "evil.com", "text": ""}]},
+            id="a thin item keeps its sort key",
+        ),
+    ],
+)
+def test_a_second_pass_changes_nothing(rule: dict[str, Any], content: Any, result: Any) -> None:
+    assert fixed_point(rules(**rule), content).content == result
+
+
+def test_a_step_removes_what_an_earlier_step_preserves() -> None:
+    ruleset = rules(steps=[{"path": "items", "limit": 1, "preserve": ["hash"]}, {"path": "items", "drop": "[?!risk]"}])
+    outcome = attempt(ruleset, "t", {"items": [{"id": 1}, HASH]})
+    assert outcome.content == {"items": []}
+    assert outcome.fault.endswith("`drop items` is to blame; only entities that all steps preserve were restored")
+    assert reduce_content(ruleset, "t", outcome.content) is outcome.content
+    assert attempt(ruleset, "t", {"items": [{"id": 1, "risk": "low"}, HASH]}).fault == ""
 
 
 def test_gates_are_evaluated_on_the_return_as_it_arrived() -> None:
