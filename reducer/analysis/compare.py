@@ -73,7 +73,10 @@ def _truncated(content: Any, count: int) -> Any:
 
 
 def _decoded(content: Any, count: int | None = None, *, unwraps: bool) -> Any:
-    """Cut every list after `count` items, also in JSON texts, which are written compactly or, if nested, unwrapped."""
+    """Cut every list after `count` items, also in JSON texts, which are written compactly.
+
+    With `unwraps`, nested JSON texts become the values that they encode.
+    """
 
     def shorter(value: Any) -> Any:
         if type(value) is str:

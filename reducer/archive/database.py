@@ -234,7 +234,7 @@ def _delete_oldest(connection: sqlite3.Connection, limits: Limits, now: int) -> 
 
 
 def _on_full_disk(connection: sqlite3.Connection, transaction: Callable[[], _T]) -> _T:
-    """Return the result of a transaction. On a full disk, it keeps its journal in memory, and must not be killed."""
+    """Run a transaction. On a full disk, its journal is in memory, so ending the process then damages the file."""
     try:
         return transaction()
     except sqlite3.OperationalError as error:

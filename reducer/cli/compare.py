@@ -47,13 +47,8 @@ def main(arguments: Sequence[str]) -> int:
     add = reader.add_argument
     add("--rules", action="append", default=[], metavar="DIR|FILE", help="a rule set; repeat it for each rule set")
     add("--baseline", action="append", type=explained(baseline), metavar="NAME:N", help="a baseline; can be repeated")
-    add(
-        "--top",
-        type=integer("the number of histories", 1, 1000),
-        default=0,
-        metavar="N",
-        help="name the N histories in which each loses most references",
-    )
+    top = "name the N histories in which each loses most references"
+    add("--top", type=integer("the number of histories", 1, 1000), default=0, metavar="N", help=top)
     options = parse(reader, arguments)
     baselines = options.baseline or map(baseline, _DEFAULT)
     chosen = [choose_rules([one]) for one in options.rules] or [choose_rules([], use_local=bool(options.histories))]
@@ -77,14 +72,13 @@ def main(arguments: Sequence[str]) -> int:
         for row in table:
             if row["most_lost"]:
                 screen.print(f"Most references lost: {row['name']}")
-                print_lines(
-                    (f"{one['history']}: {one['lost']:,} of {one['novel']:,}" for one in row["most_lost"]), screen, 2
-                )
+                lines = (f"{one['history']}: {one['lost']:,} of {one['novel']:,}" for one in row["most_lost"])
+                print_lines(lines, screen, 2)
     return 0
 
 
 def _most_lost(named: Sequence[tuple[str, list[Score]]], number: int, top: int) -> list[dict[str, Any]]:
-    """Return the histories in which a contender loses most of the values that the agent used later."""
+    """Return the `top` histories in which the contender `number` loses most of the values that the agent used later."""
     lost: list[dict[str, Any]] = [
         {"history": name, "lost": scores[0].references - scores[number].references, "novel": scores[0].references}
         for name, scores in named

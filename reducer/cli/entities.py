@@ -8,7 +8,7 @@ examples:
 
 Types: ipv4 ipv6 domain url email md5 sha1 sha256 sha512 cve mitre_attack threat_actor malware tool
 Types on request: cidr ip_port mac asn cwe ghsa uuid file_name file_path registry_key bitcoin ethereum ssdeep ja3
-user_agent sha384; groups: ip hash ioc observable. In JSON, the key of a text is evidence: a version is no address.
+user_agent sha384; groups: ip hash ioc observable. In JSON, the key of a text is evidence: a version is not an address.
 Exit codes: 0 done, 2 cannot run.
 """
 

@@ -56,13 +56,8 @@ def main(arguments: Sequence[str]) -> int:
     reader = parser("try", __doc__, ("--watch",), formats=("text", "diff", "json", "result"))
     add = reader.add_argument
     add("rule", metavar="RULE", help="a rule file, or a folder of rules with --tool")
-    add(
-        "samples",
-        nargs="*",
-        default=[],
-        metavar="SAMPLE",
-        help="answers (JSON or text), histories, or - for standard input",
-    )
+    answers = "answers (JSON or text), histories, or - for standard input"
+    add("samples", nargs="*", default=[], metavar="SAMPLE", help=answers)
     add("--tool", metavar="NAME", help="the tool that returned the answers")
     options = parse(reader, arguments)
     if options.watch:

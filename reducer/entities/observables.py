@@ -60,14 +60,6 @@ _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 
 
-def _lower(value: str) -> str:
-    return value.lower()
-
-
-def _upper(value: str) -> str:
-    return value.upper()
-
-
 def _network(value: str) -> str:
     try:
         ip_network(value, strict=False)
@@ -97,7 +89,8 @@ def _file(value: str) -> str:
 
 
 def _path(value: str) -> str:
-    return value.replace("\\\\", "\\") if value[:1] != "\\" else "\\" + value.replace("\\\\", "\\")
+    share = "\\" if value[:1] == "\\" else ""  # both backslashes at the start of `\\host` stay
+    return share + value.replace("\\\\", "\\")
 
 
 def _registry_key(value: str) -> str:
@@ -106,7 +99,7 @@ def _registry_key(value: str) -> str:
 
 
 def _bitcoin(value: str) -> str:
-    """Return an address whose checksum is right (Base58Check, BIP 173 and BIP 350), or ""."""
+    """Return an address with a valid checksum (Base58Check, BIP 173 and BIP 350), or ""."""
     if value[:3].lower() != "bc1":
         number = 0
         for char in value:
@@ -140,16 +133,16 @@ TABLE: tuple[Row, ...] = (
     ("ip_port", b":", rf"(?:{_IPV4}|\[{_IPV6}\]):[0-9]{{1,5}}(?![.:][0-9a-f])", _endpoint),
     ("mac", b"", _MAC, _mac),
     ("asn", b"as", r"(?-i:ASN?[ :-]?|asn[:=]|as)[1-9][0-9]{0,9}(?![.,][0-9])", _asn),
-    ("cwe", b"cwe", r"cwe-[1-9][0-9]{0,4}", _upper),
+    ("cwe", b"cwe", r"cwe-[1-9][0-9]{0,4}", str.upper),
     ("ghsa", b"ghsa", r"ghsa(?:-[23456789cfghjmpqrvwx]{4}){3}(?!-)", lambda value: "GHSA" + value[4:].lower()),
-    ("uuid", b"-", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!-[0-9a-f])", _lower),
+    ("uuid", b"-", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!-[0-9a-f])", str.lower),
     ("file_name", b".", _FILE, _file),
     ("file_path", b"", rf"{_WINDOWS_PATH}|{_UNIX_PATH}", _path),
     ("registry_key", b"hk", _KEY, _registry_key),
     ("bitcoin", b"", rf"(?-i:[13][{_BASE58}]{{25,34}})|bc1[{_BASE32}]{{11,71}}", _bitcoin),
     ("ethereum", b"0x", r"0x[0-9a-f]{40}", _ethereum),
     ("ssdeep", b":", r"[0-9]{1,10}:[a-z0-9/+]{3,64}:[a-z0-9/+]{3,64}(?![/+])", _ssdeep),
-    ("ja3", b"", _JA3, _lower),
+    ("ja3", b"", _JA3, str.lower),
     ("user_agent", b"/", _AGENT, str),
     ("sha384", b"", r"[0-9a-f]{96}", _sha384),
 )

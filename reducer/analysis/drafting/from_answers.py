@@ -350,8 +350,8 @@ def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterat
             continue
         kept, dropped = _split(record, stays, gone)
         # Some values are lists in one place and single objects in another: the same key reaches both.
-        new = [place for place in dropped if _names(place.path) not in done]
-        done.update(_names(place.path) for place in new)
+        new = [place for place in dropped if _without_lists(place.path) not in done]
+        done.update(_without_lists(place.path) for place in new)
         size = sum(place.chars for place in new)
         if not new or sketch.is_little(size):
             continue
@@ -372,7 +372,7 @@ def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterat
         yield Step(at(path, {"keep": keep} if can_keep else {"drop": drop}), why + names)
 
 
-def _names(path: Path) -> tuple[Any, ...]:
+def _without_lists(path: Path) -> tuple[Any, ...]:
     return tuple(token for token in path if token != -1)
 
 

@@ -130,16 +130,17 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     chosen = _choose(training, by_tool)
     default = _default(training, keep)
     alone = _score(training, {"*": compiled(default.rule)} if default.rule is not None else {})
-    tools = []
-    for tool, why in lacking.items():
+    tools = [ToolDraft(tool, why) for tool, why in lacking.items() if why]
+    for tool, candidates in by_tool.items():
         enough = [
             (found.tools[tool].saved, price)
-            for price, found in (validated if not why else ())
+            for price, found in validated
             if found.at_least(tool) >= keep - _TOLERANCE
             or (found.tools[tool].retention == 1 and not chosen[price, tool].action)
         ]
         candidate = chosen[max(enough)[1], tool] if enough else Candidate()
-        tools.append(ToolDraft(tool, why) if why else _tool_draft(by_tool[tool], candidate, alone.tools[tool], keep))
+        tools.append(_tool_draft(candidates, candidate, alone.tools[tool], keep))
+    tools.sort(key=lambda one: one.tool)
     rules = {one.tool: compiled(one.rule) for one in (*tools, default) if one.rule is not None}
     return Learned(
         training=training,
