@@ -220,7 +220,10 @@ def chars(value: Any, bound: float = float("inf")) -> int:
 
 
 def readable_part(content: Any, hidden: list[tuple[Any, Any]]) -> Any:
-    """Replace every item that cannot be read with a media item, which no step changes. Add both to `hidden`."""
+    """Return a content with a media item, which no step changes, in place of each item that cannot be read.
+
+    Adds each media item to `hidden`, with the item that it replaces.
+    """
 
     def change(item: Any) -> Any:
         try:

@@ -13,7 +13,7 @@ from reducer.errors import counted
 from reducer.rules import Rule, Ruleset
 
 TITLES = {
-    "fault": "Returns left unchanged, or reduced by max_chars alone",
+    "fault": "Returns to which a rule was not applied completely",
     "no rule": "Tools without a rule",
     "unused rule": "Unused rules",
     "no place": "Steps that found nothing",

@@ -112,10 +112,11 @@ def attempt(ruleset: Ruleset, tool: str, content: Any, protected: Protected | No
         fault = str(error)
     except RecursionError:
         fault = "deeper than the interpreter goes"
+    # Reduce the rest of the content, unless it is itself an item that cannot be read, or contains itself.
     hidden: list[tuple[Any, Any]] = []
     readable = readable_part(content, hidden)
-    is_cyclic_or_item = any(item is content for _, item in hidden)
-    outcome = attempt(ruleset, tool, readable, protected) if hidden and not is_cyclic_or_item else None
+    has_rest = bool(hidden) and all(item is not content for _, item in hidden)
+    outcome = attempt(ruleset, tool, readable, protected) if has_rest else None
     if outcome is None or outcome.content is readable:
         return Outcome(rule, content, fault=fault)
     result = with_items(outcome.content, lambda item: next((one for mask, one in hidden if mask is item), item))
@@ -148,9 +149,9 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
 
     def one_pass(rule: Rule, reads: frozenset[str], value: Any) -> Outcome:
         opened = open_return(value, rule.text_paths)
-        return (
-            Outcome(rule, value) if opened is None else _one_pass(value, Work(opened, rule, scans, references, reads))
-        )
+        if opened is None:
+            return Outcome(rule, value)
+        return _one_pass(value, Work(opened, rule, scans, references, reads))
 
     first = _one_pass(content, Work(top, rule, scans, references))
     return _stabilized(rule, content, first, one_pass)
@@ -158,19 +159,20 @@ def _reduced(rule: Rule, content: Any, protected: Protected | None) -> Outcome:
 
 # --- law 5: idempotence
 
-Pass = Callable[[Any], Outcome]
-OnePass = Callable[[Rule, frozenset[str], Any], Outcome]
-"""One pass of a rule over a content, in which thin items keep some keys."""
+_Pass = Callable[[Any], Outcome]
+"""Makes one pass over a content."""
+_PassOf = Callable[[Rule, frozenset[str], Any], Outcome]
+"""Makes one pass of a rule over a content, in which thin items keep the given keys."""
 
 
-def _stabilized(rule: Rule, content: Any, first: Outcome, one_pass: OnePass) -> Outcome:
+def _stabilized(rule: Rule, content: Any, first: Outcome, one_pass: _PassOf) -> Outcome:
     """Return the first result that a second pass does not change: of the rule, of an alternative, or no change.
 
     A result is accepted only if this procedure returns it unchanged.
     """
     if first.content is content or first.is_proven:
         return first
-    passes: list[Pass] = [partial(one_pass, rule, frozenset())]
+    passes: list[_Pass] = [partial(one_pass, rule, frozenset())]
     unstable = _changed_again(first.content, passes[0])
     if unstable is None:
         return first
@@ -181,10 +183,9 @@ def _stabilized(rule: Rule, content: Any, first: Outcome, one_pass: OnePass) -> 
         if other.steps and not (first.restored.preserved or first.restored.referenced):
             continue  # without anything to restore, the result is the same
         outcome = passes[-1](content)
-        if not effect and _is_fixed(outcome.content, passes):
-            return outcome
-        if outcome.content is not content and _is_fixed(outcome.content, passes):
-            return replace(outcome, rule=rule, fault=f"{fault}; {effect}", unstable=unstable)
+        if (effect and outcome.content is content) or not _is_fixed(outcome.content, passes):
+            continue
+        return replace(outcome, rule=rule, fault=f"{fault}; {effect}", unstable=unstable) if effect else outcome
     return replace(first, content=content, fault=fault, unstable=unstable)
 
 
@@ -207,7 +208,7 @@ def _alternatives(rule: Rule) -> Iterator[tuple[Rule, frozenset[str], str]]:
         yield limits, frozenset(), "only `max_chars` was applied"
 
 
-def _changed_again(result: Any, one_pass: Pass) -> StepRun | None:
+def _changed_again(result: Any, one_pass: _Pass) -> StepRun | None:
     """Return the step of a second pass that changes a result, or None if nothing changes."""
     again = one_pass(result)
     if again.content == result:
@@ -215,7 +216,7 @@ def _changed_again(result: Any, one_pass: Pass) -> StepRun | None:
     return next((run for run in reversed(again.steps) if run.changed), again.steps[-1])
 
 
-def _is_fixed(result: Any, passes: Sequence[Pass]) -> bool:
+def _is_fixed(result: Any, passes: Sequence[_Pass]) -> bool:
     """Return whether the procedure that tries these passes in order returns a result unchanged."""
     *earlier, last = passes
     for number, one_pass in enumerate(earlier, 1):

@@ -179,7 +179,7 @@ def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
     for format in ("table", "diff"):
         shown = cli(*run, format)
         assert shown.code == 1
-        assert f"What needs attention\n  Returns left unchanged, or reduced by max_chars alone\n{line}" in shown.out
+        assert f"What needs attention\n  Returns to which a rule was not applied completely\n{line}" in shown.out
     assert f" saved: {fault}\n" in shown.out
     assert "lookup.yaml:4: `lookup` c1 of h.json and 1 more, " in cli(*run, "html").out
     (need,) = cli(*run, "json").json["attention"]
