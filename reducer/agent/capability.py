@@ -158,7 +158,7 @@ class ReduceToolReturns(AbstractCapability[Any]):
 
 
 def _tools(ctx: RunContext[Any]) -> set[str] | None:
-    """Return the names of the agent's tools, also of those that `prepare` hides from this request."""
+    """Return the names of the agent's tools, including those that `prepare` hides from this request."""
     manager = getattr(ctx, "tool_manager", None)
     if manager is None or manager.tools is None:
         return None  # before PydanticAI 1.87, they are unknown

@@ -81,7 +81,9 @@ def _decoded(content: Any, count: int | None = None, *, unwraps: bool) -> Any:
     def shorter(value: Any) -> Any:
         if type(value) is str:
             inner = read_json(value)
-            return value if inner is None else shorter(inner) if unwraps else dump(shorter(inner))
+            if inner is None:
+                return value
+            return shorter(inner) if unwraps else dump(shorter(inner))
         if type(value) is list:
             return [shorter(item) for item in value[:count]]
         return {key: shorter(item) for key, item in value.items()} if type(value) is dict else value

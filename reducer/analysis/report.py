@@ -204,7 +204,7 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
 
 def _fault(entry: Explanation, rule: Rule) -> Attention:
     """Return what needs attention if a rule could not be applied, or not completely."""
-    step, where, help = "", rule.file, "let the tool return less, or content that is less deep"
+    step, where, help = "", rule.file, "let the tool return less, or less deeply nested content"
     if (run := entry.unstable) is not None:
         help = f"`check {rule.file}` shows a correction, once this return is in samples/"
         step, where = (run.step.name, f"{where}:{run.step.location.line}") if run.step else ("max_chars", where)

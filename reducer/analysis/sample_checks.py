@@ -143,7 +143,7 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     elif not ran:
         yield _Finding("W063", f"`{step.name}` never runs, because its `when` holds for no sample")
     elif missing or ("*" in rule.tools and step.path.text == "@"):
-        return  # the samples of a rule for all tools need not show what each of its steps is for
+        return  # the samples of a rule for all tools do not have to exercise each of its steps
     elif not any(report.places for _, report in reports):
         reasons = [reason for _, report in reports for reason in report.missing]
         reason = next((reason for reason in reasons if reason.nearest), reasons[0])
@@ -239,7 +239,7 @@ def _absent(
     words: Set[str] = frozenset(),
     others: Set[str] = frozenset(),
 ) -> Iterator[_Finding]:
-    """Yield a finding if no sample has a key after the `earlier` steps. `at` returns the values after so many steps.
+    """Yield a finding if no sample has a key after the `earlier` steps. `at(n)` returns the values after n steps.
 
     Keys in `words` may be texts without quotes. With `others`, which the step names too, a key that is not misspelt may
     be optional: its finding has no help.

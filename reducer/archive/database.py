@@ -126,7 +126,7 @@ def open_to_write(path: Path, timeout: float) -> sqlite3.Connection:
 
 @contextmanager
 def open_to_read(path: Path, timeout: float = 5.0) -> Iterator[sqlite3.Connection]:
-    """Open an existing archive read-only. Raises `ArchiveError`, also for errors inside the `with` block."""
+    """Open an existing archive read-only. Raises `ArchiveError`, even for SQLite errors inside the `with` block."""
     _check_path(path)
     if not path.is_file():
         raise ArchiveError(f"{path}: {'is not a file' if path.exists() else 'does not exist'}")

@@ -66,6 +66,7 @@ def _spots(source: Source, scan: Scan) -> Iterator[_Spot]:
     text = data.decode("utf-16" if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig", "replace")
     value = decode(text)
     for place, leaf in _texts(value) if type(value) is not str else ():
+        # A leaf can be a key itself, which is not evidence for its own meaning.
         key = next((token for token in reversed(place) if type(token) is str and token != leaf), "")
         yield from ((entity, source.name, path_text(place)) for entity in under_key(scan, key, leaf))
     line, begin = 1, 0

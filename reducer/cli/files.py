@@ -174,7 +174,7 @@ def progress(sources: Sequence[Source]) -> Iterator[Advance]:
 
 def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) -> tuple[list[_T], int]:
     """Return `read(source, content)` for each history in the sources that `names` refer to, and the number of skipped
-    inputs, which contain no history. Raises `CommandError`, also if there is no history at all.
+    inputs, which contain no history. Raises `CommandError`, for example if there is no history.
     """
     results: list[_T] = []
     skipped: list[str] = []

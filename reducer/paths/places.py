@@ -156,7 +156,7 @@ class Path:
 
 @lru_cache(maxsize=1024)
 def compile_path(text: str) -> Path:
-    """Compile a path. Raises `PathError`, also if the expression creates a value instead of naming places."""
+    """Compile a path. Raises `PathError`, even for valid expressions that create a value instead of naming places."""
     tree, tokens = parse(text)
     check_tokens(tokens)
     tests = (text[tokens[start].start + 2 : tokens[end].start].strip() for start, end in filters(tokens))

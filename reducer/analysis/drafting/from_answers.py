@@ -44,7 +44,7 @@ _PRICES = (
     *(1000, 800, 600, 500, 400, 300, 250, 200, 150, 100, 70, 50),
 )
 _LOW_PRICES = (35, 25, 15, 10, 5, 3, 2, 1)
-"""Prices to try only if texts need not stay."""
+"""Prices to try only if texts may go."""
 _MAX_UNPROTECTED = 15
 """The highest price at which even the longest texts and the linked ids may go."""
 _MIN_PRICE = 150
@@ -95,7 +95,7 @@ class Trial:
 
     @property
     def keeps_substance(self) -> bool:
-        """Whether the rule keeps almost all entities and the longest text of almost each record, or need not."""
+        """Whether the rule keeps almost all entities and the longest text of almost every record, or may lose them."""
         keeps_most = self.kept >= _MIN_RECALL * self.entities and self.texts >= _MIN_RECALL
         return not self.is_bare and (keeps_most or "preserve" in self.rule.settings)
 
@@ -145,7 +145,7 @@ def _search(sketch: Sketch, gate: Mapping[str, Any], goal: float, *, protects: b
         if trial is not None and is_possible and (is_enough or best is None or best.saved < goal):
             best = trial
         first, last = (middle + 1, last) if is_possible and not is_enough else (first, middle - 1)
-    return best and _try_steps(sketch, best.rule, thorough=True)
+    return None if best is None else _try_steps(sketch, best.rule, thorough=True)
 
 
 def _try_steps(sketch: Sketch, rule: DraftRule, *, thorough: bool = False) -> Trial | None:
