@@ -58,7 +58,7 @@ class Look(NamedTuple):
 def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL_RETURNS) -> Look:
     """Reduce the chosen returns of a stored history, and report what each step did.
 
-    A return of a session history counts once, with the size of its first text; its copies are reduced alike. Unless
+    A return of a session history counts once, with the size of its first text; its copies are reduced too. Unless
     the report is `detailed` or `measured`, only one return at a time is in memory. Raises `HistoryError`.
     """
     tally = Tally()
