@@ -14,7 +14,7 @@ from reducer.formats.literal import read_literal
 from reducer.formats.nodes import Atom, Bracketed, Format
 from reducer.values import dump, plain
 
-__all__ = ["Atom", "Bracketed", "Format", "decode", "parse", "parse_lines", "parse_nested", "plain"]
+__all__ = ["Atom", "Bracketed", "Format", "decode", "line_end", "parse", "parse_lines", "parse_nested", "plain"]
 
 _MAX_HEAD_CHARS = 200
 _MAX_QUOTES = 4
@@ -55,10 +55,15 @@ def decode(text: str) -> Any:
 
 def parse_lines(text: str) -> tuple[list[str], Format]:
     """Return the lines of a text without line ends, and the format that writes them back with line ends."""
-    line_end = "\r\n" if text.count("\r\n") == text.count("\n") > 0 else "\n"
-    body = text.removesuffix(line_end)
+    end = line_end(text)
+    body = text.removesuffix(end)
     after = text[len(body) :]
-    return body.split(line_end), Format("lines of text", lambda lines: line_end.join(lines) + after)
+    return body.split(end), Format("lines of text", lambda lines: end.join(lines) + after)
+
+
+def line_end(text: str) -> str:
+    """Return the line end that a text uses everywhere; with several, `\\r` counts as part of a line."""
+    return "\r\n" if text.count("\r\n") == text.count("\n") > 0 else "\n"
 
 
 def _parse_literal(text: str, nested: bool) -> tuple[Any, Format] | None:

@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from reducer.errors import HistoryError
-from reducer.formats import decode, parse
+from reducer.formats import decode, line_end, parse
 from reducer.histories.format import Path
 from reducer.histories.source import encode
 from reducer.histories.stored import Content, returns
@@ -182,14 +182,15 @@ def _check_text(path: Path, old: str, new: str, budget: Iterator[int]) -> Iterat
     elif type(before) is type(after) and type(before) is not str:
         yield from _check_notation(path, old, new)
         yield from _check_value(path, before, after, budget)
-    elif "\n" not in old or next(_check_list(path, _lines(old), _lines(new), budget), None):
+    elif "\n" not in old or next(_check_list(path, *_lines(old, new), budget), None):
         same = _common_length(old, new)
         yield Finding("V110", path, f"differs from the original after {same:,} characters, without a correct marker")
 
 
-def _lines(text: str) -> list[str]:
-    # A text that mixes line ends can lose all lines with one of them, so its lines are compared without them.
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+def _lines(old: str, new: str) -> tuple[list[str], list[str]]:
+    # The line end of the original splits both: `new` can lack the lines that end differently.
+    end = line_end(old)
+    return old.removesuffix(end).split(end), new.removesuffix(end).split(end)
 
 
 def _common_length(one: str | bytes, other: str | bytes) -> int:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from reducer.analysis.laws import broken_laws
 from reducer.engine import attempt
@@ -14,8 +14,12 @@ from reducer.values import dump
 from tests.helpers import rules
 from tests.laws.strategies import cases, laws
 
+LINES = {"steps": [{"path": "raw", "limit": 2, "lines": True}], "max_chars": 50}
+MIXED_LINE_ENDS = rules(**LINES), {"raw": f"started\r\n{'a word ' * 40}\r\nstopped\n"}
+
 
 @laws
+@example((None, *MIXED_LINE_ENDS))
 @given(cases)
 def test_the_engine_breaks_no_law(case: Any) -> None:
     _, ruleset, content = case
