@@ -119,10 +119,11 @@ def _texts(rules: Reducer | Path | str) -> _Texts:
 
 
 def _with_words(file: Path) -> tuple[tuple[str, bytes], ...]:
-    tree, _ = parse(read_file(file, MAX_RULE_BYTES), file.name)
+    text = read_file(file, MAX_RULE_BYTES)
+    tree, _ = parse(text, file.name)
     named = [keys.get("words_file", []) for keys in plain(tree).get("entities", {}).values()]  # type: ignore[arg-type]
-    names = [file.name, *(name for one in named for name in ([one] if isinstance(one, str) else one))]
-    return tuple((name, read_file(file.parent / name, _MAX_BYTES)) for name in names)
+    names = [name for one in named for name in ([one] if isinstance(one, str) else one)]
+    return ((file.name, text), *((name, read_file(file.parent / name, _MAX_BYTES)) for name in names))
 
 
 @lru_cache(maxsize=8)

@@ -19,6 +19,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -122,10 +123,14 @@ def _excerpt(content: object, width: int) -> list[str]:
     return [*lines[:_MAX_LINES], *["… `--format result` shows everything"] * is_cut]
 
 
-class _Json(str):
+@dataclass(frozen=True, repr=False)
+class _Json:
     """JSON text, which `rich` prints as it is."""
 
-    __repr__ = str.__str__
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def _outline(value: Any, levels: int, width: int) -> Any:

@@ -20,7 +20,7 @@ from tests.agent.agents import ARTICLES, FORMS, PROMPT, Script, analyst, context
 dbos = pytest.importorskip("dbos")
 durable = pytest.importorskip("pydantic_ai.durable_exec.dbos")
 if not hasattr(durable, "DBOSDurability"):
-    pytest.skip("DBOSDurability came in the course of PydanticAI 2", allow_module_level=True)
+    pytest.skip("this PydanticAI has no DBOSDurability", allow_module_level=True)
 
 
 @pytest.fixture

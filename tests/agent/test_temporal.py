@@ -18,7 +18,7 @@ from tests.agent.agents import FORMS, call
 pytest.importorskip("temporalio")
 temporal = pytest.importorskip("pydantic_ai.durable_exec.temporal")
 if not hasattr(temporal, "TemporalDurability"):
-    pytest.skip("TemporalDurability came in the course of PydanticAI 2", allow_module_level=True)
+    pytest.skip("this PydanticAI has no TemporalDurability", allow_module_level=True)
 
 from temporalio.client import WorkflowHistory  # noqa: E402
 from temporalio.worker import Replayer  # noqa: E402

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from codecs import utf_8_decode
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import takewhile
@@ -394,7 +395,9 @@ def formats_of(input_format: InputFormat) -> Sequence[Format]:
     """Return the formats to try. Raises `HistoryError` for an unknown name."""
     formats = [one for one in FORMATS if input_format in ("auto", one.name)]
     if not formats:
-        raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}")
+        nearest = get_close_matches(input_format, [form.name for form in FORMATS], 1)
+        hint = f"; did you mean `{nearest[0]}`?" if nearest else ""
+        raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}{hint}")
     return formats
 
 
