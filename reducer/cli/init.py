@@ -23,9 +23,9 @@ from reducer.analysis.steps import changes, characters
 from reducer.cli.answers import each_answer
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.files import STANDARD_INPUT, write
-from reducer.cli.rules import Chosen, load, rules_error
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, console, counted, print_lines, say, visible
+from reducer.cli.sources import Chosen, load, rules_error
 from reducer.files import rule_files
 from reducer.histories.files import ENDINGS
 from reducer.rules import compile_rules
@@ -118,7 +118,7 @@ def _draft_all(
 ) -> list[tuple[Draft, Trial]]:
     """Draft a rule for each tool that needs one, and print why the others do not; a `named` tool must not have one."""
     present = tuple(rule_files(folder)) if folder.is_dir() else ()
-    existing = load(Chosen(present, str(folder)), "drafted") if present else None
+    existing = load(Chosen((folder,), str(folder)), "drafted") if present else None
     files = file_names(answers_by_tool)
     drafted = []
     for tool, answers in answers_by_tool.items():

@@ -37,8 +37,8 @@ from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.check import problem_fields
 from reducer.cli.files import write
-from reducer.cli.rules import choose_rules, files_read, load, short
 from reducer.cli.screen import CommandError, counted, fields_of, plain, print_json, print_problem, say, visible
+from reducer.cli.sources import choose_rules, files_read, load, short
 from reducer.cli.views.diff import step_line
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location

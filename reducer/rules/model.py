@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -272,6 +272,17 @@ class Rule:
         return f"{self.file}@{self.digest}"
 
 
+class Replaced(NamedTuple):
+    """A tool name or glob in two sources: the rule `by` applies, from the later source, and not `instead_of`."""
+
+    tool: str
+    by: Location
+    instead_of: Location
+
+    def __str__(self) -> str:
+        return f"{self.by}: replaces the rule for `{self.tool}` at {self.instead_of}"
+
+
 @dataclass(frozen=True, slots=True)
 class Ruleset:
     """Rules that are ready to run; `rule_for` returns the rule of a tool name, or None."""
@@ -280,3 +291,5 @@ class Ruleset:
     rule_for: Callable[[str], Rule | None]
     warnings: tuple[Diagnostic, ...] = ()
     vocabulary: Vocabulary = BUILT_IN
+    replaced: tuple[Replaced, ...] = ()
+    """The names and globs that several sources contain."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from reducer.cli.screen import CommandError, counted, visible
 from reducer.errors import Diagnostic, RuleError
-from reducer.files import MAX_RULE_BYTES, read_file, rule_files
+from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files
 
 if TYPE_CHECKING:
     from reducer.rules import Ruleset
@@ -22,31 +22,34 @@ _WORD = re.compile(r"[\w./-]{1,200}")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Rule files, and their name in reports."""
+    """The sources of rules, and their name in reports."""
 
-    files: tuple[Path, ...]
+    sources: tuple[Path | str, ...]
     name: str
 
-
-def bundled_rules() -> Path:
-    """Return the folder of the bundled rules: in the package, or next to it in a checkout."""
-    package = Path(__file__).parents[1]
-    inside = package / "bundled"
-    return inside if inside.is_dir() else package.parent / "rules"
+    @property
+    def files(self) -> list[Path]:
+        """Return the rule files, each once. Raises OSError."""
+        return list(dict.fromkeys(file for source in self.sources for file in rule_files(source)))
 
 
 def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
-    """Return the rule files in `given`. If it is empty, use `./rules` (if `use_local`), otherwise the bundled rules.
+    """Return the sources in `given`. If it is empty, use `./rules` (if `use_local`), otherwise the built-in packs.
 
-    Raises `CommandError` if there are none, and OSError.
+    Raises `CommandError` for a folder without rule files, and OSError.
     """
+    for name in given:
+        files = rule_files(name)
+        if not files:
+            raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")
+        if files == [Path(name)]:
+            read_file(files[0], MAX_RULE_BYTES)  # raises OSError if this is not a file
     if given:
-        files = dict.fromkeys(file for name in given for file in _files(name))
-        return Chosen(tuple(files), ", ".join(given))
+        return Chosen(tuple(given), ", ".join(given))
     own = Path("rules")
-    if use_local and own.is_dir() and (local := rule_files(own)):
-        return Chosen(tuple(local), "./rules")
-    return Chosen(tuple(map(short, rule_files(bundled_rules()))), "the rules bundled with reducer")
+    if use_local and own.is_dir() and rule_files(own):
+        return Chosen((own,), "./rules")
+    return Chosen((short(builtin_rules()),), "the rules bundled with reducer")
 
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:
@@ -54,7 +57,7 @@ def load(chosen: Chosen, done: str = "run") -> Ruleset:
     from reducer.rules import read_rules  # `entities` does not need it
 
     try:
-        return read_rules(*chosen.files)
+        return read_rules(*chosen.sources)
     except RuleError as error:
         raise rules_error(error.problems, chosen.name, done) from None
 
@@ -81,13 +84,3 @@ def short(path: Path) -> Path:
     """Return a path relative to the current folder if it is inside, otherwise unchanged."""
     folder = os.getcwd()
     return path.relative_to(folder) if path.is_relative_to(folder) else path
-
-
-def _files(name: str) -> list[Path]:
-    path = Path(name)
-    if not path.is_dir():
-        read_file(path, MAX_RULE_BYTES)  # raises OSError if this is not a file
-        return [path]
-    if files := rule_files(path):
-        return files
-    raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")
