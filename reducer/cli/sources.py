@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reducer.cli.files import write
 from reducer.cli.screen import CommandError, counted, visible
 from reducer.errors import Diagnostic, RuleError
 from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files
@@ -67,6 +68,26 @@ def rules_error(problems: Sequence[Diagnostic], name: str, done: str) -> Command
     for problem in problems:
         print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
     return CommandError(f"{name}: {counted(len(problems), 'error')} in the rules; nothing was {done}")
+
+
+def write_new(folder: Path, rules: Mapping[Path, bytes], others: Mapping[Path, bytes]) -> None:
+    """Write rule files and other files to a folder of rules.
+
+    Raises `CommandError` and writes nothing if a file exists or a rule conflicts with those in the folder.
+    """
+    from reducer.rules import compile_rules
+
+    if folder.exists() and not folder.is_dir():
+        raise CommandError(f"{folder}: not a folder; rules are written to a folder")
+    if existing := ", ".join(str(file) for file in (*rules, *others) if os.path.lexists(file)):
+        raise CommandError(f"nothing was written because these files exist: {existing}")
+    present = {file: file.read_bytes() for file in rule_files(folder)} if folder.is_dir() else {}
+    _, problems = compile_rules((str(file), text) for file, text in {**present, **rules}.items())
+    # Warnings about other rules do not concern the new ones.
+    if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in rules]:
+        raise rules_error(errors, str(folder), "written")
+    for file, content in {**rules, **others}.items():
+        write(file, content)
 
 
 def files_read(given: Sequence[str], *, use_local: bool = True) -> Iterator[Path]:
