@@ -44,6 +44,11 @@ def is_builtin(file: Path | str) -> bool:
     return Path(file).resolve().is_relative_to(builtin_rules().resolve())
 
 
+def has_samples(file: Path | str) -> bool:
+    """Return whether a rule file has its samples: the package is installed without those of the built-in packs."""
+    return not is_builtin(file) or Path(file).with_name("samples").is_dir()
+
+
 def _builtin_folder(source: str) -> Path | None:
     """Return the folder of `builtin` or `builtin:PACK`, or None for any other source. Raises OSError."""
     kind, colon, name = source.partition(":")

@@ -32,7 +32,7 @@ from reducer.cli.screen import (
 from reducer.cli.sources import Chosen, choose_rules, files_read
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic
-from reducer.files import is_builtin
+from reducer.files import has_samples, is_builtin
 from reducer.rules import Ruleset, check_rules
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.fix import fixed
@@ -90,7 +90,7 @@ def check_with_samples(
 ) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
     """Return the same as `check_rules`, with the problems that running the rules on their samples reveals."""
     ruleset, problems = check_rules(*sources, edited=edited)
-    rules = ruleset.rules if ruleset else ()
+    rules = [rule for rule in ruleset.rules if has_samples(rule.file)] if ruleset else []
     run_all = any(Path(rule.file).with_name("samples").is_dir() for rule in rules)
     to_run = [rule for rule in rules if run_all or rule.tests or not rule.statically_idempotent]
     found = list(problems)

@@ -82,18 +82,20 @@ def shadows(first: str, second: str) -> bool:
     return fnmatch.fnmatchcase(second, first.replace("?", "[!*]"))
 
 
-def check_tool_names(sources: Iterable[Iterable[tuple[Tree, Report]]]) -> list[Replaced]:
+def check_tool_names(sources: Iterable[Iterable[tuple[Tree, Report]]]) -> tuple[Replaced, ...]:
     """Report tool names and globs that are too long, dead, shadowed, or used twice in one source.
 
     Return those that a later source uses again: its rule replaces the earlier one.
     """
     every: dict[str, Location] = {}
-    replaced: list[Replaced] = []
+    replaced: dict[tuple[str, str], list[str]] = {}
     for files in sources:
         own = _check_source(files, every)
-        replaced += [Replaced(name, location, every[name]) for name, location in own.items() if name in every]
+        for name in own:
+            if name in every:
+                replaced.setdefault((own[name].file, every[name].file), []).append(name)
         every |= own
-    return replaced
+    return tuple(Replaced(by, instead_of, tuple(tools)) for (by, instead_of), tools in replaced.items())
 
 
 def _check_source(files: Iterable[tuple[Tree, Report]], earlier: Mapping[str, Location]) -> dict[str, Location]:

@@ -98,12 +98,12 @@ def compile_rules(
     if any(problem.severity == "error" for problem in problems):
         return None, problems
     applied = tuple(_without(rules, replaced))
-    return Ruleset(applied, rule_chooser(applied), problems, language.vocabulary, tuple(replaced)), problems
+    return Ruleset(applied, rule_chooser(applied), problems, language.vocabulary, replaced), problems
 
 
 def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Rule]:
     """Yield the rules without the tool names that another source replaces, unless none is left."""
-    gone = {(each.instead_of.file, each.tool) for each in replaced}
+    gone = {(each.instead_of, tool) for each in replaced for tool in each.tools}
     for rule in rules:
         if tools := tuple(name for name in rule.tools if (rule.file, name) not in gone):
             yield rule if tools == rule.tools else replace(rule, tools=tools)

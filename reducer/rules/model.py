@@ -273,14 +273,14 @@ class Rule:
 
 
 class Replaced(NamedTuple):
-    """A tool name or glob in two sources: the rule `by` applies, from the later source, and not `instead_of`."""
+    """Two sources contain the same names and globs of tools: the rule file `by`, from the later one, applies."""
 
-    tool: str
-    by: Location
-    instead_of: Location
+    by: str
+    instead_of: str
+    tools: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.by}: replaces the rule for `{self.tool}` at {self.instead_of}"
+        return f"{self.by} replaces {self.instead_of} for {', '.join(f'`{tool}`' for tool in self.tools)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,4 +292,4 @@ class Ruleset:
     warnings: tuple[Diagnostic, ...] = ()
     vocabulary: Vocabulary = BUILT_IN
     replaced: tuple[Replaced, ...] = ()
-    """The names and globs that several sources contain."""
+    """The rules that a later source replaces."""

@@ -75,9 +75,8 @@ def test_the_later_source_replaces_names_and_globs(folder: Path) -> None:
         ("two/a.yaml", ("a", "c*", "d")),
     ]
     assert [str(each) for each in ruleset.replaced] == [
-        "two/a.yaml:2:8: replaces the rule for `a` at one/a.yaml:2:8",
-        "two/a.yaml:2:11: replaces the rule for `c*` at one/a.yaml:2:14",
-        "two/a.yaml:2:17: replaces the rule for `d` at one/d.yaml:2:7",
+        "two/a.yaml replaces one/a.yaml for `a`, `c*`",
+        "two/a.yaml replaces one/d.yaml for `d`",
     ]
     assert loaded("two", "one") == {"a": 300, "b": 300, "c*": 300, "d": 300}
 
