@@ -118,7 +118,7 @@ def table(test: str, name: str) -> Any:
 # --- the shipped rules
 
 RULES = Path(__file__).parents[1] / "rules"
-RULESET, PROBLEMS = check_rules(RULES)
+RULESET, PROBLEMS = check_rules(RULES, RULES / "general")
 BY_FILE: dict[str, Rule] = {Path(rule.file).stem: rule for rule in RULESET.rules} if RULESET else {}
 PRODUCTS = {
     "virustotal_file": ("virustotal__vt_test_file", "virustotal_v3__vt3_file_1", "virustotal_v3__vt3_search"),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Literal
@@ -37,11 +37,12 @@ from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.check import problem_fields
 from reducer.cli.files import write
-from reducer.cli.rules import choose_rules, files_read, load, short
 from reducer.cli.screen import CommandError, counted, fields_of, plain, print_json, print_problem, say, visible
+from reducer.cli.sources import choose_rules, files_read, load, short
 from reducer.cli.views.diff import step_line
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
+from reducer.files import has_samples
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import Place, Tree, locate
 from reducer.rules.parser import parse as parse_rule
@@ -88,7 +89,10 @@ def _run(options: Namespace) -> list[_Case]:
     """Run the tests, print and return the results. Raises `CommandError`."""
     if options.text and options.coverage:
         raise CommandError("--coverage needs all tests and -k selects some; use only one of them")
-    ruleset = load(choose_rules(options.rules))
+    loaded = load(choose_rules(options.rules))
+    ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
+    if loaded.rules and not ruleset.rules:
+        raise CommandError("the built-in rules are installed without their samples; name your own rules")
     wanted = options.text.casefold()
     tests = list(chosen_tests(ruleset, lambda line: wanted in line.casefold()))
     samples = list(chosen_samples(ruleset, lambda line: wanted in line.casefold()))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from reducer.errors import Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.habits import tool_names
-from reducer.rules.model import Rule
+from reducer.rules.model import Replaced, Rule
 from reducer.rules.parser import ScalarNode, SequenceNode, Tree, locate
 
 MAX_NAME = 200
@@ -82,8 +82,24 @@ def shadows(first: str, second: str) -> bool:
     return fnmatch.fnmatchcase(second, first.replace("?", "[!*]"))
 
 
-def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
-    """Report tool names and globs that are too long, dead, shadowed or used twice."""
+def check_tool_names(sources: Iterable[Iterable[tuple[Tree, Report]]]) -> tuple[Replaced, ...]:
+    """Report tool names and globs that are too long, dead, shadowed, or used twice in one source.
+
+    Return those that a later source uses again: its rule replaces the earlier one.
+    """
+    every: dict[str, Location] = {}
+    replaced: dict[tuple[str, str], list[str]] = {}
+    for files in sources:
+        own = _check_source(files, every)
+        for name in own:
+            if name in every:
+                replaced.setdefault((own[name].file, every[name].file), []).append(name)
+        every |= own
+    return tuple(Replaced(by, instead_of, tuple(tools)) for (by, instead_of), tools in replaced.items())
+
+
+def _check_source(files: Iterable[tuple[Tree, Report]], earlier: Mapping[str, Location]) -> dict[str, Location]:
+    """Report the names and globs of one source, and return their locations."""
     first: dict[str, Location] = {}
     for tree, report in files:
         node = locate(tree, ("tool",))
@@ -100,11 +116,12 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
                 report.add(item, "E080", f"the tool `{name}` already has a rule at {first[name]}")
             else:
                 if is_glob(name):
-                    _check_glob(item, name, first, report)
+                    _check_glob(item, name, {**earlier, **first}, report)
                 first[name] = Location(report.file, item.line, item.column)
+    return first
 
 
-def _check_glob(node: ScalarNode, glob: str, first: dict[str, Location], report: Report) -> None:
+def _check_glob(node: ScalarNode, glob: str, first: Mapping[str, Location], report: Report) -> None:
     """Report a glob that is dead, that shadows a glob in `first`, or that is shadowed by one."""
     if "[" in _CLASS.sub("", glob):
         report.add(node, "E081", f"the glob `{glob}` cannot match any name")

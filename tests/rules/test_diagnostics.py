@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import reducer
-from reducer.cli.check import problems_of
+from reducer.cli.check import check_with_samples
 from reducer.rules import compile_rules
 from reducer.rules.diagnostics import catalogue
 from tests.rules.examples import example_files, split_files
@@ -28,7 +28,7 @@ def codes(folder: Path, example: str) -> list[str]:
     for name, text in example_files(example).items():
         (folder / name).write_bytes(text)
         names.append(folder / name)
-    return [problem.code for problem in problems_of(names)]
+    return [problem.code for problem in check_with_samples(*names)[1]]
 
 
 @pytest.mark.parametrize("code", [code for code in catalogue() if code not in _WITHOUT_EXAMPLE])
