@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("test", __doc__)
     add = reader.add_argument
-    add("rules", nargs="*", metavar="RULES", help="rule files or folders")
+    add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
     add("--coverage", action="store_true", help="list rules without tests and steps that no test exercises")
     add("--require-tests", action="store_true", help="fail for rules without tests")
