@@ -76,8 +76,8 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     "--rules": {
         "action": "append",
         "default": [],
-        "metavar": "DIR|FILE",
-        "help": "rule files, folders or packs, repeatable",
+        "metavar": "RULES",
+        "help": "rule files, folders or packs; repeatable",
     },
     "--tool": {"metavar": "GLOB", "help": "only returns of the tools that match; or the tool of a single answer"},
     "--call": {"metavar": "ID", "help": "only the return with this call id; ID#2 is the second return with it"},

@@ -66,6 +66,7 @@ def _fits(name: str, tool: str) -> bool:
     return fnmatch.fnmatchcase(tool, name) if is_glob(name) else tool == name
 
 
+@lru_cache(maxsize=4096)
 def _rank(glob: str) -> tuple[int, int, str]:
     """Rank a glob by its number of literal characters, then by its literal head, then by its text."""
     literal = _CLASS.sub("", glob).replace("*", "").replace("?", "")
