@@ -25,8 +25,7 @@ from reducer.analysis.rule_tests import (
     Coverage,
     Gap,
     TestResult,
-    chosen_samples,
-    chosen_tests,
+    chosen_cases,
     coverage,
     run_sample,
     run_test,
@@ -93,10 +92,8 @@ def _run(options: Namespace) -> list[_Case]:
     ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
     if loaded.rules and not ruleset.rules:
         raise CommandError("the built-in rules are installed without their samples; name your own rules")
-    wanted = options.text.casefold()
-    tests = list(chosen_tests(ruleset, lambda line: wanted in line.casefold()))
-    samples = list(chosen_samples(ruleset, lambda line: wanted in line.casefold()))
-    if wanted and not tests and not samples:
+    tests, samples = chosen_cases(ruleset, options.text)
+    if options.text and not tests and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
     cases: list[_Case] = []
