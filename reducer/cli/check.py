@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("check", __doc__)
     add = reader.add_argument
-    add("rules", nargs="*", metavar="RULES", help="rule files or folders")
+    add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     add("--fix", action="store_true", help="apply the corrections that are safe, then check")
     add("--diff", action="store_true", help="print what --fix would change, but write nothing")

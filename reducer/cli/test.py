@@ -25,8 +25,7 @@ from reducer.analysis.rule_tests import (
     Coverage,
     Gap,
     TestResult,
-    chosen_samples,
-    chosen_tests,
+    chosen_cases,
     coverage,
     run_sample,
     run_test,
@@ -67,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("test", __doc__)
     add = reader.add_argument
-    add("rules", nargs="*", metavar="RULES", help="rule files or folders")
+    add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
     add("--coverage", action="store_true", help="list rules without tests and steps that no test exercises")
     add("--require-tests", action="store_true", help="fail for rules without tests")
@@ -93,10 +92,8 @@ def _run(options: Namespace) -> list[_Case]:
     ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
     if loaded.rules and not ruleset.rules:
         raise CommandError("the built-in rules are installed without their samples; name your own rules")
-    wanted = options.text.casefold()
-    tests = list(chosen_tests(ruleset, lambda line: wanted in line.casefold()))
-    samples = list(chosen_samples(ruleset, lambda line: wanted in line.casefold()))
-    if wanted and not tests and not samples:
+    tests, samples = chosen_cases(ruleset, options.text)
+    if options.text and not tests and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
     cases: list[_Case] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -66,6 +66,7 @@ def _fits(name: str, tool: str) -> bool:
     return fnmatch.fnmatchcase(tool, name) if is_glob(name) else tool == name
 
 
+@lru_cache(maxsize=4096)
 def _rank(glob: str) -> tuple[int, int, str]:
     """Rank a glob by its number of literal characters, then by its literal head, then by its text."""
     literal = _CLASS.sub("", glob).replace("*", "").replace("?", "")
@@ -82,25 +83,14 @@ def shadows(first: str, second: str) -> bool:
     return fnmatch.fnmatchcase(second, first.replace("?", "[!*]"))
 
 
-def check_tool_names(sources: Iterable[Iterable[tuple[Tree, Report]]]) -> tuple[Replaced, ...]:
+def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ...]:
     """Report tool names and globs that are too long, dead, shadowed, or used twice in one source.
 
     Return those that a later source uses again: its rule replaces the earlier one.
     """
-    every: dict[str, Location] = {}
-    replaced: dict[tuple[str, str], list[str]] = {}
-    for files in sources:
-        own = _check_source(files, every)
-        for name in own:
-            if name in every:
-                replaced.setdefault((own[name].file, every[name].file), []).append(name)
-        every |= own
-    return tuple(Replaced(by, instead_of, tuple(tools)) for (by, instead_of), tools in replaced.items())
-
-
-def _check_source(files: Iterable[tuple[Tree, Report]], earlier: Mapping[str, Location]) -> dict[str, Location]:
-    """Report the names and globs of one source, and return their locations."""
     first: dict[str, Location] = {}
+    sources: dict[str, int] = {}
+    replaced: dict[tuple[str, str], list[str]] = {}
     for tree, report in files:
         node = locate(tree, ("tool",))
         for item in node.items if isinstance(node, SequenceNode) else (node,):
@@ -112,16 +102,18 @@ def _check_source(files: Iterable[tuple[Tree, Report]], earlier: Mapping[str, Lo
                 report.add(item, "E082", f"the tool name has {size}")
             elif _NO_NAME.search(name):
                 report.add(item, "E083", f"`{name}` is not a tool name or a glob", tool_names(name))
-            elif name in first:
+            elif sources.get(name) == report.source:
                 report.add(item, "E080", f"the tool `{name}` already has a rule at {first[name]}")
             else:
+                if name in first:
+                    replaced.setdefault((report.file, first[name].file), []).append(name)
                 if is_glob(name):
-                    _check_glob(item, name, {**earlier, **first}, report)
-                first[name] = Location(report.file, item.line, item.column)
-    return first
+                    _check_glob(item, name, first, report)
+                first[name], sources[name] = Location(report.file, item.line, item.column), report.source
+    return tuple(Replaced(by, instead_of, tuple(tools)) for (by, instead_of), tools in replaced.items())
 
 
-def _check_glob(node: ScalarNode, glob: str, first: Mapping[str, Location], report: Report) -> None:
+def _check_glob(node: ScalarNode, glob: str, first: dict[str, Location], report: Report) -> None:
     """Report a glob that is dead, that shadows a glob in `first`, or that is shadowed by one."""
     if "[" in _CLASS.sub("", glob):
         report.add(node, "E081", f"the glob `{glob}` cannot match any name")

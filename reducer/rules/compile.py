@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import NamedTuple
@@ -55,7 +54,7 @@ def check_rules(
             name = str(file)
             texts[number].append((name, edited[name] if name in edited else read_file(file, MAX_RULE_BYTES)))
         except OSError as error:
-            unreadable.append(_unreadable(file, error))
+            unreadable.append(_unreadable(file, f"cannot read the file: {error.strerror or error}"))
     if not any(texts) and not unreadable:
         names = ", ".join(str(source) for source in sources)
         return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)
@@ -70,31 +69,31 @@ def _files(sources: Sequence[FilePath | str], unreadable: list[Diagnostic]) -> d
         try:
             files.update(dict.fromkeys(rule_files(source), number))
         except OSError as error:
-            unreadable.append(_unreadable(source, error))
+            unreadable.append(_unreadable(source, f"cannot load the rules: {error.strerror or error}"))
     return files
 
 
-def _unreadable(name: FilePath | str, error: OSError) -> Diagnostic:
-    return Diagnostic(Location(str(name), 1, 1), "E007", f"cannot read the file: {error.strerror or error}")
+def _unreadable(name: FilePath | str, message: str) -> Diagnostic:
+    return Diagnostic(Location(str(name), 1, 1), "E007", message)
 
 
 def compile_rules(
     *sources: Iterable[tuple[str, str | bytes]],
 ) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
     """Compile pairs of a file name and a text, for each source, and return the same as `check_rules`."""
-    parsed = [[parse(text, file) for file, text in source] for source in sources]
-    reports = [report for source in parsed for _, report in source]
-    trees = [
-        [(without_empty_keys(tree, report), report) for tree, report in source if tree is not None] for source in parsed
+    parsed = [
+        (tree, replace(report, source=number))
+        for number, source in enumerate(sources)
+        for tree, report in (parse(text, file) for file, text in source)
     ]
-    files = list(chain.from_iterable(trees))
+    files = [(without_empty_keys(tree, report), report) for tree, report in parsed if tree is not None]
     language = _Language(read_vocabulary(files), read_conditions(files))
     compiled = [_compile_rule(tree, report, language) for tree, report in files]
-    replaced = check_tool_names(trees)
+    replaced = check_tool_names(files)
     rules = [rule for rule in compiled if rule is not None]
-    if rules and not any(problem.severity == "error" for report in reports for problem in report.problems):
+    if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.problems):
         lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
-    problems = tuple(problem for report in reports for problem in report.in_order())
+    problems = tuple(problem for _, report in parsed for problem in report.in_order())
     if any(problem.severity == "error" for problem in problems):
         return None, problems
     applied = tuple(_without(rules, replaced))

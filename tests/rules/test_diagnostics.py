@@ -24,11 +24,9 @@ _WITHOUT_EXAMPLE = {"E006", "E007", "E049"}
 
 
 def codes(folder: Path, example: str) -> list[str]:
-    names = []
     for name, text in example_files(example).items():
         (folder / name).write_bytes(text)
-        names.append(folder / name)
-    return [problem.code for problem in check_with_samples(*names)[1]]
+    return [problem.code for problem in check_with_samples(folder)[1]]
 
 
 @pytest.mark.parametrize("code", [code for code in catalogue() if code not in _WITHOUT_EXAMPLE])

@@ -62,7 +62,7 @@ def test_built_in_packs_are_loaded_by_name(folder: Path) -> None:
 def test_an_unknown_pack_is_an_error_with_the_nearest(source: str, help: str) -> None:
     with pytest.raises(RuleError) as caught:
         Reducer.load("builtin:web", source)
-    assert str(caught.value) == f"{source}:1:1: error[E007]: cannot read the file: no such pack; {help}"
+    assert str(caught.value) == f"{source}:1:1: error[E007]: cannot load the rules: no such pack; {help}"
 
 
 def test_the_later_source_replaces_names_and_globs(folder: Path) -> None:
@@ -110,3 +110,15 @@ def test_definitions_of_a_replaced_rule_stay(folder: Path) -> None:
     write("one/a.yaml", "a", own + LARGE + "preserve: [ticket]\n")
     write("two/a.yaml", "a", LARGE + "preserve: [ticket]\n")
     assert len(read_rules("one", "two").rules) == 1
+
+
+def test_a_later_source_can_define_a_condition_and_a_type_again(folder: Path) -> None:
+    shared = "conditions: {bad: risk == '%s'}\nentities: {ticket: {words: [%s-1]}}\npreserve: [ticket]\n"
+    steps = "steps: [{limit: 1, always_keep: bad}]\n"
+    write("one.yaml", "a", shared % ("high", "INC") + steps)
+    write("two.yaml", "b", shared % ("low", "REQ") + steps)
+    content = [{"risk": "high"}, {"risk": "high"}, {"risk": "low"}, {"of": "REQ-1"}, {"of": "INC-1"}]
+    reducer = Reducer.load("one.yaml", "two.yaml")
+    assert reducer.reduce_content("b", content) == [{"risk": "high"}, {"risk": "low"}, {"of": "REQ-1"}]
+    with pytest.raises(RuleError, match="`bad` is already defined at "):
+        read_rules(folder)
