@@ -185,6 +185,15 @@ def test_the_list_is_what_its_generator_writes(data: Path) -> None:
     assert build_names.content(data / "entities" / "names.json", data / "common_words.txt") == NAMES
 
 
+@pytest.mark.data
+def test_forms_are_names_of_their_list(data: Path) -> None:
+    """The generator checks the other sections against packages that the tests do not need."""
+    names = [entry["name"] for entry in json.loads((data / "entities" / "names.json").read_bytes())]
+    assert build_names.without_source("names", names) == []
+    assert "LummaC2" in build_names.without_source("malpedia", names)
+    assert set(build_names.forms()) == {"names", "tidal-software", "malpedia", "CAPE-parsers"}
+
+
 # --- the interface
 
 TEXT = (
