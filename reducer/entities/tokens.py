@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from heapq import merge
 from ipaddress import IPv6Address
 
 from reducer.entities.entity import Match, may_start
@@ -70,7 +71,8 @@ def identifiers(data: bytes, shape: bytes) -> list[Match]:
         while at >= 0:
             m = _ATTACK.match(data, at)
             if m and may_start(data, at) and data[max(0, at - 4) : at] != b"AML.":  # ATLAS
-                found.append((at, m.end(), "mitre_attack", m[0].upper().replace(b"/", b".")))
+                canonical = m[0].upper().replace(b"/", b".")
+                found.append((at, m.end(), "mitre_attack", canonical if canonical != m[0] else b""))
             at = shape.find(literal, at + size)
     return found
 
@@ -79,7 +81,7 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
     """Return the IPv6 addresses of `data` outside the matches in `taken`. `mask` is its translation by HEX."""
     found: list[Match] = []
     done = 0
-    for at in sorted([m.start() for m in _FULL.finditer(mask)] + [m.start() for m in _GAP.finditer(mask)]):
+    for at in merge(*((m.start() for m in anchor.finditer(mask)) for anchor in (_FULL, _GAP))):
         if at < done:
             continue
         start = at
@@ -95,7 +97,8 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
         before = bisect_left(taken, (end,))
         is_taken = before > 0 and taken[before - 1][1] > start
         if not is_taken and may_start(data, start) and _is_ipv6(value):
-            found.append((start, end, "ipv6", value.lower()))
+            canonical = value.lower()
+            found.append((start, end, "ipv6", canonical if canonical != value else b""))
     return found
 
 
