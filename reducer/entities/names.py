@@ -31,8 +31,8 @@ _PREFIXES = (
     *(b"cl unk 0000", b"utg q 000", b"larva 00000"),
 )
 _NUMBERED = re.compile(
-    rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC-?[0-9]{2,4}
-    | TA[ -]?[1-9][0-9]{2,3} | FIN-?[0-9]{1,2} | (?:Storm|STORM|DEV|Dev)-[0-9]{4}
+    rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC[ -]?[0-9]{2,4}
+    | TA[ -]?[1-9][0-9]{2,3} | FIN[ -]?[0-9]{1,2} | Fin-?[0-9]{1,2} | (?:Storm|STORM|DEV|Dev)-[0-9]{4}
     | UA[CT]-[0-9]{4,5} | TAG-[0-9]{2,3} | ITG[0-9]{2} | CL-(?:STA|CRI|UNK)-[0-9]{4} | UTG-Q-[0-9]{3}
     | Larva-[0-9]{5} )(?![0-9A-Za-z_])""",
     re.VERBOSE,

@@ -2,7 +2,7 @@
 
 In folded bytes, 0x01 is a dot that was defanged (`[.]`, `(dot)`, a full-width dot), which shows that the author meant a
 host. 0x81 is a letter of a script that separates words with spaces (`münchen.de`), 0x03 is an invisible character,
-0x04 is a long dash, and 0x80 is any other character that is not ASCII.
+0x04 is a long dash, 0x05 is `§`, and 0x80 is any other character that is not ASCII.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ _FOLDED = {
     **dict.fromkeys("‐‑－﹣", b"-"),  # CVE numbers are often set with U+2011
     **dict.fromkeys("：﹕", b":"),
     **dict.fromkeys("‒–—―−", b"\x04"),
+    "§": b"\x05",
     "／": b"/",
     "＠": b"@",
     **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", b"\x03"),
     **dict.fromkeys(_WIDE_DOTS, b"\x01"),
-    **dict.fromkeys("\x01\x02\x03\x04", b" "),
+    **dict.fromkeys("\x01\x02\x03\x04\x05", b" "),
 }
 # Consecutive letters, a wide dot in a name, or one of the other characters. The regex starts with a set, because a
 # search for a set takes a third of the time.
@@ -37,7 +38,7 @@ _NEEDS_FOLDING = re.compile(
     f"(?:(?<=[{_SPACED}])[{_SPACED}]*|(?<![{_WIDE_DOTS}])|(?<=[A-Za-z0-9À-֏].)(?=[A-Za-z0-9À-֏]))"
 )
 _NON_ASCII = bytes.maketrans(b"\x02?", b"?\x80")
-_BLANKED = bytes.maketrans(b"\x01\x03\x04", b"   ")
+_BLANKED = bytes.maketrans(b"\x01\x03\x04\x05", b"    ")
 # Top-level domains in other scripts: `рф` is delegated as `xn--p1ai`.
 _NATIVE_TLDS = frozenset(tld[4:].decode("punycode") for tld in TLDS if tld.startswith(b"xn--"))
 
@@ -85,7 +86,7 @@ def fold(text: str) -> bytes:
     """Return a text as folded bytes, one per character."""
     if text.isascii():
         data = text.encode()
-        return data.translate(_BLANKED) if 1 in data or 3 in data or 4 in data else data
+        return data.translate(_BLANKED) if 1 in data or 3 in data or 4 in data or 5 in data else data
     # The codec writes `?` for any other character, so the real question marks become 0x02 first.
     changed = bytearray(text.replace("?", "\x02").encode("ascii", "replace").translate(_NON_ASCII))
     for match in _NEEDS_FOLDING.finditer(text):

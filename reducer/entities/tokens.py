@@ -70,7 +70,7 @@ def identifiers(data: bytes, shape: bytes) -> list[Match]:
         at = shape.find(literal)
         while at >= 0:
             m = _ATTACK.match(data, at)
-            if m and may_start(data, at) and data[max(0, at - 4) : at] != b"AML.":  # ATLAS
+            if m and may_start(data, at) and data[max(0, at - 4) : at].upper() != b"AML.":  # ATLAS
                 canonical = m[0].upper().replace(b"/", b".")
                 found.append((at, m.end(), "mitre_attack", canonical if canonical != m[0] else b""))
             at = shape.find(literal, at + size)
