@@ -26,6 +26,7 @@ from tests.tools import build_names
 HARD = Path(__file__).parents[2] / ".." / "shared" / "data" / "entities" / "hard_cases.jsonl"
 HARD_CASES = [json.loads(line) for line in HARD.open(encoding="utf-8")] if HARD.exists() else []
 CASES = table(__file__, "cases.yaml")
+LINES = table(__file__, "reports.yaml")
 CASES["sha512"] = [{"text": "a1b2c3d4" * 16, "found": ["a1b2c3d4" * 16]}]
 
 
@@ -39,6 +40,11 @@ def test_case(kind: str, case: dict[str, Any]) -> None:
     assert found(case["text"], kind) == case["found"]
     if "written" in case:
         assert [entity.value for entity in scan(case["text"], [kind])] == case["written"]
+
+
+@pytest.mark.parametrize(("kind", "text", "expected"), [(kind, *row) for kind, rows in LINES.items() for row in rows])
+def test_line(kind: str, text: str, expected: list[str]) -> None:
+    assert found(text, kind) == expected
 
 
 @pytest.mark.data
