@@ -37,7 +37,8 @@ _NAME = re.compile(rb"[a-z0-9_\x81][a-z0-9._\x81-]*")
 # Code after an attribute or a module.
 _USED = re.compile(rb"\((?![0-9])|\[|==?| (?:[=!<>+*/-]?=|import) | is (?:not )?None(?![a-z])")
 _CODE_AFTER = re.compile(
-    rb";|[ ]in[ ]\(|[ ](?:is[ ](?:not|None|[A-Z]+_[A-Z_]+)|if|else|not[ ]in|or[ ]None|and[ ]not|[=!<>+*/?&|-])(?![A-Za-z])"
+    rb";|[ ]in[ ]\(|[ ](?:is[ ](?:not|None|[A-Z]+_[A-Z_]+)|if|else|not[ ]in|or[ ]None|and[ ]not|[=!<>+*/?&|-])"
+    rb"(?![A-Za-z])"
 )
 _CODE_BEFORE = re.compile(
     rb"""(?: [!+.$&-] | (?<![A-Za-z])(?:return|assert|yield|del|elif|await|typeof|(?:if|and|or)[ ]not)[ ]
@@ -47,7 +48,8 @@ _CODE_BEFORE = re.compile(
 _OPENED, _CLOSED = frozenset((b"(", b"[", b"{", b"=", b"*")), frozenset((b")", b"]", b"}", b":"))
 # Code elsewhere on the line: a call, an index, an operator, the end of a statement or of a head.
 _CODE_NEAR = re.compile(
-    rb"[a-z0-9_][(\[](?!e?s\))|[A-Za-z0-9_\])] [=!<>+-]?= |=>|->|::|\);|\{\Z|(?<![^\n])[ \t]{0,40}(?:if|while|for|with) .{1,120}:\Z"
+    rb"[a-z0-9_][(\[](?!e?s\))|[A-Za-z0-9_\])] [=!<>+-]?= |=>|->|::|\);|\{\Z"
+    rb"|(?<![^\n])[ \t]{0,40}(?:if|while|for|with) .{1,120}:\Z"
 )
 _NEAR = 80  # bytes of a line before and after a name
 
@@ -63,12 +65,13 @@ _PATH = re.compile(
     rb"""/[A-Za-z0-9_~%-]{2,64}(?:[/?\#"'\s]|\.(?:php|html?|aspx?|jsp|exe|dll|bin|txt|gif|png|jpg)|\Z)"""
 )
 _HOST_BEFORE = re.compile(
-    rb"""(?<![A-Za-z])(?:GET|POST|HEAD|CONNECT|(?i:(?:C2|C&C)(?:[ ](?:server|is|at|was))?|visit|visited|resolves[ ]to|nslookup|dig|ping
-    |domains?|hostnames?|fqdns?|dns)):?[ ]["'`(\[]?\Z
+    rb"""(?<![A-Za-z])(?:GET|POST|HEAD|CONNECT|(?i:(?:C2|C&C)(?:[ ](?:server|is|at|was))?|visit|visited|resolves[ ]to
+    |nslookup|dig|ping|domains?|hostnames?|fqdns?|dns)):?[ ]["'`(\[]?\Z
     | (?i:domains?|domain[_-]?names?|hosts?|host_?names?|fqdn|dns|site|server|sni)
       (?:["']?(?::value)?[ ]?[:=][ ]?["'`]|=)\Z
     | (?i:server|host):[ ]\Z
-    | (?:\A|\n)[A-Za-z0-9_.-]{0,32}(?i:domain|domain_?name|host|host_?name|fqdn|url|uri|site|sni|dns[._][A-Za-z._]{1,24}):[ ]\Z
+    | (?:\A|\n)[A-Za-z0-9_.-]{0,32}
+      (?i:domain|domain_?name|host|host_?name|fqdn|url|uri|site|sni|dns[._][A-Za-z._]{1,24}):[ ]\Z
     """,
     re.VERBOSE,
 )
@@ -265,7 +268,9 @@ def _is_code_name(name: bytes, labels: list[bytes], is_capitalised: bool) -> boo
         first in _SELF_NAMES
         or (first in _PACKAGE_ROOTS and tail not in (b"ru", b"cn"))
         or (owner in _DOCUMENTS and (len(tail) > 2 or tail in _SOURCES))  # invoice.xlsm.one, config.h.in
-        or (len(tail) == 2 and owner not in _SECOND_LEVEL and len(_DETECTIONS.intersection(labels)) > 1 - is_capitalised)
+        or (
+            len(tail) == 2 and owner not in _SECOND_LEVEL and len(_DETECTIONS.intersection(labels)) > 1 - is_capitalised
+        )
     )
 
 

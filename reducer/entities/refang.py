@@ -11,7 +11,6 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from heapq import merge
 
 from reducer.entities.entity import LAST_SPACED, Match, word_lists
 from reducer.entities.evidence import TLDS
@@ -100,7 +99,7 @@ def refang(data: bytes) -> tuple[bytes, Pieces | None]:
     starts, ends, old_starts, old_ends = pieces = array("q"), array("q"), array("q"), array("q")
     refanged = bytearray()
     done = 0
-    for start, end, new in merge([(0, 0, b"")], *_replacements(data)):
+    for start, end, new in [(0, 0, b""), *sorted(_replacements(data))]:
         if start >= done:
             refanged += data[done:start]
             starts.append(len(refanged))
@@ -130,19 +129,19 @@ def mapped_back(found: list[Match], data: bytes, pieces: Pieces) -> list[Match]:
     return matches
 
 
-def _replacements(data: bytes) -> Iterator[Iterator[_Piece]]:
-    """Yield the defanged pieces of each kind in order."""
+def _replacements(data: bytes) -> Iterator[_Piece]:
+    """Yield the defanged pieces."""
     if 91 in data or 40 in data or 123 in data:
-        yield _brackets(data)
+        yield from _brackets(data)
     if 93 in data:
-        yield ((m.start() - 1, m.end(), b"\x01") for m in _CLOSE.finditer(data))
+        for m in _CLOSE.finditer(data):
+            yield m.start() - 1, m.end(), b"\x01"
     if 92 in data:
-        yield (
-            (m.start(), m.end(), bytes.fromhex(m[3].decode()) if m[3] else m[1] or m[2] or b"//")
-            for m in _ESCAPE.finditer(data)
-        )
+        for m in _ESCAPE.finditer(data):
+            yield m.start(), m.end(), bytes.fromhex(m[3].decode()) if m[3] else m[1] or m[2] or b"//"
     if 3 in data:
-        yield ((m.start(), m.end(), b"") for m in _INVISIBLE.finditer(data))
+        for m in _INVISIBLE.finditer(data):
+            yield m.start(), m.end(), b""
 
 
 def _brackets(data: bytes) -> Iterator[_Piece]:

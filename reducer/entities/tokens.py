@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from heapq import merge
 from ipaddress import IPv6Address
 
 from reducer.entities.entity import Match, may_start
@@ -30,9 +29,7 @@ _ATTACK = re.compile(
     rb"[Tt](?:(?P<tactic>[Aa]0[0-9]{3})|(?P<technique>[01][0-9]{3})(?:[./](?P<sub>[0-9]{3})(?![0-9A-Za-z]))?)"
     rb"(?![0-9A-Za-z])"
 )
-# The regex starts with two literals, because few of the many colons in a text are before a hex digit.
-_FULL = re.compile(rb":hh{0,3}:hh{0,3}:hh{0,3}:")
-_GAP = re.compile(rb"::")  # 2,000 MB/s, `bytes.find` 1,000 MB/s
+_COLONS = re.compile(rb":(?::|hh{0,3}:hh{0,3}:hh{0,3}:)")
 _SIX = re.compile(rb"[0-9A-Fa-f:.]{2,46}")
 
 
@@ -81,10 +78,10 @@ def ipv6s(data: bytes, mask: bytes, taken: list[Match]) -> list[Match]:
     """Return the IPv6 addresses of `data` outside the matches in `taken`. `mask` is its translation by HEX."""
     found: list[Match] = []
     done = 0
-    for at in merge(*((m.start() for m in anchor.finditer(mask)) for anchor in (_FULL, _GAP))):
+    for m in _COLONS.finditer(mask):
+        start = at = m.start()
         if at < done:
             continue
-        start = at
         while start > done and at - start < 40 and data[start - 1] in b"0123456789abcdefABCDEF:":
             start -= 1
         done = _SIX.match(data, start).end()  # type: ignore[union-attr]
