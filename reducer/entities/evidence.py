@@ -16,7 +16,7 @@ from reducer.entities.entity import word_lists
 _LISTS = word_lists()
 TLDS = _LISTS[b"tlds"]
 _WORDS, _PLAIN, _UNLIKELY = _LISTS[b"words"], _LISTS[b"plain"], _LISTS[b"unlikely"]
-_SERVICES, _SHORT, _SECOND_LEVEL = _LISTS[b"services"], _LISTS[b"short"], _LISTS[b"second_level"]
+_SERVICES, _SECOND_LEVEL = _LISTS[b"services"], _LISTS[b"second_level"]
 _PACKAGE_ROOTS, _VENDORS = _LISTS[b"package_roots"], _LISTS[b"vendors"]
 _DETECTIONS, _ENGINES, _PRODUCTS = _LISTS[b"detections"], _LISTS[b"engines"], _LISTS[b"products"]
 _SERVICE_LABELS, _DOCUMENTS, _HOSTED = _LISTS[b"service_labels"], _LISTS[b"documents"], _LISTS[b"hosted"]
@@ -84,7 +84,7 @@ _BETWEEN = re.compile(rb"""["'`)\]]{0,2}(?:[ \t]?[,;|\t][ \t]?|[ ]|[ ]and[ ]|[ ]
 # an operator that compares versions, with the word before it, or words such as `before`.
 _WORD_BEFORE = re.compile(rb"""(?P<between>[\"':= .()\[\]<>\\]{0,8})(?P<word>[A-Za-z_\x05-][A-Za-z0-9_\x05-]{0,31})""")
 _COMPARED = re.compile(
-    rb"""(?: [ ]{0,2}(?:=(?:==?|[!~<>])|==!)[ ]{0,2} | [~^] | [<>](?=[A-Za-z0-9]) )
+    rb"""(?: [ ]{0,2}(?:=(?:==?|[!~<>])|==!)[ ]{0,2} | [~^](?![A-Za-z0-9]) | [<>](?=[A-Za-z0-9]) )
     (?P<word>[A-Za-z0-9_.-]{0,32}+)(?![</='"])""",
     re.VERBOSE,
 )
@@ -235,7 +235,7 @@ def _needed_plain(written: bytes, name: bytes, labels: list[bytes]) -> int:
     is_word = owner in _CODE or owner.rstrip(b"0123456789") in _SELF_NAMES
     if tail in _UNLIKELY:
         return CODE if tail == b"rs" and count > 2 and not is_word else HOST
-    if count == 2 and len(owner) == 1 and name not in _SHORT and tail not in (b"net", b"co", b"cn"):
+    if count == 2 and len(owner) == 1 and tail not in (b"net", b"co", b"cn"):
         return ALONE if tail not in _WORDS else NEVER
     if is_word and owner not in _HOSTED and not is_clear:
         return TEXT if count > 2 and len(tail) == 2 and tail != b"id" else HOST if tail in _WORDS else ALONE

@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
-from itertools import chain
 from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -117,18 +116,13 @@ def names(data: bytes, shape: bytes) -> list[Match]:
     return _longest(data, found, table) if found else []
 
 
-def _anchors_in(shape: bytes, automaton: BytesAhoCorasick) -> Iterable[tuple[int, int, int]]:
-    """Return index, start and end of each anchor, by its end. A long text is searched part by part, to save memory."""
-    if len(shape) <= _PART:
-        return automaton.find_matches_as_indexes(shape, overlapping=True)
-    return chain.from_iterable(_anchors_in_part(shape, low, automaton) for low in range(0, len(shape), _PART))
-
-
-def _anchors_in_part(shape: bytes, low: int, automaton: BytesAhoCorasick) -> Iterator[tuple[int, int, int]]:
-    first = max(0, low - _LONGEST)
-    for index, start, past in automaton.find_matches_as_indexes(shape[first : low + _PART], overlapping=True):
-        if first + past > low:
-            yield index, first + start, first + past
+def _anchors_in(shape: bytes, automaton: BytesAhoCorasick) -> Iterator[tuple[int, int, int]]:
+    """Yield index, start and end of each anchor, by its end. The text is searched part by part, which saves memory."""
+    for low in range(0, len(shape), _PART):
+        first = max(0, low - _LONGEST)
+        for index, start, past in automaton.find_matches_as_indexes(shape[first : low + _PART], overlapping=True):
+            if first + past > low:
+                yield index, first + start, first + past
 
 
 def _start_of_family_name(data: bytes, start: int, end: int) -> int:

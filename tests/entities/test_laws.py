@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from collections.abc import Callable
 from unittest.mock import patch
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.entities import GROUPS, TYPES, Entity, scan, scanner, search
+from reducer.entities import GROUPS, TYPES, Entity, names, scan, scanner, search
 from reducer.entities.entity import Scan, under_key
 from reducer.entities.search import compiled_for_many
 from tests.entities.texts import FAMILIES, TEXTS, observable, tempting
@@ -128,6 +129,34 @@ def test_texts_without_entities_are_left_out() -> None:
     assert compiled_for_many(KINDS[-1])([]) == {}
     assert compiled_for_many(frozenset())(["evil.com", "APT28"]) == {}
     assert compiled_for_many(KINDS[-1])(["info", "2024-05-01T10:44:22.123Z", "version 4.2 of it", "7"]) == {}
+
+
+# --- dense texts
+
+
+@given(st.lists(tempting, max_size=30).map(" ".join), st.integers(1, 99))
+@example("x Fancy Bear, Play and Medusa; TA505, APT 28 used Cobalt Strike\n" * 4, 7)
+def test_a_text_that_is_searched_part_by_part_has_the_same_names(text: str, size: int) -> None:
+    kinds = ["threat_actor", "malware", "tool"]
+    text += " " * 300  # longer texts are not cached
+    expected = scan(text, kinds)
+    event(f"{min(len(expected), 3)} names")
+    with patch.object(names, "_PART", size):
+        assert scan(text, kinds) == expected
+
+
+@pytest.mark.parametrize("piece", ["x.co ", "x[.]co ", "a@b[.]co ", "1.1.1.1 ", "::1 ", "TA505 ", "APT 28 ", "t1059 "])
+def test_a_dense_text_needs_less_than_50_bytes_per_character(piece: str) -> None:
+    """10 MB need less than 500 MB. A first scan loads the lists."""
+    text = piece * 4000
+    find(piece)
+    with patch.object(names, "_PART", 1000):
+        tracemalloc.start()
+        found = find(text)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert len(found) == 4000
+    assert peak < 50 * len(text)
 
 
 # --- adjacent URLs
