@@ -80,21 +80,15 @@ _MENTIONED = re.compile(rb"mentions:? (?:[^\]\n]{1,180}, )?\Z")
 _NEXT = re.compile(rb"""[\[\]]?["'`]?[ ]?[,;|\t ][ ]?["'`]?([A-Za-z0-9.-]{4,80})(?![A-Za-z0-9(=_])""")
 _BETWEEN = re.compile(rb"""["'`)\]]{0,2}(?:[ \t]?[,;|\t][ \t]?|[ ]|[ ]and[ ]|[ ]or[ ])["'`(\[]{0,2}\Z""")
 
-# What is before an address, in reversed bytes: a search would try every position. A word with what separates it,
-# an operator that compares versions, with the word before it, or words such as `before`.
-_WORD_BEFORE = re.compile(rb"""(?P<between>[\"':= .()\[\]<>\\]{0,8})(?P<word>[A-Za-z_\x05-][A-Za-z0-9_\x05-]{0,31})""")
-_COMPARED = re.compile(
-    rb"""(?: [ ]{0,2}(?:=(?:==?|[!~<>])|==!)[ ]{0,2} | [~^](?![A-Za-z0-9]) | [<>](?=[A-Za-z0-9]) )
-    (?P<word>[A-Za-z0-9_.-]{0,32}+)(?![</='"])""",
-    re.VERBOSE,
+# What is before an address, in reversed bytes, because a search would try every position: a word and what separates it,
+# or an operator that compares versions and the word before it.
+_WORD_BEFORE = re.compile(
+    rb"""(?P<between>[\"':= .()\[\]<>\\]{0,8})(?:(?:ot|ni)[ ])?(?P<word>[A-Za-z_\x05-][A-Za-z0-9_\x05-]{0,31})"""
 )
-_UNTIL_BEFORE = re.compile(
-    rb"[ ]{1,2}(?:%b)(?![a-z])|[ ]{1,2}<|[ ]{0,2},[\[(]"
-    % b"|".join(
-        re.escape(words[::-1])
-        for words in (b"before", b"prior to", b"update to", b"updated to", b"upgrade to", b"upgraded to", b"fixed in")
-    ),
-    re.IGNORECASE,
+_COMPARED = re.compile(
+    rb"""(?: [ ]{0,2}(?:=(?:==?|[!~<>])|==!)[ ]{0,2} | [ ]{0,2},[\[(] | [~^](?![A-Za-z0-9]) | [<>](?=[A-Za-z0-9])
+    | [ ]{1,2}<[ ]{0,2} ) (?P<word>[A-Za-z0-9_.-]{0,32}+)(?![</='"])""",
+    re.VERBOSE,
 )
 _HEADER = re.compile(rb"(?:CEF|LEEF):[0-9.]{1,5}\|[^|\n]{0,63}\|[^|\n]{0,63}\|\Z")
 _ADDRESSED = re.compile(
@@ -114,8 +108,6 @@ def is_version(data: bytes, start: int, end: int) -> bool:
     if data[start - 1] == 124:  # |
         return _HEADER.search(data, max(0, start - 140), start) is not None
     before = data[max(0, start - 48) : start][::-1]
-    if _UNTIL_BEFORE.match(before):
-        return True
     if before[:1] == b"@":  # lodash@1.2.3.4, but root@45.1.2.3
         return data[start + 1 : start + 2] == b"." and before[1:2].isalnum() and before[1:5] not in _USERS
     if (m := _COMPARED.match(before)) and not data.startswith(b">", end):

@@ -131,8 +131,6 @@ def mapped_back(found: list[Match], data: bytes, pieces: Pieces) -> list[Match]:
 
 def _replacements(data: bytes) -> Iterator[_Piece]:
     """Yield the defanged pieces."""
-    if 91 in data or 40 in data or 123 in data:
-        yield from _brackets(data)
     if 93 in data:
         for m in _CLOSE.finditer(data):
             yield m.start() - 1, m.end(), b"\x01"
@@ -142,35 +140,33 @@ def _replacements(data: bytes) -> Iterator[_Piece]:
     if 3 in data:
         for m in _INVISIBLE.finditer(data):
             yield m.start(), m.end(), b""
-
-
-def _brackets(data: bytes) -> Iterator[_Piece]:
-    for m in _OPEN.finditer(data.translate(_BRACKETS)):
-        start, end = m.span()
-        kind = m.lastgroup
-        if kind is None or kind == "dot":
-            after = data[end : end + 1]
-            if not after.isalnum() and after not in _AFTER_DOT:
-                continue
-            new = b"\x01"
-        elif kind == "open" or kind == "tail":
-            if data[start] != 91:
-                continue
-            new = b"\x01" + m[kind]
-        elif kind == "at":
-            new = b"@"
-        else:
-            new = m["same"].replace(b"\\", b"") if kind == "same" else b""
-        before = data[start - 1] if start else 0
-        if before == 92:
-            start -= 1
-        elif before == 32 and kind in ("dot", "at", None) and data[end : end + 1] == b" ":
-            # In `bob [at] evil [dot] com`, the spaces on both sides are part of the piece.
-            is_inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
-            start, end = (start - 1, end + 1) if is_inside else (start, end)
-        elif kind in ("dot", None) and (word := _NEXT_WORD.match(data, end)) and word[1] in _LAST_LABELS:
-            end += 1  # evil[.] com
-        yield start, end, new
+    if 91 in data or 40 in data or 123 in data:
+        for m in _OPEN.finditer(data.translate(_BRACKETS)):
+            start, end = m.span()
+            kind = m.lastgroup
+            if kind is None or kind == "dot":
+                after = data[end : end + 1]
+                if not after.isalnum() and after not in _AFTER_DOT:
+                    continue
+                new = b"\x01"
+            elif kind == "open" or kind == "tail":
+                if data[start] != 91:
+                    continue
+                new = b"\x01" + m[kind]
+            elif kind == "at":
+                new = b"@"
+            else:
+                new = m["same"].replace(b"\\", b"") if kind == "same" else b""
+            before = data[start - 1] if start else 0
+            if before == 92:
+                start -= 1
+            elif before == 32 and kind in ("dot", "at", None) and data[end : end + 1] == b" ":
+                # In `bob [at] evil [dot] com`, the spaces on both sides are part of the piece.
+                is_inside = data[max(0, start - 2) : start - 1].isalnum() and data[end + 1 : end + 2].isalnum()
+                start, end = (start - 1, end + 1) if is_inside else (start, end)
+            elif kind in ("dot", None) and (word := _NEXT_WORD.match(data, end)) and word[1] in _LAST_LABELS:
+                end += 1  # evil[.] com
+            yield start, end, new
 
 
 def unfolded(text: str, folded: bytes, found: list[Match], types: frozenset[str]) -> Iterator[Unfolded]:
