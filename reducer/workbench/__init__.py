@@ -1,0 +1,4 @@
+"""Pages in the browser: the HTML report, and the workbench in which rules are written.
+
+`page` builds the report, one self-contained file, from the data of a run. The workbench serves the same trees live.
+"""
