@@ -1,4 +1,5 @@
-"""Pages to look at reductions: the report as one HTML file, and the workbench, where authors edit and test rules.
+"""Pages in the browser: the HTML report, and the workbench in which rules are written.
 
-`server.create_server(bench, port)` returns the server of the workbench, whose requests `api.answer` answers.
+`page` builds the report, one self-contained file, from the data of a run. The workbench serves the same trees live:
+`server.create_server(bench, port, token)` returns its server, and `api.answer` answers its requests.
 """

@@ -39,17 +39,20 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from reducer.analysis.drafting import draft_rule, file_names
-from reducer.analysis.explanation import explain
+from reducer.analysis.explanation import explained
 from reducer.analysis.laws import alone
 from reducer.analysis.query import compile_query, query
 from reducer.analysis.rule_tests import TestResult, run_sample, run_test
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import sample_files
+from reducer.analysis.tree import tree
 from reducer.cli.answers import read_answer
 from reducer.cli.check import problem_fields
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, fields_of, reason
+from reducer.cli.screen import plain as plain_json
 from reducer.cli.views.json_report import return_as_json
+from reducer.engine import Outcome, attempt
 from reducer.errors import Diagnostic
 from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.paths import Expression, PathError
@@ -261,11 +264,17 @@ def _free_names(tool: str) -> Iterator[str]:
 def _run(bench: Bench, *, name: str, text: Text, content: Content) -> Any:
     rule, ruleset, problems = _compiled(bench, name, text)
     value = _content(bench, content)
-    found = {"problems": list(map(problem_fields, problems)), "tools": _tools(_tree(text, name)), "did": None}
-    if rule is None or ruleset is None:
-        return found
-    did = explain(alone(rule, ruleset), rule.name, value)
-    return {**found, "did": {**return_as_json(did)}}
+    outcome = Outcome(None, value)
+    did = None
+    if rule is not None and ruleset is not None:
+        outcome = attempt(alone(rule, ruleset), rule.name, value)
+        did = explained(rule.name, value, outcome)
+    return {
+        "problems": list(map(problem_fields, problems)),
+        "tools": _tools(_tree(text, name)),
+        "did": None if did is None else {**return_as_json(did), "lost_entities": plain_json(did.lost_entities)},
+        "tree": tree(value, outcome),
+    }
 
 
 @_endpoint

@@ -1,7 +1,7 @@
 // What the workbench uses of CodeMirror. `npm run build` bundles it as ../static/codemirror.js.
 export { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 export { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-export { yaml } from "@codemirror/lang-yaml";
+export { yaml, yamlLanguage } from "@codemirror/lang-yaml";
 export { bracketMatching, ensureSyntaxTree, HighlightStyle, indentOnInput, syntaxHighlighting, syntaxTree } from "@codemirror/language";
 export { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 export { EditorState } from "@codemirror/state";

@@ -1,0 +1,424 @@
+// The tree of a tool return, as `reducer/analysis/tree.py` describes it, in one column for each side.
+
+const CHUNK = 100; // children that are shown at once
+const GROUP = 4; // consecutive removed items from which they are folded into one row
+const FIRST_ROWS = 36; // rows that are open at first
+const PREVIEW = 90;
+const LINE = 220; // characters of a folded text
+const RUN = 110; // characters of a part of a folded text
+const PAGE = 20_000; // characters of an open text
+const COLOURS = 8;
+const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\p{Surrogate}]|[\t\n]/gu;
+const FAMILIES = {
+  address: ["ipv4", "ipv6", "domain", "url", "email"],
+  hash: ["md5", "sha1", "sha256", "sha512"],
+  weakness: ["cve", "mitre_attack"],
+  name: ["threat_actor", "malware", "tool"],
+};
+const FAMILY = new Map(Object.entries(FAMILIES).flatMap(([family, types]) => types.map((type) => [type, family])));
+
+/** Create an element with attributes, and with elements and texts as children. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Append untrusted text. Control characters and direction marks are visible, and line breaks stay if it is `open`. */
+export function appendText(parent, text, open = false) {
+  let end = 0;
+  for (const { 0: found, index } of text.matchAll(UNSAFE)) {
+    if (open && (found === "\n" || found === "\t")) continue;
+    const shown = { "\n": "↵", "\t": "⇥" }[found] ?? `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    parent.append(text.slice(end, index), make("span", { class: "control" }, shown));
+    end = index + found.length;
+  }
+  parent.append(text.slice(end));
+  return parent;
+}
+
+/** Return the class that colours a step. */
+export function stepClass(number) {
+  return number ? `step step-${((number - 1) % COLOURS) + 1}` : "step";
+}
+
+/** Return the last part of the name of a file. */
+export function baseName(file) {
+  return file.split(/[/\\]/).pop();
+}
+
+/** Describe a step of a tree: its number, its action and place, its file and line. */
+export function stepText(data, number) {
+  const step = data.steps.find((each) => each.number === number);
+  if (!step) return "an earlier pass";
+  const file = data.file ? ` (${baseName(data.file)}${step.line ? `:${step.line}` : ""})` : "";
+  return `${step.line ? `step ${number}, ` : ""}${step.name}${file}`;
+}
+
+/**
+ * Create the view of a tree: `{element, mark}`. `sides` are "before", "after" or both.
+ *
+ * Activating a row dispatches the event `choose` with `{path, node}`. `mark(paths)` highlights the values at these paths.
+ */
+export function createTree(data, { sides = ["before", "after"], label = "Tool return" } = {}) {
+  const element = make("div", { class: `tree sides-${sides.length}`, role: "tree", "aria-label": label });
+  const view = { data, sides, element, entries: new WeakMap(), marked: new Set() };
+  const root = rowOf(view, { kind: "value", node: data.node, path: [], step: 0, kept: 1, level: 1 });
+  root.tabIndex = 0;
+  element.append(root);
+  openFirst(view, root);
+  element.addEventListener("click", (event) => activate(view, event.target.closest(".row")));
+  element.addEventListener("keydown", (event) => onKey(view, event));
+  element.addEventListener("focusin", (event) => focusRow(view, event.target.closest(".row")));
+  return { element, mark: (paths) => mark(view, paths) };
+}
+
+/** Highlight the rows at these paths, also those that are opened later. */
+function mark(view, paths) {
+  view.marked = new Set(paths.map((path) => JSON.stringify(path)));
+  for (const row of view.element.children) setMarked(view, row);
+}
+
+function setMarked(view, row) {
+  const { kind, path } = view.entries.get(row);
+  row.classList.toggle("marked", kind === "value" && view.marked.has(JSON.stringify(path)));
+}
+
+// --- entries: a value, a group of removed items, the marker of a list, or a row that shows more
+
+/** Yield the entries below an entry that at least one side shows. */
+function* entriesBelow(entry, sides) {
+  const { node } = entry;
+  for (const [start, stop, step, kept] of rangesOf(entry)) {
+    if (!kept && !sides.includes("before")) continue;
+    if (!kept && entry.kind === "value" && stop - start >= GROUP) {
+      yield { ...entry, kind: "group", start, stop, step, kept, level: entry.level + 1 };
+    } else {
+      for (let at = start; at < stop; at++) yield childOf(entry, at, step, kept);
+    }
+  }
+  if (node.marker && entry.kind === "value" && sides.includes("after")) {
+    yield { kind: "marker", node: node.marker, path: entry.path, step: 0, kept: 1, level: entry.level + 1 };
+  }
+}
+
+/** Yield all items of an entry as ranges with the same effect. */
+function* rangesOf({ kind, node, step, kept, start = 0, stop = node.items.length }) {
+  let at = start;
+  for (const range of kind === "group" ? [] : (node.ranges ?? [])) {
+    if (at < range[0]) yield [at, range[0], step, kept];
+    yield range;
+    at = range[1];
+  }
+  if (at < stop) yield [at, stop, step, kept];
+}
+
+function childOf({ node, path, level }, at, step, kept) {
+  const key = node.keys ? textOf(node.keys[at]) : at;
+  const shown = node.keys ? node.keys[at] : undefined;
+  return { kind: "value", node: node.items[at], key: shown, index: at, path: [...path, key], step, kept, level: level + 1 };
+}
+
+/** Return the original text of a text node. */
+function textOf(node) {
+  return isText(node) ? runsOf(node).map((run) => run.text ?? "").join("") : "";
+}
+
+function runsOf(node) {
+  const runs = typeof node === "string" ? [node] : node.text;
+  return runs.map((run) => (typeof run === "string" ? { text: run } : run));
+}
+
+const isText = (node) => typeof node === "string" || node?.text !== undefined;
+const isContainer = (node) => node?.items !== undefined;
+
+function isExpandable({ kind, node }) {
+  if (kind === "group") return true;
+  if (kind !== "value") return false;
+  if (isContainer(node)) return node.items.length > 0 || node.marker !== undefined;
+  return isText(node) && (textOf(node).length > LINE || textOf(node).includes("\n"));
+}
+
+// --- rows
+
+function rowOf(view, entry) {
+  const row = make("div", { class: `row ${entry.kind}`, role: "treeitem", "aria-level": entry.level, tabindex: -1 });
+  view.entries.set(row, entry);
+  row.style.setProperty("--level", entry.level - 1);
+  if (isExpandable(entry)) row.setAttribute("aria-expanded", "false");
+  fill(view, row);
+  setMarked(view, row);
+  return row;
+}
+
+/** Write the cells of a row, one for each side. */
+function fill(view, row) {
+  const entry = view.entries.get(row);
+  row.replaceChildren(...view.sides.map((side) => cellOf(view, entry, side, row.getAttribute("aria-expanded") === "true")));
+}
+
+function cellOf(view, entry, side, open) {
+  const cell = make("div", { class: `cell ${side}` });
+  if (side === "after" ? !entry.kept : entry.kind === "marker") return cell;
+  const line = make("div", { class: "line" });
+  if (entry.key !== undefined) line.append(keyOf(view, entry, side), ": ");
+  else if (entry.index !== undefined) line.append(make("span", { class: "index" }, `${entry.index} `));
+  line.append(...contentOf(view, entry, side, open));
+  cell.append(line);
+  setEffect(view, cell, entry);
+  return cell;
+}
+
+/** Colour an element by the step that removed it, and describe the step. */
+function setEffect(view, element, { step, kept }) {
+  if (!step) return;
+  element.className += ` ${stepClass(step)} ${kept ? "restored" : "removed"}`;
+  element.dataset.step = step;
+  element.dataset.tip = `${kept ? "Restored; removed" : "Removed"} by ${stepText(view.data, step)}`;
+}
+
+function keyOf(view, { key }, side) {
+  return appendRuns(view, make("bdi", { class: "key" }), key, { side, open: false, step: 0, kept: 1 });
+}
+
+function contentOf(view, entry, side, open) {
+  const { kind, node } = entry;
+  if (kind === "more") return [make("span", { class: "link" }, `Show ${CHUNK} more`)];
+  if (kind === "marker") return [markerOf(node)];
+  if (kind === "group") return [groupText(entry)];
+  if (isContainer(node)) return summaryOf(entry, side, open);
+  if (isText(node)) {
+    const text = make("bdi", { class: open ? "text open" : "text" });
+    return ['"', appendRuns(view, text, node, { side, open, ...entry }), '"'];
+  }
+  return [make("span", { class: "literal" }, node?.raw ?? String(node))];
+}
+
+function markerOf(text) {
+  return appendText(make("bdi", { class: "marker", "data-tip": "Marker: the model reads this in place of what was removed" }), text);
+}
+
+function groupText({ node, start, stop }) {
+  const noun = node.keys ? "keys" : "items";
+  const which = node.keys ? "" : ` ${start}–${stop - 1}`;
+  return `${(stop - start).toLocaleString("en")} ${noun}${which} removed`;
+}
+
+/** Return the number of items on a side, and a preview if the row is folded. */
+function summaryOf(entry, side, open) {
+  const { node } = entry;
+  const children = [...childrenOn(entry, side)];
+  const extra = side === "after" && node.marker ? 1 : 0;
+  const size = `${(children.length + extra).toLocaleString("en")} ${node.keys ? "key" : "item"}${children.length + extra === 1 ? "" : "s"}`;
+  const brackets = node.keys ? "{}" : "[]";
+  const parts = [make("span", { class: "size" }, `${brackets[0]}${size}${brackets[1]}`)];
+  if (node.opened && !(side === "after" && node.unwrapped)) parts.push(make("span", { class: "tag" }, "structured text"));
+  if (!open) parts.push(appendText(make("bdi", { class: "preview" }), previewOf(children)));
+  return parts;
+}
+
+function* childrenOn(entry, side) {
+  for (const [start, stop, step, kept] of rangesOf(entry)) {
+    if (side === "after" && !kept) continue;
+    for (let at = start; at < stop; at++) yield childOf(entry, at, step, kept);
+  }
+}
+
+function previewOf(children) {
+  let text = "";
+  for (const { key, node } of children) {
+    if (text.length > PREVIEW) return `${text} …`;
+    const name = key === undefined ? "" : `${clip(textOf(key), 24)}: `;
+    text += `${text ? ", " : ""}${name}${shortOf(node)}`;
+  }
+  return text;
+}
+
+function shortOf(node) {
+  if (isContainer(node)) return node.keys ? "{…}" : "[…]";
+  return isText(node) ? `"${clip(textOf(node), 32)}"` : clip(node?.raw ?? String(node), 32);
+}
+
+// --- texts
+
+/** Append the parts of a text that a side shows. */
+function appendRuns(view, parent, node, { side, open, step, kept }) {
+  let room = open ? PAGE : LINE;
+  for (const run of runsOf(node)) {
+    const effect = { step: run.step ?? step, kept: run.kept ?? kept };
+    if (run.marker ? side === "before" : side === "after" && !effect.kept) continue;
+    if (room <= 0) {
+      parent.append(make("span", { class: "ellipsis" }, " …"));
+      break;
+    }
+    const part = run.marker ? markerOf(run.marker) : runOf(view, run, open ? room : Math.min(room, RUN), open);
+    if (!run.marker && run.step !== undefined) setEffect(view, part, effect);
+    parent.append(part);
+    room -= run.marker ? run.marker.length : Math.min(run.text.length, RUN + PAGE * open);
+  }
+  return parent;
+}
+
+function runOf(view, { text, type }, room, open) {
+  const part = make("span", type ? { class: `entity ${FAMILY.get(type) ?? ""}`, "data-type": type, "data-tip": type } : {});
+  const head = clip(text, room, "");
+  appendText(part, head, open);
+  if (head.length < text.length) {
+    const rest = (text.length - head.length).toLocaleString("en");
+    part.append(make("span", { class: "ellipsis" }, ` …${rest} more characters… `));
+    appendText(part, text.slice(-20), open);
+  }
+  return part;
+}
+
+/** Return the beginning of a text, without half of a surrogate pair. */
+function clip(text, length, ellipsis = "…") {
+  if (text.length <= length) return text;
+  const end = length - (/[\ud800-\udbff]/.test(text[length - 1]) ? 1 : 0);
+  return text.slice(0, end) + ellipsis;
+}
+
+// --- opening and closing
+
+/** Open rows level by level while they fit. */
+function openFirst(view, root) {
+  const waiting = [root];
+  while (waiting.length && view.element.children.length < FIRST_ROWS) {
+    const row = waiting.shift();
+    const { kind, node } = view.entries.get(row);
+    if (kind !== "value" || !isContainer(node) || !row.hasAttribute("aria-expanded")) continue;
+    const room = FIRST_ROWS - view.element.children.length;
+    if (row === root || node.items.length <= room) waiting.push(...expand(view, row));
+  }
+}
+
+/** Open a row, and return the rows of its children. */
+function expand(view, row) {
+  row.setAttribute("aria-expanded", "true");
+  fill(view, row);
+  const entry = view.entries.get(row);
+  return isText(entry.node) ? [] : insert(view, row, entriesBelow(entry, view.sides), entry.level + 1);
+}
+
+function insert(view, after, entries, level) {
+  const rows = [];
+  let next = entries.next();
+  for (; !next.done && rows.length < CHUNK; next = entries.next()) rows.push(rowOf(view, next.value));
+  if (!next.done) {
+    const rest = (function* () {
+      yield next.value;
+      yield* entries;
+    })();
+    rows.push(rowOf(view, { kind: "more", rest, path: [], step: 0, kept: 1, level }));
+  }
+  after.after(...rows);
+  return rows;
+}
+
+function collapse(view, row) {
+  row.setAttribute("aria-expanded", "false");
+  const { level } = view.entries.get(row);
+  while (row.nextSibling && view.entries.get(row.nextSibling).level > level) row.nextSibling.remove();
+  fill(view, row);
+}
+
+function toggle(view, row) {
+  if (row.getAttribute("aria-expanded") === "true") collapse(view, row);
+  else if (row.hasAttribute("aria-expanded")) expand(view, row);
+}
+
+function activate(view, row) {
+  if (!row || getSelection()?.type === "Range") return;
+  const { kind, rest, level, path, node } = view.entries.get(row);
+  if (kind === "more") {
+    const [first] = insert(view, row, rest, level);
+    row.remove();
+    first?.focus();
+    return;
+  }
+  toggle(view, row);
+  if (kind === "value") row.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: { path, node } }));
+}
+
+// --- keyboard
+
+function onKey(view, event) {
+  const row = event.target.closest(".row");
+  const move = KEYS[event.key];
+  if (!row || !move || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  move(view, row)?.focus();
+}
+
+const KEYS = {
+  ArrowDown: (view, row) => row.nextElementSibling,
+  ArrowUp: (view, row) => row.previousElementSibling,
+  Home: (view) => view.element.firstElementChild,
+  End: (view) => view.element.lastElementChild,
+  Enter: (view, row) => activate(view, row),
+  " ": (view, row) => activate(view, row),
+  ArrowRight(view, row) {
+    if (row.getAttribute("aria-expanded") !== "false") return row.nextElementSibling;
+    expand(view, row);
+  },
+  ArrowLeft(view, row) {
+    if (row.getAttribute("aria-expanded") === "true") return collapse(view, row);
+    return parentOf(view, row);
+  },
+};
+
+function parentOf(view, row) {
+  const { level } = view.entries.get(row);
+  let other = row.previousElementSibling;
+  while (other && view.entries.get(other).level >= level) other = other.previousElementSibling;
+  return other;
+}
+
+function focusRow(view, row) {
+  view.element.querySelector('.row[tabindex="0"]')?.setAttribute("tabindex", -1);
+  row?.setAttribute("tabindex", 0);
+}
+
+// --- tooltip
+
+/** Show the `data-tip` of what is under the pointer, or of everything in the row that has the focus. */
+export function addTooltip(root = document) {
+  const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
+  document.body.append(tip);
+  const hide = () => {
+    tip.hidden = true;
+    root.querySelector("[aria-describedby=tip]")?.removeAttribute("aria-describedby");
+  };
+  const show = (element, texts) => {
+    hide();
+    if (!texts.size) return;
+    tip.replaceChildren(...[...texts].map((text) => make("div", {}, text)));
+    tip.hidden = false;
+    place(tip, element.getBoundingClientRect());
+    element.setAttribute("aria-describedby", "tip");
+  };
+  root.addEventListener("pointerover", ({ target }) => {
+    const element = target.closest?.("[data-tip]");
+    if (element) show(element, new Set([element.dataset.tip, outerTip(element)].filter(Boolean)));
+    else hide();
+  });
+  root.addEventListener("focusin", ({ target }) => {
+    const inside = target.matches("[data-tip]") ? [target] : target.closest(".row")?.querySelectorAll("[data-step][data-tip]");
+    show(target, new Set([...(inside ?? [])].map((each) => each.dataset.tip)));
+  });
+  root.addEventListener("focusout", hide);
+  root.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  addEventListener("scroll", hide, { capture: true, passive: true });
+}
+
+const outerTip = (element) => element.parentElement?.closest("[data-tip]")?.dataset.tip;
+
+function place(tip, { left, top, bottom }) {
+  const { width, height } = tip.getBoundingClientRect();
+  const below = bottom + 6 + height < innerHeight;
+  tip.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
+  tip.style.top = `${below ? bottom + 6 : Math.max(8, top - height - 6)}px`;
+}
