@@ -16,7 +16,7 @@
 - `name` and `sample_name` are relative to the folder of rules. `text` is the text of a rule file. `version` identifies
   the text on disk and is empty if there is no file. A file that another program changed is not overwritten: the answer
   has the status 409 with the `text` and `version` on disk.
-- `content` is the number of a return in a history, or the text of a sample.
+- `content` is the number of a return in a history, or the text of a sample; to run a rule on nothing, it is null.
 - `problems` are as in `check --format json`.
 - Any other answer has a status from 400 on and an `error`, which is a sentence for the user.
 """
@@ -261,20 +261,18 @@ def _free_names(tool: str) -> Iterator[str]:
 
 
 @_endpoint
-def _run(bench: Bench, *, name: str, text: Text, content: Content) -> Any:
+def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any:
     rule, ruleset, problems = _compiled(bench, name, text)
+    found = {"problems": list(map(problem_fields, problems)), "tools": _tools(_tree(text, name)), "did": None}
+    if content is None:
+        return {**found, "tree": None}
     value = _content(bench, content)
-    outcome = Outcome(None, value)
-    did = None
-    if rule is not None and ruleset is not None:
-        outcome = attempt(alone(rule, ruleset), rule.name, value)
-        did = explained(rule.name, value, outcome)
-    return {
-        "problems": list(map(problem_fields, problems)),
-        "tools": _tools(_tree(text, name)),
-        "did": None if did is None else {**return_as_json(did), "lost_entities": plain_json(did.lost_entities)},
-        "tree": tree(value, outcome),
-    }
+    if rule is None or ruleset is None:
+        return {**found, "tree": tree(value, Outcome(None, value))}
+    outcome = attempt(alone(rule, ruleset), rule.name, value)
+    did = explained(rule.name, value, outcome)
+    lost = {"lost_entities": plain_json(did.lost_entities)}
+    return {**found, "did": {**return_as_json(did), **lost}, "tree": tree(value, outcome)}
 
 
 @_endpoint

@@ -27,7 +27,10 @@ MAX_BODY = 32_000_000
 _TIMEOUT = 30
 """Seconds after which a silent connection is closed."""
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-_FILES = frozenset({"workbench.html", "workbench.js", "workbench.css", "codemirror.js", "style.css", "tree.js"})
+_FILES = frozenset(
+    {"workbench.html", "workbench.css", "style.css"}
+    | {f"{name}.js" for name in ("api", "codemirror", "rule_editor", "tree", "workbench", "yaml_steps")}
+)
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"

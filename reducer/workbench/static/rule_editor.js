@@ -36,7 +36,7 @@ export function createEditor(parent, nonce, { changed, moved, save, schema, path
       else if (update.selectionSet) moved();
     }),
   ];
-  const view = new EditorView({ parent });
+  const view = new EditorView({ parent, extensions });
   const treeOf = () => ensureSyntaxTree(view.state, view.state.doc.length, PARSE_MS);
   return {
     text: () => view.state.sliceDoc(),

@@ -1,61 +1,63 @@
-// The workbench: rules on the left, the return of a tool in the middle, and its result on the right.
+// The workbench: a rule on the left, a return of its tool in the middle, and the result on the right.
 
 import { latest, request } from "./api.js";
 import { createEditor } from "./rule_editor.js";
 import { addTooltip, appendText, createTree, make, stepClass } from "./tree.js";
-import { keysOf, offers, pathsOf } from "./yaml_steps.js";
+import { keysOf, offers, pathsOf, pathText } from "./yaml_steps.js";
 
-const RUN_DELAY = 20;
+const RUN_DELAY = 20; // milliseconds
 const CHECK_DELAY = 500;
 const MAX_NAMES = 8;
-const element = (id) => document.getElementById(id);
-const number = (value) => value.toLocaleString("en");
-const counted = (value, noun, plural = `${noun}s`) => `${number(value)} ${value === 1 ? noun : plural}`;
+const SAMPLE_BYTES = 16_000_000;
 
 const state = {
   folder: "", whyNot: "", rules: [], tools: [], schema: {},
-  // The open rule: the text and version on disk, and the sample that is saved with a draft.
+  // The open rule: its name, its text and version on disk, and the sample that is saved with a draft.
   name: null, saved: "", version: "", sample: null,
-  // The return, as in the API: its number, or the text of a sample.
-  content: null, returns: [], patterns: "", tree: null, paths: new Map(),
+  // The return, as the API names it: a number, or the text of a sample. `patterns` are the tools of the returns.
+  content: null, returns: [], patterns: null,
+  // What is on the screen: the content that was run, its paths and trees, and the path whose places are marked.
+  shown: null, paths: new Map(), before: null, after: null, path: null,
 };
 
-const editor = createEditor(element("editor"), document.querySelector("meta[name=nonce]").nonce || document.querySelector("meta[name=nonce]").content, {
-  changed() {
-    keepDraft();
-    showStatus();
-    run();
-    check();
-  },
-  moved: () => highlight(),
-  save: () => save(),
-  schema: () => state.schema,
-  paths: () => state.paths,
-});
+const element = (id) => document.getElementById(id);
+const number = (value) => value.toLocaleString("en");
+const counted = (value, noun, plural = `${noun}s`) => `${number(value)} ${value === 1 ? noun : plural}`;
+const text = (tag, attributes, content) => appendText(make(tag, attributes), content);
+
+function button(label, run, attributes = {}) {
+  const made = text("button", { type: "button", ...attributes }, label);
+  made.addEventListener("click", run);
+  return made;
+}
+
+function notice(message) {
+  element("notice").replaceChildren(text("span", {}, message), button("Dismiss", () => notice("")));
+  element("notice").hidden = !message;
+}
+
+const fail = (error) => notice(error.message);
+const tried = (action) => (...given) => Promise.resolve(action(...given)).catch(fail);
 
 // --- drafts, which survive a reload
 
 const draftKey = (name) => `reducer:${state.folder}:${name}`;
-const isChanged = () => state.name !== null && editor.text() !== state.saved;
-
-function keepDraft() {
-  if (state.name === null) return;
-  if (!isChanged()) return localStorage.removeItem(draftKey(state.name));
-  const { version, sample } = state;
-  try {
-    localStorage.setItem(draftKey(state.name), JSON.stringify({ text: editor.text(), version, sample }));
-  } catch {
-    notice("The browser has no room for this draft: save it before you reload the page.");
-  }
-}
-
-function draftOf(name) {
-  return JSON.parse(localStorage.getItem(draftKey(name)) ?? "null");
-}
+const draftOf = (name) => JSON.parse(localStorage.getItem(draftKey(name)) ?? "null");
+const isChanged = () => state.name !== null && (editor.text() !== state.saved || state.sample !== null);
 
 function draftNames() {
   const prefix = draftKey("");
   return Object.keys(localStorage).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+}
+
+function keepDraft() {
+  const { name, version, sample } = state;
+  if (!isChanged()) return localStorage.removeItem(draftKey(name));
+  try {
+    localStorage.setItem(draftKey(name), JSON.stringify({ text: editor.text(), version, sample }));
+  } catch {
+    notice("The browser has no room to keep this draft: save it before you reload the page.");
+  }
 }
 
 // --- rules
@@ -64,229 +66,351 @@ async function loadRules() {
   const { folder, why_not: whyNot, rules } = await request("GET", "rules");
   Object.assign(state, { folder, whyNot, rules });
   const { tools, skipped } = await request("GET", "tools");
-  Object.assign(state, { tools });
-  if (skipped.length) notice(skipped.join("\n"));
-  element("folder").textContent = folder;
+  state.tools = tools;
+  if (skipped.length) notice(`Not loaded: ${skipped.join("; ")}`);
+  element("folder").replaceChildren(text("bdi", {}, folder));
   showRules();
 }
 
 function showRules() {
   const names = state.rules.map((rule) => rule.name);
-  const unsaved = draftNames().filter((name) => !names.includes(name));
-  const missing = state.tools.filter((tool) => tool.rule === null);
-  const option = (value, text) => make("option", { value, selected: value === `open ${state.name}` }, text);
-  const groups = [
-    ["Rules", names.map((name) => option(`open ${name}`, `${name}${draftOf(name) ? " •" : ""}`))],
-    ["Not saved yet", unsaved.map((name) => option(`open ${name}`, `${name} •`))],
-    ["Draft a rule for a tool without one", missing.map(({ tool, returns, characters }) =>
-      option(`draft ${tool}`, `${tool}: ${counted(returns, "return")}, ${number(characters)} characters`))],
-  ];
-  element("rules").replaceChildren(...groups.filter(([, options]) => options.length).map(([label, options]) =>
-    make("optgroup", { label }, ...options)));
-  if (state.name === null) element("rules").prepend(make("option", { selected: true, value: "" }, "Choose a rule or a tool"));
+  const drafts = draftNames();
+  const option = (label, value) => text("option", { value, selected: value === `open ${state.name}` }, label);
+  const rule = (name) => option(`${name}${drafts.includes(name) ? " (not saved)" : ""}`, `open ${name}`);
+  const tool = ({ tool, returns, characters }) =>
+    option(`${tool}: ${counted(returns, "return")}, ${number(characters)} characters`, `show ${tool}`);
+  const groups = {
+    Rules: [...names, ...drafts.filter((name) => !names.includes(name))].map(rule),
+    "Tools without a rule": state.tools.filter((one) => one.rule === null).map(tool),
+  };
+  const shown = Object.entries(groups).filter(([, options]) => options.length);
+  const first = state.name === null ? [option("Choose a rule or a tool", "")] : [];
+  element("rules").replaceChildren(...first, ...shown.map(([label, options]) => make("optgroup", { label }, ...options)));
+}
+
+async function chooseRule(value) {
+  const [action, name] = [value.slice(0, 4), value.slice(5)];
+  if (action === "open") await openRule(name);
+  if (action !== "show") return;
+  Object.assign(state, { name: null, saved: "", version: "", sample: null });
+  editor.open("");
+  await showReturns([name]);
+  shown();
+  notice(`\`${name}\` has no rule. “New rule” drafts one from the return in the middle.`);
 }
 
 async function openRule(name) {
   const isOnDisk = state.rules.some((rule) => rule.name === name);
-  const { text, version } = isOnDisk ? await request("GET", "rule", { name }) : { text: "", version: "" };
+  const disk = isOnDisk ? await request("GET", "rule", { name }) : { text: "", version: "" };
   const draft = draftOf(name);
-  Object.assign(state, { name, saved: text, version: draft?.version ?? version, sample: draft?.sample ?? null });
-  editor.open(draft?.text ?? text);
-  if (draft && draft.version !== version) notice(`${name} has changed on disk since you edited it. Save to compare the two.`);
-  localStorage.setItem(draftKey("").slice(0, -1), name);
+  Object.assign(state, { name, saved: disk.text, version: draft?.version ?? disk.version, sample: draft?.sample ?? null });
+  editor.open(draft?.text ?? disk.text);
+  const isOld = draft !== null && draft.version !== disk.version;
+  notice(isOld ? `${name} changed on disk since you edited it. Saving compares the two.` : "");
   shown();
 }
 
+/** Show a rule that was opened, drafted or saved. */
 function shown() {
+  const last = `reducer-last:${state.folder}`;
+  if (state.name === null) localStorage.removeItem(last);
+  else localStorage.setItem(last, state.name);
+  editor.show([]);
+  element("problems").replaceChildren();
+  element("tests").replaceChildren();
+  element("new").disabled = state.content === null;
   showRules();
   showStatus();
-  element("tests").replaceChildren();
   run();
   check();
 }
 
-async function newRule(tool) {
-  if (!tool) return notice("Choose a return, or paste a sample, to draft a rule for it.");
+async function newRule() {
+  const entry = state.returns.find((one) => one.number === state.content);
+  const tool = entry?.tool ?? state.patterns?.[0] ?? prompt("Name of the tool that returned this sample:");
+  if (!tool) return;
   const draft = await request("POST", "draft", { tool, content: state.content });
-  Object.assign(state, { name: draft.name, saved: "", version: "" });
-  state.sample = { sample_name: draft.sample_name, sample: draft.sample };
+  const { name, sample_name, sample, saves } = draft;
+  Object.assign(state, { name, saved: "", version: "", sample: { sample_name, sample } });
   editor.open(draft.text);
   keepDraft();
-  const sample = draft.sample_name ? ` Saving also writes ${draft.sample_name}, a real answer: check it for confidential content.` : "";
-  notice(`Drafted from this return. Read each step and change what it should not remove.${sample}`);
   shown();
+  const advice = "Read each step, and change what it should not remove.";
+  const written = `Saving also writes ${sample_name}, a real answer: check it for confidential content.`;
+  notice(`The draft saves ${(saves * 100).toFixed(0)}%. ${advice} ${written}`);
 }
 
 async function save() {
-  if (state.name === null || state.whyNot || !isChanged()) return showStatus();
-  const text = editor.text();
-  const { name, version } = state;
+  if (state.name === null || state.whyNot || !isChanged()) return;
+  const { name, version, sample } = state;
+  const mine = editor.text();
   try {
-    const answer = await request("PUT", "rule", { name, text, version, ...state.sample });
-    Object.assign(state, { saved: text, version: answer.version, sample: null });
-    keepDraft();
-    notice("");
-    await loadRules();
-    shown();
-    showStatus("saved");
+    const answer = await request("PUT", "rule", { name, text: mine, version, ...sample });
+    Object.assign(state, { saved: mine, version: answer.version, sample: null });
   } catch (error) {
-    if (error.status === 409) resolveConflict(text, error);
-    else fail(error);
+    if (error.status !== 409) throw error;
+    return compare(mine, error);
   }
+  keepDraft();
+  await loadRules();
+  notice("");
+  showStatus("saved");
+  check();
 }
 
-function resolveConflict(text, { text: theirs, version }) {
+/** Ask which text to keep of a file that another program changed. */
+function compare(mine, { text: theirs, version }) {
   const dialog = element("conflict");
-  element("mine").value = text;
+  element("mine").value = mine;
   element("theirs").value = theirs;
   dialog.returnValue = "";
-  dialog.onclose = () => {
+  dialog.onclose = tried(async () => {
     if (!dialog.returnValue) return;
     Object.assign(state, { saved: theirs, version });
     if (dialog.returnValue === "theirs") editor.replace(theirs);
+    else await save();
     keepDraft();
     showStatus();
-    if (dialog.returnValue === "mine") save();
-  };
+  });
   dialog.showModal();
 }
 
-function showStatus(text = "") {
+async function discard() {
+  localStorage.removeItem(draftKey(state.name));
+  if (state.rules.some((rule) => rule.name === state.name)) return openRule(state.name);
+  state.name = null;
+  editor.open("");
+  shown();
+}
+
+function showStatus(message = "") {
   const isUnsaved = isChanged();
-  element("save").disabled = !isUnsaved || Boolean(state.whyNot);
-  element("save").title = state.whyNot || "Ctrl-S";
+  element("save").disabled = !isUnsaved || state.whyNot !== "";
   element("discard").hidden = !isUnsaved;
-  element("status").textContent = text || (state.whyNot ? `read-only: ${state.whyNot}` : isUnsaved ? "not saved" : "");
+  const why = state.whyNot && `read-only: ${state.whyNot}`;
+  element("status").textContent = message || [isUnsaved ? "not saved" : "", why].filter(Boolean).join("; ");
 }
 
-function notice(text) {
-  element("notice").textContent = text;
-  element("notice").hidden = !text;
-}
-
-function fail(error) {
-  notice(error.message);
-}
-
-// --- returns
+// --- returns and samples
 
 async function showReturns(patterns) {
-  state.patterns = patterns.join("\n");
+  state.patterns = patterns;
   const { returns } = await request("POST", "returns", { tools: patterns });
-  state.returns = returns;
-  const isShown = typeof state.content === "string" || returns.some((one) => one.number === state.content);
-  if (!isShown) state.content = returns.length ? longest(returns).number : null;
+  const isSample = typeof state.content === "string";
+  const isThere = isSample || returns.some((one) => one.number === state.content);
+  const longest = returns.reduce((found, one) => (one.characters > (found?.characters ?? -1) ? one : found), null);
+  Object.assign(state, { returns, content: isThere ? state.content : (longest?.number ?? null) });
   showReturnList();
-  if (!isShown) run();
-}
-
-function longest(returns) {
-  return returns.reduce((found, one) => (one.characters > found.characters ? one : found));
+  if (!isThere) run();
 }
 
 function showReturnList() {
   const options = state.returns.map(({ number: value, tool, call, file, characters }) =>
-    make("option", { value, selected: value === state.content }, `${tool} ${call} · ${number(characters)} · ${file}`));
-  if (typeof state.content === "string") options.unshift(make("option", { value: "sample", selected: true }, "your sample"));
-  if (!options.length) options.push(make("option", { value: "" }, "no returns of this tool; paste a sample"));
+    text("option", { value, selected: value === state.content }, `${[tool, call].join(" ").trim()}, ${number(characters)} characters, ${file}`));
+  if (typeof state.content === "string") options.unshift(make("option", { value: "", selected: true }, "Your sample"));
+  if (!options.length) options.push(make("option", { value: "" }, "No returns of this tool; paste or drop one"));
   element("returns").replaceChildren(...options);
+  element("new").disabled = state.content === null;
 }
 
-function choose(value) {
-  if (value === "" || value === "sample") return;
-  state.content = Number(value);
+function chooseReturn(content) {
+  state.content = content;
+  showReturnList();
   run();
 }
 
-function move(by) {
+function moveBy(offset) {
   const at = state.returns.findIndex((one) => one.number === state.content);
-  const next = state.returns[Math.min(Math.max(at + by, 0), state.returns.length - 1)];
-  if (!next || next.number === state.content) return;
-  state.content = next.number;
-  showReturnList();
-  run();
+  const next = state.returns[at + offset];
+  if (next) chooseReturn(next.number);
 }
 
-function useSample(text) {
-  if (!text.trim()) return;
-  state.content = text;
+function useSample(sample) {
+  if (sample.length > SAMPLE_BYTES) throw new Error("This sample is larger than 16 MB.");
+  if (!sample.trim()) return;
   element("sample").hidden = true;
-  showReturnList();
-  run();
+  chooseReturn(sample);
 }
 
 // --- running the rule
 
 const run = latest(RUN_DELAY, () => {
-  if (state.content === null) return { problems: [], tools: null, did: null, tree: null };
-  return request("POST", "run", { name: state.name ?? "new.yaml", text: state.name === null ? "" : editor.text(), content: state.content });
+  const { name, content } = state;
+  return request("POST", "run", { name: name ?? "new.yaml", text: name === null ? "" : editor.text(), content });
 }, showRun, fail);
 
-const check = latest(CHECK_DELAY, () => {
-  if (state.name === null) return null;
-  return request("POST", "check", { name: state.name, text: editor.text() });
-}, showCheck, fail);
-
 function showRun({ problems, tools, did, tree }) {
-  const isBroken = problems.some((problem) => problem.severity === "error");
+  const isBroken = state.name !== null && problems.some((problem) => problem.severity === "error");
   if (state.name !== null) showProblems(problems);
-  if (tools && state.name !== null && tools.join("\n") !== state.patterns) showReturns(tools).catch(fail);
+  if (state.name !== null && String(tools) !== String(state.patterns)) tried(showReturns)(tools);
   // While the rule has errors, the result of its last valid text stays.
-  element("result").classList.toggle("old", isBroken && state.name !== null);
-  if (did === null && isBroken && state.tree?.content === state.content) return;
-  state.tree = tree && { ...tree, content: state.content };
-  state.paths = tree ? pathsOf(tree.node) : new Map();
+  element("result").classList.toggle("old", isBroken);
+  if (isBroken && state.before && state.shown === state.content) return;
   showTrees(tree);
   element("did").replaceChildren(...(did ? effects(did) : []));
-  element("sizes").textContent = did ? savings(did.characters) : "";
+  element("sizes").textContent = did ? sizes(did.characters) : "";
 }
+
+function showTrees(tree) {
+  const isSame = state.shown === state.content;
+  Object.assign(state, { shown: state.content, paths: tree ? pathsOf(tree.node) : new Map(), path: null });
+  for (const side of ["before", "after"]) {
+    const label = side === "before" ? "Return" : "Result";
+    const opened = isSame ? state[side]?.opened() : undefined;
+    state[side] = tree && createTree(tree, { sides: [side], label, opened });
+    element(side).replaceChildren(state[side]?.element ?? text("p", { class: "empty" }, EMPTY[side]));
+  }
+  if (!isSame) element("offers").replaceChildren();
+  highlight();
+}
+
+const EMPTY = {
+  before: "Choose a rule or a tool at the top left, or paste or drop one answer of a tool here.",
+  after: "What the rule leaves of the return appears here.",
+};
+
+/** Highlight the places of the path under the cursor. */
+const highlight = latest(RUN_DELAY, () => {
+  const path = state.name === null ? null : editor.path();
+  if (path === state.path || !state.before) return null;
+  state.path = path;
+  return path === null ? { places: [] } : request("POST", "query", { path, content: state.content });
+}, (answer) => {
+  if (!answer) return;
+  const places = answer.places.map(keysOf);
+  if (places[0]?.length) state.before.reveal(places[0])?.scrollIntoView({ block: "nearest" });
+  state.before.mark(places);
+}, fail);
+
+/** Offer steps for a value of the return. */
+function offer({ path, node }) {
+  const isText = typeof node === "string" || node?.text !== undefined;
+  const size = isText ? JSON.stringify(node).length : 0;
+  const value = node?.items && !node.keys ? { list: node.items.length } : isText ? { text: size } : {};
+  const steps = state.name === null ? [] : offers(path, value);
+  const buttons = steps.map((step) => button(`${step.action} ${step.value}`, () => editor.add(step)));
+  element("offers").replaceChildren(text("code", {}, pathText(path)), ...buttons);
+}
+
+// --- results
 
 function showProblems(problems) {
   editor.show(problems);
-  const lines = problems.map((problem) => {
-    const go = make("button", { type: "button", className: problem.severity, onclick: () => editor.goTo(problem.line) }, `Line ${problem.line}`);
-    return make("li", {}, go, ` ${problem.message}`);
-  });
-  element("problems").replaceChildren(...(lines.length ? [make("ul", {}, ...lines)] : []));
+  const lines = problems.map(({ line, severity, message }) =>
+    make("li", {}, button(`Line ${line}`, () => editor.goTo(line), { class: severity }), " ", text("span", {}, message)));
+  element("problems").replaceChildren(...lines);
 }
 
-function savings({ before, after, saved }) {
-  return `${number(before)} → ${number(after)} characters, ${((saved ?? 0) * 100).toFixed(1)}% saved`;
-}
+const sizes = ({ before, after, saved }) =>
+  `${number(before)} → ${number(after)} characters, ${((saved ?? 0) * 100).toFixed(1)}% saved`;
 
 function effects(did) {
-  const rows = did.steps.map((step) => {
-    const { before, after } = step.characters;
-    const missing = step.missing.map((one) => one.help).join("; ");
-    const why = step.ran ? missing : "its `when` does not hold";
-    const go = step.line ? { onclick: () => editor.goTo(step.line) } : { disabled: true };
-    const name = make("button", { type: "button", className: `link step-${((step.number ?? did.steps.length) - 1) % 8}`, ...go }, step.name);
-    const cells = [number(step.places), number(before - after), number(after)].map((text) => make("td", { className: "number" }, text));
-    return make("tr", {}, make("th", { scope: "row" }, name, why ? make("div", { className: "why" }, why) : ""), ...cells);
+  const cells = (tag, values, attributes) => values.map((value) => make(tag, { class: "number", ...attributes }, value));
+  const rows = did.steps.map(({ number: step, name, line, places, characters: { before, after }, ran, missing }, index) => {
+    const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
+    const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(step ?? index + 1)}`, disabled: line === null });
+    const head = make("th", { scope: "row" }, go, ...(why ? [text("div", { class: "why" }, why)] : []));
+    return make("tr", {}, head, ...cells("td", [places, before - after, after].map(number)));
   });
-  const heads = ["Step", "Places", "Removed", "Left"].map((text) => make("th", { scope: "col", className: text === "Step" ? "" : "number" }, text));
-  const lost = did.lost_entities;
-  const facts = [
-    did.why && did.status !== "reduced" ? `Unchanged: ${did.why}.` : "",
-    did.restored ? `Restored ${number(did.restored)} characters: ${did.restorations.slice(0, MAX_NAMES).map((one) => one.path).join(", ")}.` : "",
-    did.over ? `${number(did.over)} characters above max_chars.` : "",
-    lost.length ? `Lost ${counted(lost.length, "entity", "entities")}: ${lost.slice(0, MAX_NAMES).map((one) => one.value).join(", ")}${lost.length > MAX_NAMES ? ", …" : ""}` : "No entities lost.",
-  ].filter(Boolean);
+  const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"], { scope: "col" })];
   const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
-  return [...(rows.length ? [table] : []), make("ul", { className: "facts" }, ...facts.map((text) => make("li", {}, text)))];
+  return [...(rows.length ? [table] : []), make("ul", { class: "facts" }, ...facts(did).map((fact) => text("li", {}, fact)))];
 }
 
-function showCheck(answer) {
-  if (!answer) return;
-  showProblems(answer.problems);
-  const items = answer.tests.map(({ name, line, failures, before, after }) => {
-    const isGreen = failures.length === 0;
-    const sizes = before === undefined ? "" : ` ${number(before)} → ${number(after)}`;
-    const go = make("button", { type: "button", className: "link", onclick: () => editor.goTo(line) }, name);
-    const details = failures.map((one) => make("li", {}, [one.message, one.expected && `expected ${one.expected}`, one.found && `found ${one.found}`, one.help].filter(Boolean).join("; ")));
-    return make("li", { className: isGreen ? "green" : "red" }, isGreen ? "✓ passed: " : "✗ failed: ", go, sizes, details.length ? make("ul", {}, ...details) : "");
-  });
-  const unsaved = state.sample?.sample_name ? "The test runs when the rule is saved: its sample is written too." : "This rule has no tests.";
-  const list = items.length && !state.sample ? make("ul", {}, ...items) : make("p", {}, unsaved);
-  element("tests").replaceChildren(make("h3", {}, "Tests"), list);
+function facts({ status, why, restored, restorations, over, lost_entities: lost }) {
+  const listed = (names) => names.slice(0, MAX_NAMES).join(", ") + (names.length > MAX_NAMES ? ", …" : "");
+  return [
+    status === "reduced" ? "" : `Not reduced: ${why}`,
+    restored ? `Restored ${counted(restored, "character")} at ${listed(restorations.map((one) => one.path))}` : "",
+    over ? `${counted(over, "character")} above max_chars` : "",
+    lost.length ? `Lost ${counted(lost.length, "entity", "entities")}: ${listed(lost.map((one) => one.value))}` : "No entity is lost",
+  ].filter(Boolean);
 }
+
+const check = latest(CHECK_DELAY, () => {
+  if (state.name === null || state.sample) return null;
+  return request("POST", "check", { name: state.name, text: editor.text() });
+}, (answer) => {
+  const tests = answer ? answer.tests : [];
+  if (answer) showProblems(answer.problems);
+  const none = state.sample ? "The test runs when the rule is saved, because its sample is written then." : "No tests.";
+  const list = tests.length ? make("ul", { class: "tests" }, ...tests.map(testItem)) : text("p", { class: "empty" }, none);
+  element("tests").replaceChildren(...(state.name === null ? [] : [make("h3", {}, "Tests"), list]));
+}, fail);
+
+function testItem({ name, line, failures, before, after }) {
+  const isPassed = failures.length === 0;
+  const size = before === undefined ? "" : ` ${number(before)} → ${number(after)}`;
+  const reasons = failures.map(({ message, expected, seen, help }) =>
+    text("li", {}, [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean).join("; ")));
+  const head = make("strong", {}, isPassed ? "✓ passed" : "✗ failed");
+  return make("li", { class: isPassed ? "passed" : "failed" }, head, " ", button(name, () => editor.goTo(line), { class: "link" }), size, make("ul", {}, ...reasons));
+}
+
+// --- start
+
+const nonce = document.querySelector("meta[name=nonce]").content;
+const editor = createEditor(element("editor"), nonce, {
+  changed() {
+    if (state.name === null) return;
+    keepDraft();
+    showStatus();
+    run();
+    check();
+  },
+  moved: highlight,
+  save: tried(save),
+  schema: () => state.schema,
+  paths: () => state.paths,
+});
+
+function listen() {
+  const on = (id, event, run) => element(id).addEventListener(event, run);
+  on("rules", "change", tried((event) => chooseRule(event.target.value)));
+  on("new", "click", tried(newRule));
+  on("save", "click", tried(save));
+  on("discard", "click", tried(discard));
+  on("returns", "change", ({ target }) => target.value && chooseReturn(Number(target.value)));
+  on("previous", "click", () => moveBy(-1));
+  on("next", "click", () => moveBy(1));
+  on("paste", "click", () => {
+    element("sample").hidden = false;
+    element("sample-text").focus();
+  });
+  on("close-sample", "click", () => (element("sample").hidden = true));
+  on("sample", "submit", tried((event) => {
+    event.preventDefault();
+    useSample(element("sample-text").value);
+  }));
+  on("before", "choose", ({ detail }) => offer(detail));
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", tried(async (event) => {
+    const [file] = event.dataTransfer.files;
+    if (!file) return;
+    event.preventDefault();
+    if (file.size > SAMPLE_BYTES) throw new Error("This file is larger than 16 MB.");
+    useSample(await file.text());
+  }));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    tried(save)();
+  });
+  addTooltip();
+}
+
+async function start() {
+  listen();
+  editor.open("");
+  await loadRules();
+  state.schema = await request("GET", "schema");
+  const last = localStorage.getItem(`reducer-last:${state.folder}`);
+  const names = [...state.rules.map((rule) => rule.name), ...draftNames()];
+  const used = state.tools.find((tool) => tool.rule !== null)?.rule;
+  const first = names.includes(last) ? last : (used ?? names[0]);
+  if (first) await openRule(first);
+  else if (state.tools.length) await chooseRule(`show ${state.tools[0].tool}`);
+  else showTrees(null);
+}
+
+tried(start)();

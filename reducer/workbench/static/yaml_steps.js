@@ -127,6 +127,26 @@ export function keysOf(place) {
   return tokens.map((one) => (one[0] === "[" ? Number(one.slice(1, -1)) : one[0] === '"' ? JSON.parse(one) : one));
 }
 
+const MAX_VALUES = 5000;
+
+/** Return the paths in a tree, each with the keys of the objects at this path or in the list at this path. */
+export function pathsOf(root) {
+  const paths = new Map();
+  const waiting = [[root, []]];
+  const textOf = (node) => (typeof node === "string" ? node : node.text.map((run) => run.text ?? run).join(""));
+  for (let count = 0; waiting.length && count < MAX_VALUES; count++) {
+    const [node, keys] = waiting.shift();
+    const path = pathText(keys);
+    if (!paths.has(path)) paths.set(path, new Set());
+    for (const [at, item] of (node?.items ?? []).entries()) {
+      const key = node.keys ? textOf(node.keys[at]) : at;
+      if (node.keys) for (const each of [path, path.replace(/\[\*\]$/, "")]) paths.get(each)?.add(key);
+      waiting.push([item, [...keys, key]]);
+    }
+  }
+  return paths;
+}
+
 /** Return the steps to offer for a clicked value at `keys`; `value` is its kind and size: `{list: 12}`, `{text: 900}`. */
 export function offers(keys, value) {
   const found = [];
