@@ -174,7 +174,7 @@ def _tree(text: str | bytes, name: str) -> Tree | None:
 
 
 def _tools(tree: Tree | None) -> list[str]:
-    """Return the tools that a rule file names, even if it contains errors."""
+    """Return the tools that a rule file names, even if its rule contains errors."""
     data = plain(tree) if tree is not None else None
     tools = data.get("tool") if type(data) is dict else None
     return [tool for tool in (tools if type(tools) is list else [tools]) if type(tool) is str]

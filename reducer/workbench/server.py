@@ -118,9 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, path: str, query: str) -> bytes:
         token = self.headers.get(TOKEN_HEADER, "")
         if not compare_digest(token.encode(), self.token.encode()):
-            raise ApiError(
-                HTTPStatus.UNAUTHORIZED, "the token is missing or old: open the address that the terminal shows"
-            )
+            raise ApiError(HTTPStatus.UNAUTHORIZED, "the token is wrong: open the address that the terminal shows")
         given = dict(parse_qsl(query)) if self.command == "GET" else self._body()
         return answer(self.bench, self.command, path, given)
 

@@ -10,10 +10,10 @@ import { keysAround, pathAt, stepChange } from "./yaml_steps.js";
 
 const PARSE_MS = 200;
 const COLOURS = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--key)" },
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--link)" },
   { tag: [tags.string, tags.content], color: "var(--text)" },
-  { tag: tags.comment, color: "var(--muted)", fontStyle: "italic" },
-  { tag: [tags.punctuation, tags.separator, tags.bracket], color: "var(--muted)" },
+  { tag: tags.comment, color: "var(--quiet)", fontStyle: "italic" },
+  { tag: [tags.punctuation, tags.separator, tags.bracket], color: "var(--quiet)" },
 ]);
 
 /**
@@ -23,7 +23,7 @@ const COLOURS = HighlightStyle.define([
 export function createEditor(parent, nonce, { changed, moved, save, schema, paths }) {
   const extensions = [
     lineNumbers(), lintGutter(), highlightSpecialChars(), highlightActiveLine(), history(), drawSelection(),
-    indentOnInput(), bracketMatching(), closeBrackets(), yaml(), syntaxHighlighting(COLOURS),
+    EditorView.lineWrapping, indentOnInput(), bracketMatching(), closeBrackets(), yaml(), syntaxHighlighting(COLOURS),
     autocompletion({ override: [(context) => complete(context, schema(), paths())] }),
     keymap.of([
       { key: "Mod-s", run: () => (save(), true), preventDefault: true },

@@ -206,7 +206,7 @@ async function showReturns(patterns) {
 
 function showReturnList() {
   const options = state.returns.map(({ number: value, tool, call, file, characters }) =>
-    text("option", { value, selected: value === state.content }, `${[tool, call].join(" ").trim()}, ${number(characters)} characters, ${file}`));
+    text("option", { value, selected: value === state.content }, `${number(characters)} characters: ${tool} ${call} in ${file}`));
   if (typeof state.content === "string") options.unshift(make("option", { value: "", selected: true }, "Your sample"));
   if (!options.length) options.push(make("option", { value: "" }, "No returns of this tool; paste or drop one"));
   element("returns").replaceChildren(...options);
@@ -242,13 +242,14 @@ const run = latest(RUN_DELAY, () => {
 function showRun({ problems, tools, did, tree }) {
   const isBroken = state.name !== null && problems.some((problem) => problem.severity === "error");
   if (state.name !== null) showProblems(problems);
-  if (state.name !== null && String(tools) !== String(state.patterns)) tried(showReturns)(tools);
+  if (tools.length && String(tools) !== String(state.patterns)) tried(showReturns)(tools);
   // While the rule has errors, the result of its last valid text stays.
   element("result").classList.toggle("old", isBroken);
   if (isBroken && state.before && state.shown === state.content) return;
   showTrees(tree);
-  element("did").replaceChildren(...(did ? effects(did) : []));
   element("sizes").textContent = did ? sizes(did.characters) : "";
+  element("facts").replaceChildren(...(did ? facts(did).map((fact) => text("li", {}, fact)) : []));
+  element("steps").replaceChildren(...(did?.steps.length ? [stepTable(did.steps)] : []));
 }
 
 function showTrees(tree) {
@@ -304,17 +305,16 @@ function showProblems(problems) {
 const sizes = ({ before, after, saved }) =>
   `${number(before)} → ${number(after)} characters, ${((saved ?? 0) * 100).toFixed(1)}% saved`;
 
-function effects(did) {
+function stepTable(steps) {
   const cells = (tag, values, attributes) => values.map((value) => make(tag, { class: "number", ...attributes }, value));
-  const rows = did.steps.map(({ number: step, name, line, places, characters: { before, after }, ran, missing }, index) => {
+  const rows = steps.map(({ number: step, name, line, places, characters: { before, after }, ran, missing }, index) => {
     const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
     const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(step ?? index + 1)}`, disabled: line === null });
     const head = make("th", { scope: "row" }, go, ...(why ? [text("div", { class: "why" }, why)] : []));
     return make("tr", {}, head, ...cells("td", [places, before - after, after].map(number)));
   });
   const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"], { scope: "col" })];
-  const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
-  return [...(rows.length ? [table] : []), make("ul", { class: "facts" }, ...facts(did).map((fact) => text("li", {}, fact)))];
+  return make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
 }
 
 function facts({ status, why, restored, restorations, over, lost_entities: lost }) {
@@ -331,20 +331,18 @@ const check = latest(CHECK_DELAY, () => {
   if (state.name === null || state.sample) return null;
   return request("POST", "check", { name: state.name, text: editor.text() });
 }, (answer) => {
-  const tests = answer ? answer.tests : [];
   if (answer) showProblems(answer.problems);
-  const none = state.sample ? "The test runs when the rule is saved, because its sample is written then." : "No tests.";
-  const list = tests.length ? make("ul", { class: "tests" }, ...tests.map(testItem)) : text("p", { class: "empty" }, none);
-  element("tests").replaceChildren(...(state.name === null ? [] : [make("h3", {}, "Tests"), list]));
+  const none = state.sample ? "Its test runs when the rule is saved, because the sample is written then." : "This rule has no tests.";
+  const items = answer?.tests.length ? answer.tests.map(testItem) : [text("li", { class: "quiet" }, none)];
+  element("tests").replaceChildren(...(state.name === null ? [] : items));
 }, fail);
 
-function testItem({ name, line, failures, before, after }) {
-  const isPassed = failures.length === 0;
-  const size = before === undefined ? "" : ` ${number(before)} → ${number(after)}`;
+function testItem({ name, line, failures }) {
   const reasons = failures.map(({ message, expected, seen, help }) =>
     text("li", {}, [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean).join("; ")));
-  const head = make("strong", {}, isPassed ? "✓ passed" : "✗ failed");
-  return make("li", { class: isPassed ? "passed" : "failed" }, head, " ", button(name, () => editor.goTo(line), { class: "link" }), size, make("ul", {}, ...reasons));
+  const status = make("strong", {}, failures.length ? "✗ failed: " : "✓ passed: ");
+  const go = button(name, () => editor.goTo(line), { class: "link" });
+  return make("li", { class: failures.length ? "failed" : "passed" }, status, go, make("ul", {}, ...reasons));
 }
 
 // --- start
