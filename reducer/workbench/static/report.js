@@ -1,6 +1,6 @@
 // The report of a run: totals, tools, what needs attention, and each tool return before and after.
 
-import { addTooltip, appendText, baseName, createTree, make, stepClass } from "./tree.js";
+import { addTooltip, appendText, baseName, createTree, labelOf, make, stepClass } from "./tree.js";
 
 const ROWS = 200; // rows of the list that are added at once
 const DETAILS = 200; // lines of a section
@@ -326,7 +326,7 @@ function legendOf({ steps }, tree) {
     const effect = !step ? "" : !step.ran ? "its `when` does not hold" : size ? `${count(size)} removed` : "nothing to remove";
     const again = step?.restored ? `, ${count(step.restored)} restored` : "";
     const where = line ? `${baseName(tree.file)}:${line}` : baseName(tree.file ?? "");
-    const chip = make("span", { class: `chip ${stepClass(number)}` }, line ? String(number) : "max");
+    const chip = make("span", { class: `chip ${stepClass(number)}` }, labelOf(tree, number));
     return make("li", { class: size ? "" : "quiet" }, chip, " ", safe(name), make("span", { class: "quiet" }, ` ${where} · ${effect}${again}`));
   });
   const families = { address: "address", hash: "hash", weakness: "vulnerability or technique", name: "actor, malware or tool" };
