@@ -3,9 +3,10 @@
 const CHUNK = 100; // children that are shown at once
 const GROUP = 4; // consecutive removed items from which they are folded into one row
 const FIRST_ROWS = 36; // rows that are open at first
+const FIRST_ITEMS = 8; // children of a value that is open at first
 const PREVIEW = 90;
-const LINE = 220; // characters of a folded text
-const RUN = 110; // characters of a part of a folded text
+const LINE = 360; // characters of a folded text
+const [HEAD, TAIL] = [90, 30]; // characters of each part of a folded text
 const PAGE = 20_000; // characters of an open text
 const COLOURS = 8;
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\p{Surrogate}]|[\t\n]/gu;
@@ -50,6 +51,12 @@ export function baseName(file) {
   return file.split(/[/\\]/).pop();
 }
 
+/** Return the short name of a step: its number, or "max" for `max_chars`. */
+export function labelOf(data, number) {
+  const step = data.steps.find((each) => each.number === number);
+  return step && !step.line ? "max" : String(number);
+}
+
 /** Describe a step of a tree: its number, its action and place, its file and line. */
 export function stepText(data, number) {
   const step = data.steps.find((each) => each.number === number);
@@ -61,13 +68,13 @@ export function stepText(data, number) {
 /**
  * Create the view of a tree: `{element, mark}`. `sides` are "before", "after" or both.
  *
- * Activating a row dispatches the event `choose` with `{path, node}`. `mark(paths)` highlights the values at these paths.
- * `reveal(path)` opens the rows that lead to a value. `opened()` returns the names of the open rows, and the option
- * `opened` opens these rows instead of the first ones.
+ * Activating a row dispatches the event `choose` with `{path, node}`. `mark(paths)` highlights the values at these paths,
+ * and `reveal(path)` opens the rows that lead to a value and returns its row. `opened()` returns the names of the open
+ * rows; the option `opened` opens these rows instead of the first ones.
  */
 export function createTree(data, { sides = ["before", "after"], label = "Tool return", opened } = {}) {
   const element = make("div", { class: `tree sides-${sides.length}`, role: "tree", "aria-label": label });
-  const view = { data, sides, element, entries: new WeakMap(), marked: new Set() };
+  const view = { data, sides, element, entries: new WeakMap(), steps: new WeakMap(), marked: new Set() };
   const root = rowOf(view, { kind: "value", node: data.node, path: [], step: 0, kept: 1, level: 1 });
   root.tabIndex = 0;
   element.append(root);
@@ -103,7 +110,7 @@ function* entriesBelow(entry, sides) {
   for (const [start, stop, step, kept] of rangesOf(entry)) {
     if (!kept && !sides.includes("before")) continue;
     if (!kept && entry.kind === "value" && stop - start >= GROUP) {
-      yield { ...entry, kind: "group", start, stop, step, kept, level: entry.level + 1 };
+      yield { ...entry, kind: "group", key: undefined, index: undefined, start, stop, step, kept, level: entry.level + 1 };
     } else {
       for (let at = start; at < stop; at++) yield childOf(entry, at, step, kept);
     }
@@ -147,13 +154,13 @@ function isExpandable({ kind, node }) {
   if (kind === "group") return true;
   if (kind !== "value") return false;
   if (isContainer(node)) return node.items.length > 0 || node.marker !== undefined;
-  return isText(node) && (textOf(node).length > LINE || textOf(node).includes("\n"));
+  return isText(node) && (textOf(node).length > HEAD + 2 * TAIL || textOf(node).includes("\n"));
 }
 
 // --- rows
 
 function rowOf(view, entry) {
-  const row = make("div", { class: `row ${entry.kind}`, role: "treeitem", "aria-level": entry.level, tabindex: -1 });
+  const row = make("div", { class: `row ${isContainer(entry.node) ? "container " : ""}${entry.kind}`, role: "treeitem", "aria-level": entry.level, tabindex: -1 });
   view.entries.set(row, entry);
   row.style.setProperty("--level", entry.level - 1);
   if (isExpandable(entry)) row.setAttribute("aria-expanded", "false");
@@ -177,6 +184,7 @@ function cellOf(view, entry, side, open) {
   line.append(...contentOf(view, entry, side, open));
   cell.append(line);
   setEffect(view, cell, entry);
+  if (side === "before" && !open) cell.append(...chipsOf(view, entry));
   return cell;
 }
 
@@ -184,8 +192,27 @@ function cellOf(view, entry, side, open) {
 function setEffect(view, element, { step, kept }) {
   if (!step) return;
   element.className += ` ${stepClass(step)} ${kept ? "restored" : "removed"}`;
-  element.dataset.step = step;
+  element.dataset.step = labelOf(view.data, step);
   element.dataset.tip = `${kept ? "Restored; removed" : "Removed"} by ${stepText(view.data, step)}`;
+}
+
+/** Return a chip for each step that removed something in a folded row. */
+function chipsOf(view, { node, step }) {
+  const steps = [...stepsIn(view, node)].filter((number) => number && number !== step).sort((one, other) => one - other);
+  const chip = (number) => make("span", { class: `chip ${stepClass(number)}`, "data-tip": `Removals by ${stepText(view.data, number)}` }, labelOf(view.data, number));
+  return steps.length ? [make("span", { class: "chips" }, ...steps.map(chip))] : [];
+}
+
+/** Return the numbers of the steps that removed something in a node. */
+function stepsIn(view, node) {
+  if (typeof node !== "object" || node === null) return new Set();
+  let found = view.steps.get(node);
+  if (!found) {
+    const own = [...(node.ranges ?? []).map((range) => range[2]), ...(Array.isArray(node.text) ? node.text : []).map((run) => run.step)];
+    found = new Set([...own, ...(node.items ?? []).flatMap((item) => [...stepsIn(view, item)])].filter(Boolean));
+    view.steps.set(node, found);
+  }
+  return found;
 }
 
 function keyOf(view, { key }, side) {
@@ -194,7 +221,7 @@ function keyOf(view, { key }, side) {
 
 function contentOf(view, entry, side, open) {
   const { kind, node } = entry;
-  if (kind === "more") return [make("span", { class: "link" }, `Show ${CHUNK} more`)];
+  if (kind === "more") return [make("span", { class: "link" }, "Show more")];
   if (kind === "marker") return [markerOf(node)];
   if (kind === "group") return [groupText(entry)];
   if (isContainer(node)) return summaryOf(entry, side, open);
@@ -236,6 +263,8 @@ function* childrenOn(entry, side) {
 }
 
 function previewOf(children) {
+  const first = children[0]?.node;
+  if (first?.keys && children.every(({ node }) => node?.keys)) return "";
   let text = "";
   for (const { key, node } of children) {
     if (text.length > PREVIEW) return `${text} …`;
@@ -246,60 +275,91 @@ function previewOf(children) {
 }
 
 function shortOf(node) {
-  if (isContainer(node)) return node.keys ? "{…}" : "[…]";
+  if (isContainer(node)) return node.items.length ? (node.keys ? "{…}" : "[…]") : node.keys ? "{}" : "[]";
   return isText(node) ? `"${clip(textOf(node), 32)}"` : clip(node?.raw ?? String(node), 32);
 }
 
 // --- texts
 
-/** Append the parts of a text that a side shows. */
-function appendRuns(view, parent, node, { side, open, step, kept }) {
-  let room = open ? PAGE : LINE;
-  for (const run of runsOf(node)) {
-    const effect = { step: run.step ?? step, kept: run.kept ?? kept };
-    if (run.marker ? side === "before" : side === "after" && !effect.kept) continue;
-    if (room <= 0) {
-      parent.append(make("span", { class: "ellipsis" }, " …"));
-      break;
+/** Append what a side shows of a text. Folded, only the ends of each part with the same effect are shown. */
+function appendRuns(view, parent, node, { side, open, step, kept, room = PAGE }) {
+  let left = open ? room : LINE;
+  for (const part of partsOf(node, { step, kept })) {
+    if (part.marker ? side === "before" : side === "after" && !part.kept) continue;
+    if (left <= 0) return ellipsis(parent, " …");
+    if (part.marker) {
+      parent.append(markerOf(part.marker));
+      continue;
     }
-    const part = run.marker ? markerOf(run.marker) : runOf(view, run, open ? room : Math.min(room, RUN), open);
-    if (!run.marker && run.step !== undefined) setEffect(view, part, effect);
-    parent.append(part);
-    room -= run.marker ? run.marker.length : Math.min(run.text.length, RUN + PAGE * open);
+    const element = make("span");
+    if (part.step !== step || part.kept !== kept) setEffect(view, element, part);
+    for (const run of open ? slice(part.runs, 0, left) : endsOf(part.runs)) appendRun(element, run, open);
+    parent.append(element);
+    left -= open ? lengthOf(part.runs) : HEAD;
   }
   return parent;
 }
 
-function runOf(view, { text, type }, room, open) {
-  const part = make("span", type ? { class: `entity ${FAMILY.get(type) ?? ""}`, "data-type": type, "data-tip": type } : {});
-  const head = clip(text, room, "");
-  appendText(part, head, open);
-  if (head.length < text.length) {
-    const rest = (text.length - head.length).toLocaleString("en");
-    part.append(make("span", { class: "ellipsis" }, ` …${rest} more characters… `));
-    appendText(part, text.slice(-20), open);
+/** Return markers, and the consecutive runs that have the same effect. */
+function partsOf(node, { step, kept }) {
+  const parts = [];
+  for (const run of runsOf(node)) {
+    const part = { step: run.step ?? step, kept: run.kept ?? kept, marker: run.marker, runs: [run] };
+    const last = parts.at(-1);
+    if (last && !last.marker && !run.marker && last.step === part.step && last.kept === part.kept) last.runs.push(run);
+    else parts.push(part);
   }
-  return part;
+  return parts;
 }
 
-/** Return the beginning of a text, without half of a surrogate pair. */
-function clip(text, length, ellipsis = "…") {
-  if (text.length <= length) return text;
-  const end = length - (/[\ud800-\udbff]/.test(text[length - 1]) ? 1 : 0);
-  return text.slice(0, end) + ellipsis;
+const lengthOf = (runs) => runs.reduce((sum, { text }) => sum + text.length, 0);
+
+/** Return the first and the last characters of runs, and the size of the gap between them. */
+function endsOf(runs) {
+  const size = lengthOf(runs);
+  if (size <= HEAD + 2 * TAIL) return runs;
+  return [...slice(runs, 0, HEAD), { gap: size - HEAD - TAIL }, ...slice(runs, size - TAIL, size)];
 }
+
+/** Yield the runs between two positions, without half of a surrogate pair. */
+function* slice(runs, start, stop) {
+  let at = 0;
+  for (const { text, type } of runs) {
+    const part = text.slice(edgeOf(text, start - at), edgeOf(text, stop - at));
+    if (part) yield { text: part, type };
+    at += text.length;
+  }
+}
+
+function edgeOf(text, at) {
+  if (at <= 0) return 0;
+  return /[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(at - 1, at + 1)) ? at - 1 : at;
+}
+
+function appendRun(parent, { text, type, gap }, open) {
+  if (gap) ellipsis(parent, ` …${gap.toLocaleString("en")} more characters… `);
+  else if (type) parent.append(appendText(make("span", { class: `entity ${FAMILY.get(type) ?? ""}`, "data-tip": type }), text, open));
+  else appendText(parent, text, open);
+}
+
+function ellipsis(parent, text) {
+  parent.append(make("span", { class: "ellipsis" }, text));
+  return parent;
+}
+
+const clip = (text, length) => (text.length > length ? `${text.slice(0, edgeOf(text, length))}…` : text);
 
 // --- opening and closing
 
-/** Open rows level by level while they fit. */
+/** Open rows level by level while they fit. In a return with removals, open the values that contain some. */
 function openFirst(view, root) {
+  const isChanged = stepsIn(view, view.data.node).size > 0;
   const waiting = [root];
   while (waiting.length && view.element.children.length < FIRST_ROWS) {
     const row = waiting.shift();
     const { kind, node } = view.entries.get(row);
-    if (kind !== "value" || !isContainer(node) || !row.hasAttribute("aria-expanded")) continue;
-    const room = FIRST_ROWS - view.element.children.length;
-    if (row === root || node.items.length <= room) waiting.push(...expand(view, row));
+    const isWanted = row === root || !isChanged || stepsIn(view, node).size > 0;
+    if (kind === "value" && isContainer(node) && isWanted) waiting.push(...expand(view, row, node.keys ? CHUNK : FIRST_ITEMS));
   }
 }
 
@@ -311,7 +371,7 @@ function reopen(view, row, names) {
   for (const child of expand(view, row)) reopen(view, child, names);
 }
 
-/** Open the rows that lead to a value, and return its row if it is there. */
+/** Open the rows that lead to a value, and return its row, or null if it is not shown. */
 function reveal(view, path) {
   let row = view.element.firstElementChild;
   for (let depth = 1; row && depth <= path.length; depth++) {
@@ -323,18 +383,21 @@ function reveal(view, path) {
   return row;
 }
 
-/** Open a row, and return the rows of its children. */
-function expand(view, row) {
+/** Open a row, and return the rows of its first children. */
+function expand(view, row, most = CHUNK) {
   row.setAttribute("aria-expanded", "true");
   fill(view, row);
   const entry = view.entries.get(row);
-  return isText(entry.node) ? [] : insert(view, row, entriesBelow(entry, view.sides), entry.level + 1);
+  if (!isText(entry.node)) return insert(view, row, entriesBelow(entry, view.sides), entry.level + 1, most);
+  const isLong = textOf(entry.node).length > (entry.room ?? PAGE);
+  if (isLong) row.after(rowOf(view, { kind: "more", text: row, path: [], step: 0, kept: 1, level: entry.level + 1 }));
+  return [];
 }
 
-function insert(view, after, entries, level) {
+function insert(view, after, entries, level, most = CHUNK) {
   const rows = [];
   let next = entries.next();
-  for (; !next.done && rows.length < CHUNK; next = entries.next()) rows.push(rowOf(view, next.value));
+  for (; !next.done && rows.length < most; next = entries.next()) rows.push(rowOf(view, next.value));
   if (!next.done) {
     const rest = (function* () {
       yield next.value;
@@ -360,15 +423,27 @@ function toggle(view, row) {
 
 function activate(view, row) {
   if (!row || getSelection()?.type === "Range") return;
-  const { kind, rest, level, path, node } = view.entries.get(row);
+  const { kind, path, node } = view.entries.get(row);
   if (kind === "more") {
-    const [first] = insert(view, row, rest, level);
-    row.remove();
-    first?.focus();
+    showMore(view, row);
     return;
   }
   toggle(view, row);
   if (kind === "value") row.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: { path, node } }));
+}
+
+/** Show the next children of a value, or more of a long text. */
+function showMore(view, row) {
+  const { rest, text, level } = view.entries.get(row);
+  if (text) {
+    const entry = view.entries.get(text);
+    entry.room = (entry.room ?? PAGE) * 4;
+    expand(view, text);
+    text.focus();
+  } else {
+    insert(view, row, rest, level)[0]?.focus();
+  }
+  row.remove();
 }
 
 // --- keyboard
