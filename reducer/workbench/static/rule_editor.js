@@ -98,7 +98,7 @@ function diagnostic(doc, { line: number, column, width, severity, code, message,
 function complete(context, schema, paths) {
   const before = context.state.sliceDoc(0, context.pos);
   const word = /[\w$.[\]*@-]*$/.exec(before)[0];
-  if (!context.explicit && !word && !/(^|\n)[ ]*(- )?$|[:[{,] $/.test(before)) return null;
+  if (!context.explicit && !word && !/- $|: $|\[$/.test(before)) return null;
   // A letter stands for what is still to be written, so that the tree has a node for it.
   const text = `${before}x`;
   const node = yamlLanguage.parser.parse(text).resolveInner(context.pos, 1);

@@ -167,8 +167,8 @@ function compare(mine, { text: theirs, version }) {
   dialog.onclose = tried(async () => {
     if (!dialog.returnValue) return;
     Object.assign(state, { saved: theirs, version });
-    if (dialog.returnValue === "theirs") editor.replace(theirs);
-    else await save();
+    if (dialog.returnValue === "mine") return save();
+    editor.replace(theirs);
     keepDraft();
     showStatus();
   });
@@ -297,8 +297,9 @@ function offer({ path, node }) {
 
 function showProblems(problems) {
   editor.show(problems);
-  const lines = problems.map(({ line, severity, message }) =>
-    make("li", {}, button(`Line ${line}`, () => editor.goTo(line), { class: severity }), " ", text("span", {}, message)));
+  const lines = problems.map(({ line, severity, message, help }) =>
+    make("li", {}, button(`Line ${line}`, () => editor.goTo(line), { class: severity }), " ", text("span", {}, message),
+      ...(help ? [text("div", { class: "quiet" }, help)] : [])));
   element("problems").replaceChildren(...lines);
 }
 
