@@ -66,7 +66,7 @@ def history_cases(data: Path) -> Iterator[Case]:
 def output_cases(data: Path) -> Iterator[Case]:
     """Yield each tool output in every form."""
     shipped, drafts, harsh = Reducer.load(RULES), _drafts(), _harsh()
-    files = [file for folder in (data / "tool_outputs", RULES / "samples") for file in sorted(folder.glob("*.json"))]
+    files = [*sorted((data / "tool_outputs").glob("*.json")), *sorted(RULES.glob("*/samples/*.json"))]
     for name, value in {file.stem: json.loads(file.read_bytes()) for file in files if file.stem != "manifest"}.items():
         tool = next((tool for pattern, tool in TOOLS.items() if fnmatchcase(name, pattern)), None)
         rulesets = {rules: (rules, reducer) for rules, reducer in harsh.items()} | {"drafts": (name, drafts)}
