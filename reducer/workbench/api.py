@@ -57,6 +57,7 @@ from reducer.errors import Diagnostic
 from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.paths import Expression, PathError
 from reducer.rules import Rule, Ruleset, compile_rules
+from reducer.rules.choose import is_glob
 from reducer.rules.parser import MAX_CHARS, Tree, locate, plain
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
@@ -192,7 +193,7 @@ def _recorded_tools(bench: Bench) -> Any:
         counts[entry.tool] += 1
         sizes[entry.tool] += size
     patterns = [(tool, rule["name"]) for rule in _rules(bench)["rules"] for tool in rule["tools"]]
-    patterns.sort(key=lambda pair: (pair[0] != "*", "*" in pair[0]))
+    patterns.sort(key=lambda pair: (is_glob(pair[0]), -len(pair[0])))  # an exact name, then the longest glob
     tools = [
         {
             "tool": tool,

@@ -6,7 +6,7 @@ import { addTooltip, appendText, createTree, make, stepClass } from "./tree.js";
 import { keysOf, offers, pathsOf, pathText } from "./yaml_steps.js";
 
 const RUN_DELAY = 20; // milliseconds
-const CHECK_DELAY = 500;
+const CHECK_DELAY = 600;
 const MAX_NAMES = 8;
 const SAMPLE_BYTES = 16_000_000;
 
@@ -16,8 +16,8 @@ const state = {
   name: null, saved: "", version: "", sample: null,
   // The return, as the API names it: a number, or the text of a sample. `patterns` are the tools of the returns.
   content: null, returns: [], patterns: null,
-  // What is on the screen: the content that was run, its paths and trees, and the path whose places are marked.
-  shown: null, paths: new Map(), before: null, after: null, path: null,
+  // What is on the screen: the content that was run, its root and trees, and the path whose places are marked.
+  shown: null, root: null, before: null, after: null, path: null, places: [],
 };
 
 const element = (id) => document.getElementById(id);
@@ -254,14 +254,16 @@ function showRun({ problems, tools, did, tree }) {
 
 function showTrees(tree) {
   const isSame = state.shown === state.content;
-  Object.assign(state, { shown: state.content, paths: tree ? pathsOf(tree.node) : new Map(), path: null });
+  Object.assign(state, { shown: state.content, root: tree?.node ?? null });
   for (const side of ["before", "after"]) {
     const label = side === "before" ? "Return" : "Result";
     const opened = isSame ? state[side]?.opened() : undefined;
     state[side] = tree && createTree(tree, { sides: [side], label, opened });
     element(side).replaceChildren(state[side]?.element ?? text("p", { class: "empty" }, EMPTY[side]));
   }
-  if (!isSame) element("offers").replaceChildren();
+  if (isSame) return state.before?.mark(state.places);
+  element("offers").replaceChildren();
+  state.path = null;
   highlight();
 }
 
@@ -278,9 +280,9 @@ const highlight = latest(RUN_DELAY, () => {
   return path === null ? { places: [] } : request("POST", "query", { path, content: state.content });
 }, (answer) => {
   if (!answer) return;
-  const places = answer.places.map(keysOf);
-  if (places[0]?.length) state.before.reveal(places[0])?.scrollIntoView({ block: "nearest" });
-  state.before.mark(places);
+  state.places = answer.places.map(keysOf);
+  if (state.places[0]?.length) state.before.reveal(state.places[0])?.scrollIntoView({ block: "nearest" });
+  state.before.mark(state.places);
 }, fail);
 
 /** Offer steps for a value of the return. */
@@ -356,11 +358,12 @@ const editor = createEditor(element("editor"), nonce, {
     showStatus();
     run();
     check();
+    highlight();
   },
   moved: highlight,
   save: tried(save),
   schema: () => state.schema,
-  paths: () => state.paths,
+  paths: () => pathsOf(state.root),
 });
 
 function listen() {
