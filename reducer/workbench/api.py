@@ -31,6 +31,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from glob import escape
 from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
@@ -58,6 +59,7 @@ from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.paths import Expression, PathError
 from reducer.rules import Rule, Ruleset, compile_rules
 from reducer.rules.choose import is_glob
+from reducer.rules.diagnostics import written
 from reducer.rules.parser import MAX_CHARS, Tree, locate, plain
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
@@ -245,8 +247,8 @@ def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
     file = next(name for name in _free_names(tool) if name not in taken)
     drafted = draft_rule(tool, [_content(bench, content)], f"an answer of `{tool}`", file)
     if drafted is None:
-        why = "there is nothing to remove: no long lists, no long texts, no keys that are known to be unused"
-        raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, why)
+        text = f"version: 1\ntool: {written(escape(tool))}\nsteps:\n"
+        return {"name": f"{file}.yaml", "text": text, "sample_name": "", "sample": "", "saves": 0}
     draft, trial = drafted
     sample = {"sample_name": draft.sample_file, "sample": draft.sample}
     return {"name": draft.file, "text": draft.text, **sample, "saves": round(trial.saved, 4)}

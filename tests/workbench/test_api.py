@@ -244,10 +244,10 @@ def test_a_draft_is_saved_with_its_sample(start: Start) -> None:
     assert not (bench.folder / "x.yaml").exists()
 
 
-def test_a_draft_of_a_small_return_says_why_there_is_none(start: Start) -> None:
-    status, answer = start().ask("POST", "draft", tool="t", content='{"a": 1}')
-    assert status == 422
-    assert answer["error"].startswith("there is nothing to remove")
+def test_a_draft_without_anything_to_remove_has_no_steps(start: Start) -> None:
+    draft = start().get("POST", "draft", tool="t[*]", content='{"a": 1}')
+    text = "version: 1\ntool: 't[[][*]]'\nsteps:\n"
+    assert draft == {"name": "t.yaml", "text": text, "sample_name": "", "sample": "", "saves": 0}
 
 
 def test_a_slow_rule_does_not_delay_other_windows(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
