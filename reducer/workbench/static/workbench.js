@@ -15,8 +15,9 @@ const state = {
   // The open rule: its name, its text and version on disk, and the sample that is saved with a draft. Without a rule,
   // `tool` is the tool whose returns are shown.
   tool: "", name: null, saved: "", version: "", sample: null,
-  // The return, as the API names it: a number, or the text of a sample. `patterns` are the tools of the returns.
-  content: null, returns: [], patterns: null,
+  // The return, as the API names it: a number, or the text of a sample, which may have the name of a file. `wanted` are
+  // the tools and samples of the rule.
+  content: null, sampleName: "", returns: [], wanted: { tools: [], samples: [] },
   // What is on the screen: the content that was run, its root and trees, and the path whose places are marked.
   shown: null, root: null, before: null, after: null, path: null, places: [],
 };
@@ -94,7 +95,7 @@ async function chooseRule(value) {
   const [action, name] = [value.slice(0, 4), value.slice(5)];
   if (action === "open") return openRule(name);
   close(name);
-  await showReturns([name]);
+  await showReturns({ tools: [name], samples: [] });
   notice(`\`${name}\` has no rule. “New rule” drafts one from the return in the middle.`);
 }
 
@@ -108,7 +109,7 @@ async function openRule(name) {
   const isOnDisk = state.rules.some((rule) => rule.name === name);
   const disk = isOnDisk ? await request("GET", "rule", { name }) : { text: "", version: "" };
   const draft = draftOf(name);
-  Object.assign(state, { name, saved: disk.text, version: draft?.version ?? disk.version, sample: draft?.sample ?? null });
+  Object.assign(state, { tool: "", name, saved: disk.text, version: draft?.version ?? disk.version, sample: draft?.sample ?? null });
   editor.open(draft?.text ?? disk.text);
   const isOld = draft !== null && draft.version !== disk.version;
   notice(isOld ? `${name} changed on disk since you edited it. Saving compares the two.` : "");
@@ -132,10 +133,10 @@ function shown() {
 
 async function newRule() {
   const entry = state.returns.find((one) => one.number === state.content);
-  const tool = entry?.tool ?? state.patterns?.[0] ?? prompt("Name of the tool that returned this sample:");
+  const tool = entry?.tool ?? (state.tool || prompt("Name of the tool that returned this sample:"));
   if (!tool) return;
   const { name, text: drafted, sample_name, sample, saves } = await request("POST", "draft", { tool, content: state.content });
-  Object.assign(state, { name, saved: "", version: "", sample: sample_name ? { sample_name, sample } : null });
+  Object.assign(state, { tool: "", name, saved: "", version: "", sample: sample_name ? { sample_name, sample } : null });
   editor.open(drafted);
   keepDraft();
   shown();
@@ -197,43 +198,60 @@ function showStatus(message = "") {
 
 // --- returns and samples
 
-async function showReturns(patterns) {
-  state.patterns = patterns;
-  const { returns } = await request("POST", "returns", { tools: patterns });
-  const isSample = typeof state.content === "string";
-  const isThere = isSample || returns.some((one) => one.number === state.content);
+/** List the returns of these tools and these samples, and show one of them unless the user's sample is shown. */
+async function showReturns(wanted) {
+  state.wanted = wanted;
+  const { returns } = await request("POST", "returns", { tools: wanted.tools });
   const longest = returns.reduce((found, one) => (one.characters > (found?.characters ?? -1) ? one : found), null);
-  Object.assign(state, { returns, content: isThere ? state.content : (longest?.number ?? null) });
+  state.returns = returns;
+  const { content, sampleName } = state;
+  const isKept = typeof content === "string" ? !sampleName || wanted.samples.includes(sampleName)
+    : returns.some((one) => one.number === content);
   showReturnList();
-  if (!isThere) run();
+  if (!isKept) await chooseReturn(longest ? String(longest.number) : (wanted.samples[0] ?? ""));
 }
 
 function showReturnList() {
-  const options = state.returns.map(({ number: value, tool, call, file, characters }) =>
-    text("option", { value, selected: value === state.content }, `${number(characters)} characters: ${tool} ${call} in ${file}`));
-  if (typeof state.content === "string") options.unshift(make("option", { value: "", selected: true }, "Your sample"));
-  if (!options.length) options.push(make("option", { value: "" }, "No returns of this tool; paste or drop one"));
-  element("returns").replaceChildren(...options);
-  element("new").disabled = state.content === null;
+  const { content, sampleName, wanted } = state;
+  const isSample = typeof content === "string";
+  const option = (label, value, selected) => text("option", { value, selected }, label);
+  const options = [
+    ...(isSample && !sampleName ? [option("Your sample", "", true)] : []),
+    ...state.returns.map(({ number: value, tool, call, file, characters }) =>
+      option(`${number(characters)} characters: ${tool} ${call} in ${file}`, value, value === content)),
+    ...wanted.samples.map((name) => option(name, name, isSample && name === sampleName)),
+  ];
+  element("returns").replaceChildren(...(options.length ? options : [option("No returns of this tool; paste or drop one", "")]));
+  element("new").disabled = content === null;
 }
 
-function chooseReturn(content) {
-  state.content = content;
+/** Show the return with this number, or the sample with this name. */
+async function chooseReturn(value) {
+  const isNumber = /^\d+$/.test(value);
+  const sample = value && !isNumber ? await readSample(value) : null;
+  Object.assign(state, { content: isNumber ? Number(value) : sample, sampleName: isNumber ? "" : value });
   showReturnList();
   run();
 }
 
+async function readSample(name) {
+  const isUnsaved = state.sample?.sample_name === name;
+  return isUnsaved ? state.sample.sample : (await request("GET", "rule", { name })).text;
+}
+
 function moveBy(offset) {
-  const at = state.returns.findIndex((one) => one.number === state.content);
-  const next = state.returns[at + offset];
-  if (next) chooseReturn(next.number);
+  const list = element("returns");
+  const next = list.options[list.selectedIndex + offset];
+  return next?.value ? chooseReturn(next.value) : null;
 }
 
 function useSample(sample) {
   if (sample.length > SAMPLE_BYTES) throw new Error("This sample is larger than 16 MB.");
   if (!sample.trim()) return;
   element("sample").hidden = true;
-  chooseReturn(sample);
+  Object.assign(state, { content: sample, sampleName: "" });
+  showReturnList();
+  run();
 }
 
 // --- running the rule
@@ -243,10 +261,11 @@ const run = latest(RUN_DELAY, () => {
   return request("POST", "run", { name: name ?? "new.yaml", text: name === null ? "" : editor.text(), content });
 }, showRun, fail);
 
-function showRun({ problems, tools, did, tree }) {
+function showRun({ problems, tools, samples, did, tree }) {
   const isBroken = state.name !== null && problems.some((problem) => problem.severity === "error");
   if (state.name !== null) showProblems(problems);
-  if (tools.length && String(tools) !== String(state.patterns)) tried(showReturns)(tools);
+  const wanted = { tools, samples };
+  if (tools.length && JSON.stringify(wanted) !== JSON.stringify(state.wanted)) tried(showReturns)(wanted);
   // While the rule has errors, the result of its last valid text stays.
   element("result").classList.toggle("old", isBroken);
   if (isBroken && state.before && state.shown === state.content) return;
@@ -378,9 +397,9 @@ function listen() {
   on("new", "click", tried(newRule));
   on("save", "click", tried(save));
   on("discard", "click", tried(discard));
-  on("returns", "change", ({ target }) => target.value && chooseReturn(Number(target.value)));
-  on("previous", "click", () => moveBy(-1));
-  on("next", "click", () => moveBy(1));
+  on("returns", "change", tried(({ target }) => chooseReturn(target.value)));
+  on("previous", "click", tried(() => moveBy(-1)));
+  on("next", "click", tried(() => moveBy(1)));
   on("paste", "click", () => {
     element("sample").hidden = false;
     element("sample-text").focus();
