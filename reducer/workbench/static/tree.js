@@ -68,19 +68,27 @@ export function stepText(data, number) {
 /**
  * Create the view of a tree: `{element, mark}`. `sides` are "before", "after" or both.
  *
- * Activating a row dispatches the event `choose` with `{path, node}`. `mark(paths)` highlights the values at these paths.
+ * Activating a row dispatches the event `choose` with `{path, node}`. `mark(paths)` highlights the values at these paths,
+ * and `reveal(path)` opens the rows that lead to a value and returns its row. `opened()` returns the names of the open
+ * rows; the option `opened` opens these rows instead of the first ones.
  */
-export function createTree(data, { sides = ["before", "after"], label = "Tool return" } = {}) {
+export function createTree(data, { sides = ["before", "after"], label = "Tool return", opened } = {}) {
   const element = make("div", { class: `tree sides-${sides.length}`, role: "tree", "aria-label": label });
   const view = { data, sides, element, entries: new WeakMap(), steps: new WeakMap(), marked: new Set() };
   const root = rowOf(view, { kind: "value", node: data.node, path: [], step: 0, kept: 1, level: 1 });
   root.tabIndex = 0;
   element.append(root);
-  openFirst(view, root);
+  if (opened) reopen(view, root, opened);
+  else openFirst(view, root);
   element.addEventListener("click", (event) => activate(view, event.target.closest(".row")));
   element.addEventListener("keydown", (event) => onKey(view, event));
   element.addEventListener("focusin", (event) => focusRow(view, event.target.closest(".row")));
-  return { element, mark: (paths) => mark(view, paths) };
+  return {
+    element,
+    mark: (paths) => mark(view, paths),
+    reveal: (path) => reveal(view, path),
+    opened: () => new Set([...element.querySelectorAll("[aria-expanded=true]")].map((row) => nameOf(view.entries.get(row)))),
+  };
 }
 
 /** Highlight the rows at these paths, also those that are opened later. */
@@ -353,6 +361,26 @@ function openFirst(view, root) {
     const isWanted = row === root || !isChanged || stepsIn(view, node).size > 0;
     if (kind === "value" && isContainer(node) && isWanted) waiting.push(...expand(view, row, node.keys ? CHUNK : FIRST_ITEMS));
   }
+}
+
+const nameOf = ({ kind, path, start = 0 }) => JSON.stringify([kind, path, start]);
+
+/** Open the rows with these names. */
+function reopen(view, row, names) {
+  if (!row.hasAttribute("aria-expanded") || !names.has(nameOf(view.entries.get(row)))) return;
+  for (const child of expand(view, row)) reopen(view, child, names);
+}
+
+/** Open the rows that lead to a value, and return its row, or null if it is not shown. */
+function reveal(view, path) {
+  let row = view.element.firstElementChild;
+  for (let depth = 1; row && depth <= path.length; depth++) {
+    if (row.getAttribute("aria-expanded") === "false") expand(view, row);
+    const name = nameOf({ kind: "value", path: path.slice(0, depth) });
+    do row = row.nextElementSibling;
+    while (row && nameOf(view.entries.get(row)) !== name);
+  }
+  return row;
 }
 
 /** Open a row, and return the rows of its first children. */

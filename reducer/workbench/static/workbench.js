@@ -1,0 +1,418 @@
+// The workbench: a rule on the left, a return of its tool in the middle, and the result on the right.
+
+import { latest, request } from "./api.js";
+import { createEditor } from "./rule_editor.js";
+import { addTooltip, appendText, createTree, make, stepClass } from "./tree.js";
+import { keysOf, offers, pathsOf, pathText } from "./yaml_steps.js";
+
+const RUN_DELAY = 20; // milliseconds
+const CHECK_DELAY = 600;
+const MAX_NAMES = 8;
+const SAMPLE_BYTES = 16_000_000;
+
+const state = {
+  folder: "", whyNot: "", rules: [], tools: [], schema: {},
+  // The open rule: its name, its text and version on disk, and the sample that is saved with a draft.
+  name: null, saved: "", version: "", sample: null,
+  // The return, as the API names it: a number, or the text of a sample. `patterns` are the tools of the returns.
+  content: null, returns: [], patterns: null,
+  // What is on the screen: the content that was run, its root and trees, and the path whose places are marked.
+  shown: null, root: null, before: null, after: null, path: null, places: [],
+};
+
+const element = (id) => document.getElementById(id);
+const number = (value) => value.toLocaleString("en");
+const counted = (value, noun, plural = `${noun}s`) => `${number(value)} ${value === 1 ? noun : plural}`;
+const text = (tag, attributes, content) => appendText(make(tag, attributes), content);
+
+function button(label, run, attributes = {}) {
+  const made = text("button", { type: "button", ...attributes }, label);
+  made.addEventListener("click", run);
+  return made;
+}
+
+function notice(message) {
+  element("notice").replaceChildren(text("span", {}, message), button("Dismiss", () => notice("")));
+  element("notice").hidden = !message;
+}
+
+const fail = (error) => notice(error.message);
+const tried = (action) => (...given) => Promise.resolve(action(...given)).catch(fail);
+
+// --- drafts, which survive a reload
+
+const draftKey = (name) => `reducer:${state.folder}:${name}`;
+const draftOf = (name) => JSON.parse(localStorage.getItem(draftKey(name)) ?? "null");
+const isChanged = () => state.name !== null && (editor.text() !== state.saved || state.sample !== null);
+
+function draftNames() {
+  const prefix = draftKey("");
+  return Object.keys(localStorage).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
+}
+
+function keepDraft() {
+  const { name, version, sample } = state;
+  if (!isChanged()) return localStorage.removeItem(draftKey(name));
+  try {
+    localStorage.setItem(draftKey(name), JSON.stringify({ text: editor.text(), version, sample }));
+  } catch {
+    notice("The browser has no room to keep this draft: save it before you reload the page.");
+  }
+}
+
+// --- rules
+
+async function loadRules() {
+  const { folder, why_not: whyNot, rules } = await request("GET", "rules");
+  Object.assign(state, { folder, whyNot, rules });
+  const { tools, skipped } = await request("GET", "tools");
+  state.tools = tools;
+  if (skipped.length) notice(`Not loaded: ${skipped.join("; ")}`);
+  element("folder").replaceChildren(text("bdi", {}, folder));
+  showRules();
+}
+
+function showRules() {
+  const names = state.rules.map((rule) => rule.name);
+  const drafts = draftNames();
+  const option = (label, value) => text("option", { value, selected: value === `open ${state.name}` }, label);
+  const rule = (name) => option(`${name}${drafts.includes(name) ? " (not saved)" : ""}`, `open ${name}`);
+  const tool = ({ tool, returns, characters }) =>
+    option(`${tool}: ${counted(returns, "return")}, ${number(characters)} characters`, `show ${tool}`);
+  const groups = {
+    Rules: [...names, ...drafts.filter((name) => !names.includes(name))].map(rule),
+    "Tools without a rule": state.tools.filter((one) => one.rule === null).map(tool),
+  };
+  const shown = Object.entries(groups).filter(([, options]) => options.length);
+  const first = state.name === null ? [option("Choose a rule or a tool", "")] : [];
+  element("rules").replaceChildren(...first, ...shown.map(([label, options]) => make("optgroup", { label }, ...options)));
+}
+
+async function chooseRule(value) {
+  const [action, name] = [value.slice(0, 4), value.slice(5)];
+  if (action === "open") await openRule(name);
+  if (action !== "show") return;
+  Object.assign(state, { name: null, saved: "", version: "", sample: null });
+  editor.open("");
+  await showReturns([name]);
+  shown();
+  notice(`\`${name}\` has no rule. “New rule” drafts one from the return in the middle.`);
+}
+
+async function openRule(name) {
+  const isOnDisk = state.rules.some((rule) => rule.name === name);
+  const disk = isOnDisk ? await request("GET", "rule", { name }) : { text: "", version: "" };
+  const draft = draftOf(name);
+  Object.assign(state, { name, saved: disk.text, version: draft?.version ?? disk.version, sample: draft?.sample ?? null });
+  editor.open(draft?.text ?? disk.text);
+  const isOld = draft !== null && draft.version !== disk.version;
+  notice(isOld ? `${name} changed on disk since you edited it. Saving compares the two.` : "");
+  shown();
+}
+
+/** Show a rule that was opened, drafted or saved. */
+function shown() {
+  const last = `reducer-last:${state.folder}`;
+  if (state.name === null) localStorage.removeItem(last);
+  else localStorage.setItem(last, state.name);
+  editor.show([]);
+  element("problems").replaceChildren();
+  element("tests").replaceChildren();
+  element("new").disabled = state.content === null;
+  showRules();
+  showStatus();
+  run();
+  check();
+}
+
+async function newRule() {
+  const entry = state.returns.find((one) => one.number === state.content);
+  const tool = entry?.tool ?? state.patterns?.[0] ?? prompt("Name of the tool that returned this sample:");
+  if (!tool) return;
+  const draft = await request("POST", "draft", { tool, content: state.content });
+  const { name, sample_name, sample, saves } = draft;
+  Object.assign(state, { name, saved: "", version: "", sample: { sample_name, sample } });
+  editor.open(draft.text);
+  keepDraft();
+  shown();
+  const advice = "Read each step, and change what it should not remove.";
+  const written = `Saving also writes ${sample_name}, a real answer: check it for confidential content.`;
+  notice(`The draft saves ${(saves * 100).toFixed(0)}%. ${advice} ${written}`);
+}
+
+async function save() {
+  if (state.name === null || state.whyNot || !isChanged()) return;
+  const { name, version, sample } = state;
+  const mine = editor.text();
+  try {
+    const answer = await request("PUT", "rule", { name, text: mine, version, ...sample });
+    Object.assign(state, { saved: mine, version: answer.version, sample: null });
+  } catch (error) {
+    if (error.status !== 409) throw error;
+    return compare(mine, error);
+  }
+  keepDraft();
+  await loadRules();
+  notice("");
+  showStatus("saved");
+  check();
+}
+
+/** Ask which text to keep of a file that another program changed. */
+function compare(mine, { text: theirs, version }) {
+  const dialog = element("conflict");
+  element("mine").value = mine;
+  element("theirs").value = theirs;
+  dialog.returnValue = "";
+  dialog.onclose = tried(async () => {
+    if (!dialog.returnValue) return;
+    Object.assign(state, { saved: theirs, version });
+    if (dialog.returnValue === "mine") return save();
+    editor.replace(theirs);
+    keepDraft();
+    showStatus();
+  });
+  dialog.showModal();
+}
+
+async function discard() {
+  localStorage.removeItem(draftKey(state.name));
+  if (state.rules.some((rule) => rule.name === state.name)) return openRule(state.name);
+  state.name = null;
+  editor.open("");
+  shown();
+}
+
+function showStatus(message = "") {
+  const isUnsaved = isChanged();
+  element("save").disabled = !isUnsaved || state.whyNot !== "";
+  element("discard").hidden = !isUnsaved;
+  const why = state.whyNot && `read-only: ${state.whyNot}`;
+  element("status").textContent = message || [isUnsaved ? "not saved" : "", why].filter(Boolean).join("; ");
+}
+
+// --- returns and samples
+
+async function showReturns(patterns) {
+  state.patterns = patterns;
+  const { returns } = await request("POST", "returns", { tools: patterns });
+  const isSample = typeof state.content === "string";
+  const isThere = isSample || returns.some((one) => one.number === state.content);
+  const longest = returns.reduce((found, one) => (one.characters > (found?.characters ?? -1) ? one : found), null);
+  Object.assign(state, { returns, content: isThere ? state.content : (longest?.number ?? null) });
+  showReturnList();
+  if (!isThere) run();
+}
+
+function showReturnList() {
+  const options = state.returns.map(({ number: value, tool, call, file, characters }) =>
+    text("option", { value, selected: value === state.content }, `${number(characters)} characters: ${tool} ${call} in ${file}`));
+  if (typeof state.content === "string") options.unshift(make("option", { value: "", selected: true }, "Your sample"));
+  if (!options.length) options.push(make("option", { value: "" }, "No returns of this tool; paste or drop one"));
+  element("returns").replaceChildren(...options);
+  element("new").disabled = state.content === null;
+}
+
+function chooseReturn(content) {
+  state.content = content;
+  showReturnList();
+  run();
+}
+
+function moveBy(offset) {
+  const at = state.returns.findIndex((one) => one.number === state.content);
+  const next = state.returns[at + offset];
+  if (next) chooseReturn(next.number);
+}
+
+function useSample(sample) {
+  if (sample.length > SAMPLE_BYTES) throw new Error("This sample is larger than 16 MB.");
+  if (!sample.trim()) return;
+  element("sample").hidden = true;
+  chooseReturn(sample);
+}
+
+// --- running the rule
+
+const run = latest(RUN_DELAY, () => {
+  const { name, content } = state;
+  return request("POST", "run", { name: name ?? "new.yaml", text: name === null ? "" : editor.text(), content });
+}, showRun, fail);
+
+function showRun({ problems, tools, did, tree }) {
+  const isBroken = state.name !== null && problems.some((problem) => problem.severity === "error");
+  if (state.name !== null) showProblems(problems);
+  if (tools.length && String(tools) !== String(state.patterns)) tried(showReturns)(tools);
+  // While the rule has errors, the result of its last valid text stays.
+  element("result").classList.toggle("old", isBroken);
+  if (isBroken && state.before && state.shown === state.content) return;
+  showTrees(tree);
+  element("sizes").textContent = did ? sizes(did.characters) : "";
+  element("facts").replaceChildren(...(did ? facts(did).map((fact) => text("li", {}, fact)) : []));
+  element("steps").replaceChildren(...(did?.steps.length ? [stepTable(did.steps)] : []));
+}
+
+function showTrees(tree) {
+  const isSame = state.shown === state.content;
+  Object.assign(state, { shown: state.content, root: tree?.node ?? null });
+  for (const side of ["before", "after"]) {
+    const label = side === "before" ? "Return" : "Result";
+    const opened = isSame ? state[side]?.opened() : undefined;
+    state[side] = tree && createTree(tree, { sides: [side], label, opened });
+    element(side).replaceChildren(state[side]?.element ?? text("p", { class: "empty" }, EMPTY[side]));
+  }
+  if (isSame) return state.before?.mark(state.places);
+  element("offers").replaceChildren();
+  state.path = null;
+  highlight();
+}
+
+const EMPTY = {
+  before: "Choose a rule or a tool at the top left, or paste or drop one answer of a tool here.",
+  after: "What the rule leaves of the return appears here.",
+};
+
+/** Highlight the places of the path under the cursor. */
+const highlight = latest(RUN_DELAY, () => {
+  const path = state.name === null ? null : editor.path();
+  if (path === state.path || !state.before) return null;
+  state.path = path;
+  return path === null ? { places: [] } : request("POST", "query", { path, content: state.content });
+}, (answer) => {
+  if (!answer) return;
+  state.places = answer.places.map(keysOf);
+  if (state.places[0]?.length) state.before.reveal(state.places[0])?.scrollIntoView({ block: "nearest" });
+  state.before.mark(state.places);
+}, fail);
+
+/** Offer steps for a value of the return. */
+function offer({ path, node }) {
+  const isText = typeof node === "string" || node?.text !== undefined;
+  const size = isText ? JSON.stringify(node).length : 0;
+  const value = node?.items && !node.keys ? { list: node.items.length } : isText ? { text: size } : {};
+  const steps = state.name === null ? [] : offers(path, value);
+  const buttons = steps.map((step) => button(`${step.action} ${step.value}`, () => editor.add(step)));
+  element("offers").replaceChildren(text("code", {}, pathText(path)), ...buttons);
+}
+
+// --- results
+
+function showProblems(problems) {
+  editor.show(problems);
+  const lines = problems.map(({ line, severity, message, help }) =>
+    make("li", {}, button(`Line ${line}`, () => editor.goTo(line), { class: severity }), " ", text("span", {}, message),
+      ...(help ? [text("div", { class: "quiet" }, help)] : [])));
+  element("problems").replaceChildren(...lines);
+}
+
+const sizes = ({ before, after, saved }) =>
+  `${number(before)} → ${number(after)} characters, ${((saved ?? 0) * 100).toFixed(1)}% saved`;
+
+function stepTable(steps) {
+  const cells = (tag, values, attributes) => values.map((value) => make(tag, { class: "number", ...attributes }, value));
+  const rows = steps.map(({ number: step, name, line, places, characters: { before, after }, ran, missing }, index) => {
+    const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
+    const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(step ?? index + 1)}`, disabled: line === null });
+    const head = make("th", { scope: "row" }, go, ...(why ? [text("div", { class: "why" }, why)] : []));
+    return make("tr", {}, head, ...cells("td", [places, before - after, after].map(number)));
+  });
+  const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"], { scope: "col" })];
+  return make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
+}
+
+function facts({ status, why, restored, restorations, over, lost_entities: lost }) {
+  const listed = (names) => names.slice(0, MAX_NAMES).join(", ") + (names.length > MAX_NAMES ? ", …" : "");
+  return [
+    status === "reduced" ? "" : `Not reduced: ${why}`,
+    restored ? `Restored ${counted(restored, "character")} at ${listed(restorations.map((one) => one.path))}` : "",
+    over ? `${counted(over, "character")} above max_chars` : "",
+    lost.length ? `Lost ${counted(lost.length, "entity", "entities")}: ${listed(lost.map((one) => one.value))}` : "No entity is lost",
+  ].filter(Boolean);
+}
+
+const check = latest(CHECK_DELAY, () => {
+  if (state.name === null || state.sample) return null;
+  return request("POST", "check", { name: state.name, text: editor.text() });
+}, (answer) => {
+  if (answer) showProblems(answer.problems);
+  const none = state.sample ? "Its test runs when the rule is saved, because the sample is written then." : "This rule has no tests.";
+  const items = answer?.tests.length ? answer.tests.map(testItem) : [text("li", { class: "quiet" }, none)];
+  element("tests").replaceChildren(...(state.name === null ? [] : items));
+}, fail);
+
+function testItem({ name, line, failures }) {
+  const reasons = failures.map(({ message, expected, seen, help }) =>
+    text("li", {}, [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean).join("; ")));
+  const status = make("strong", {}, failures.length ? "✗ failed: " : "✓ passed: ");
+  const go = button(name, () => editor.goTo(line), { class: "link" });
+  return make("li", { class: failures.length ? "failed" : "passed" }, status, go, make("ul", {}, ...reasons));
+}
+
+// --- start
+
+const nonce = document.querySelector("meta[name=nonce]").content;
+const editor = createEditor(element("editor"), nonce, {
+  changed() {
+    if (state.name === null) return;
+    keepDraft();
+    showStatus();
+    run();
+    check();
+    highlight();
+  },
+  moved: highlight,
+  save: tried(save),
+  schema: () => state.schema,
+  paths: () => pathsOf(state.root),
+});
+
+function listen() {
+  const on = (id, event, run) => element(id).addEventListener(event, run);
+  on("rules", "change", tried((event) => chooseRule(event.target.value)));
+  on("new", "click", tried(newRule));
+  on("save", "click", tried(save));
+  on("discard", "click", tried(discard));
+  on("returns", "change", ({ target }) => target.value && chooseReturn(Number(target.value)));
+  on("previous", "click", () => moveBy(-1));
+  on("next", "click", () => moveBy(1));
+  on("paste", "click", () => {
+    element("sample").hidden = false;
+    element("sample-text").focus();
+  });
+  on("close-sample", "click", () => (element("sample").hidden = true));
+  on("sample", "submit", tried((event) => {
+    event.preventDefault();
+    useSample(element("sample-text").value);
+  }));
+  on("before", "choose", ({ detail }) => offer(detail));
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", tried(async (event) => {
+    const [file] = event.dataTransfer.files;
+    if (!file) return;
+    event.preventDefault();
+    if (file.size > SAMPLE_BYTES) throw new Error("This file is larger than 16 MB.");
+    useSample(await file.text());
+  }));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    tried(save)();
+  });
+  addTooltip();
+}
+
+async function start() {
+  listen();
+  editor.open("");
+  await loadRules();
+  state.schema = await request("GET", "schema");
+  const last = localStorage.getItem(`reducer-last:${state.folder}`);
+  const names = [...state.rules.map((rule) => rule.name), ...draftNames()];
+  const used = state.tools.find((tool) => tool.rule !== null)?.rule;
+  const first = names.includes(last) ? last : (used ?? names[0]);
+  if (first) await openRule(first);
+  else if (state.tools.length) await chooseRule(`show ${state.tools[0].tool}`);
+  else showTrees(null);
+}
+
+tried(start)();
