@@ -150,9 +150,7 @@ def test_hostile_content_is_shown_as_text(report: Any) -> None:
     assert page.locator("tr.return .toggle").first.inner_text() == shown
     assert page.locator("img").count() == 0
     tree.locator(".row", has_text="line").click()
-    assert len(tree.locator(".text.open").first.inner_text()) < 25_000
-    tree.locator(".row.more").click()
-    assert 75_000 < len(tree.locator(".text.open").first.inner_text()) < 85_000
+    assert len(tree.locator(".text.open").first.inner_text()) == 1_000_000
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
@@ -160,7 +158,7 @@ def test_a_thousand_returns_are_listed_while_they_are_scrolled_to(report: Any) -
     page = report(*[("lookup", {"records": RECORDS[: n % 30], "n": n}) for n in range(1000)])
     assert page.locator("tr.return").count() == 200
     assert page.evaluate("document.querySelectorAll('*').length") < 6_000
-    page.locator(".more").scroll_into_view_if_needed()
+    page.locator("tr.return").nth(199).scroll_into_view_if_needed()
     page.locator("tr.return").nth(300).wait_for()
     page.get_by_label("Search").fill("c1000")
     assert rows(page) == ["c1000"]

@@ -1,6 +1,6 @@
 // The report of a run: totals, tools, what needs attention, and each tool return before and after.
 
-import { addTooltip, appendText, baseName, createTree, labelOf, make, stepClass } from "./tree.js";
+import { addTooltip, appendText, createTree, labelOf, make, placeOf, stepClass } from "./tree.js";
 
 const ROWS = 200; // rows of the list that are added at once
 const LINES = 200; // lines of a section
@@ -43,13 +43,15 @@ function showTotals({ totals: { characters, tokens, calls, reduced }, measures }
 }
 
 function addCard(title, value, detail) {
-  at("totals").append(make("div", { class: "card" }, make("h3", {}, title), make("strong", {}, value), make("p", {}, detail)));
+  const card = make("div", { class: "card" }, make("h3", {}, title), make("strong", {}, value), make("p", {}, detail));
+  at("totals").append(card);
 }
 
 function showTools({ tools }) {
+  at("tools").closest("section").hidden = !tools.length;
   const most = Math.max(1, ...tools.map(({ characters }) => characters.before));
   for (const { tool, rule, calls, untouched, characters } of tools) {
-    const file = rule ? safe(baseName(rule.file)) : untouched === calls ? "not reducible" : "no rule";
+    const file = rule ? safe(placeOf(rule.file)) : untouched === calls ? "not reducible" : "no rule";
     const sizes = [count(characters.before), count(characters.after), saved(characters)];
     const cells = [safe(tool), file, count(calls), barOf(characters, most), ...sizes];
     const classes = ["", "", "number", "", "number", "number", "number"];
@@ -76,20 +78,18 @@ function showAttention({ attention, titles }) {
 
 function showCosts({ measures }) {
   if (!measures) return;
-  const { references, entities, asked_again: again } = measures;
+  const { references, entities } = measures;
   const by = (step) => `removed by ${step || "several steps"}`;
   const lost = references.lost.map(
     ({ value, tool, found, path, used, step }) =>
       `${value}: from ${tool} ${found} at ${path}, used in message ${used}, ${by(step)}`,
   );
   const gone = entities.lost.map(({ type, value, tool, step }) => `${type} ${value}: from ${tool}, ${by(step)}`);
-  const repeats = again.first.map(({ tool, first, again }) => `${tool}: message ${first}, again in message ${again}`);
   const types = Object.entries(entities.types).map(([type, { kept, total }]) => `${type}: ${kept} of ${total} kept`);
   const missing = sum(Object.values(entities.types), "total") - sum(Object.values(entities.types), "kept");
   addDetails(at("costs"), "Lost references", references.novel - references.kept, lost);
   addDetails(at("costs"), "Types of entities", types.length, types);
   addDetails(at("costs"), "Lost entities", missing, gone);
-  addDetails(at("costs"), "Repeated calls", again.calls, repeats);
   at("costs").hidden = at("costs").children.length === 1;
 }
 
@@ -172,7 +172,8 @@ function sortBy(list, key, isNumber) {
 function update(list) {
   const words = at("search").value.toLowerCase().split(/\s+/);
   const { key, sign, entries } = list;
-  list.shown = entries.filter(FILTERS[at("filter").value]).filter(({ text }) => words.every((word) => text.includes(word)));
+  const isFound = ({ text }) => words.every((word) => text.includes(word));
+  list.shown = entries.filter((entry) => FILTERS[at("filter").value](entry) && isFound(entry));
   list.shown.sort((one, other) => sign * compare(one[key], other[key]) || one.index - other.index);
   for (const head of document.querySelectorAll("th[data-key]")) {
     head.setAttribute("aria-sort", head.dataset.key !== key ? "none" : sign > 0 ? "ascending" : "descending");
@@ -199,10 +200,10 @@ function addRows(list) {
 
 function returnRow(list, entry) {
   const { index, number, tool, name, before, after, lost, attention, data } = entry;
-  const toggle = make("button", { type: "button", class: "toggle", "aria-expanded": String(list.open.has(index)) }, safe(tool));
+  const state = { type: "button", class: "toggle", "aria-expanded": String(list.open.has(index)) };
   const cells = {
     number: String(number),
-    tool: toggle,
+    tool: make("button", state, safe(tool)),
     name: safe(name),
     before: count(before),
     after: count(after),
@@ -210,8 +211,7 @@ function returnRow(list, entry) {
     lost: lost ? count(lost) : "",
     attention,
   };
-  const isText = (key) => ["tool", "name", "attention"].includes(key);
-  const columns = Object.entries(cells).map(([key, cell]) => make("td", { class: isText(key) ? key : `number ${key}` }, cell));
+  const columns = Object.entries(cells).map(([key, cell]) => make("td", { class: key }, cell));
   const row = make("tr", { class: "return" }, ...columns);
   row.addEventListener("click", () => getSelection().type !== "Range" && toggleReturn(list, entry, row));
   return row;
@@ -254,8 +254,8 @@ function opened({ data, tool, name, before, after }, tree) {
     [referenced, "kept because later messages reference them"],
   ].filter(([size]) => size > 0);
   const sizes = more.map(([size, what]) => ` · ${counted(size, "character")} ${what}`);
-  const about = [safe(place), " · ", safe(rule ?? "no rule"), ` · ${count(before)} → ${counted(after, "character")}`];
-  fragment.querySelector(".about").append(...about, ...sizes);
+  sizes.unshift(` · ${count(before)} → ${counted(after, "character")}`);
+  fragment.querySelector(".about").append(safe(place), " · ", safe(rule ?? "no rule"), ...sizes);
   appendText(fragment.querySelector(".why"), why);
   fragment.querySelector(".steps").append(...tree.steps.map((step) => legendOf(step, steps, tree)));
   fragment.append(createTree(tree, { label: `${tool} ${name}, before and after` }).element);
@@ -267,7 +267,7 @@ function legendOf({ number, name, line }, steps, tree) {
   const { ran, characters, restored } = steps.find((step) => step.name === name && step.line === line) ?? {};
   const size = characters ? characters.before - characters.after : 0;
   const effect = ran === false ? "its `when` does not hold" : size ? `${count(size)} removed` : "nothing to remove";
-  const where = `${baseName(tree.file)}${line ? `:${line}` : ""}`;
+  const where = placeOf(tree.file, line);
   const again = restored ? `, ${count(restored)} restored` : "";
   const chip = make("span", { class: `chip ${stepClass(number)}` }, labelOf(tree, number));
   const about = make("span", { class: "quiet" }, ` ${where} · ${effect}${again}`);
