@@ -114,8 +114,8 @@ def explain_outcome(
     """Return what a rule did to a content in plain JSON types.
 
     If `detailed`, the steps list what they removed. `with_tree` adds the annotated tree. `alone` is the outcome without
-    the protection of referenced values, `size` the size of a content whose characters cannot be counted, and `untouched`
-    the reason why rules never apply.
+    the protection of referenced values, `size` the size of a content whose characters cannot be counted, and
+    `untouched` the reason why rules never apply.
     """
     rule, alone = outcome.rule, alone or outcome
     before = characters(content, size)

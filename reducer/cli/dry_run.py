@@ -117,8 +117,8 @@ def _prepare(options: Namespace) -> _Run:
         files.check_targets([Path(options.page)], [*(source.path for source in sources), *chosen.files])
     if archive is not None:
         if output is None:
-            instead = "write the page without --archive" if options.page else "add --output"
-            raise CommandError(f"--archive stores the originals of the reduced histories; {instead}")
+            instead = "leave out --format html" if options.page else "add --output"
+            raise CommandError(f"--archive stores the originals of what --output writes; {instead}")
         if any(are_parquet):
             raise CommandError("--archive: does not support Parquet files, from which `restore` does not read")
         if os.path.realpath(output) == os.path.realpath(archive):

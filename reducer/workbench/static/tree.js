@@ -3,20 +3,23 @@
 const CHUNK = 100; // children that are shown at once
 const GROUP = 4; // consecutive removed items from which they are folded into one row
 const FIRST_ROWS = 36; // rows that are open at first
-const FIRST_ITEMS = 8; // children of a value that is open at first
-const PREVIEW = 90;
-const LINE = 360; // characters of a folded text
-const [HEAD, TAIL] = [90, 30]; // characters of each part of a folded text
-const PAGE = 20_000; // characters of an open text
+const FIRST_ITEMS = 8; // items of a list that are open at first
+const PREVIEW = 90; // characters of the preview of a folded value
+const [HEAD, TAIL, LINE] = [90, 30, 360]; // characters of each part of a folded text, and of all parts
+const OPEN = 1_000_000; // characters of an open text
 const COLOURS = 8;
-const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\p{Surrogate}]|[\t\n]/gu;
+const CONTROLS = /[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\p{Surrogate}]/gu;
 const FAMILIES = {
   address: ["ipv4", "ipv6", "domain", "url", "email"],
   hash: ["md5", "sha1", "sha256", "sha512"],
   weakness: ["cve", "mitre_attack"],
   name: ["threat_actor", "malware", "tool"],
 };
-const FAMILY = new Map(Object.entries(FAMILIES).flatMap(([family, types]) => types.map((type) => [type, family])));
+const FAMILY = Object.fromEntries(
+  Object.entries(FAMILIES).flatMap(([family, types]) => types.map((type) => [type, `entity ${family}`])),
+);
+
+// --- elements
 
 /** Create an element with attributes, and with elements and texts as children. */
 export function make(tag, attributes = {}, ...children) {
@@ -28,49 +31,74 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+const span = (name, ...children) => make("span", { class: name }, ...children);
+
 /** Append untrusted text. Control characters and direction marks are visible, and line breaks stay if it is `open`. */
 export function appendText(parent, text, open = false) {
   let end = 0;
-  for (const { 0: found, index } of text.matchAll(UNSAFE)) {
+  for (const { 0: found, index } of text.matchAll(CONTROLS)) {
     if (open && (found === "\n" || found === "\t")) continue;
-    const shown = { "\n": "↵", "\t": "⇥" }[found] ?? `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
-    parent.append(text.slice(end, index), make("span", { class: "control" }, shown));
+    const code = `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
+    parent.append(text.slice(end, index), span("control", { "\n": "↵", "\t": "⇥" }[found] ?? code));
     end = index + found.length;
   }
   parent.append(text.slice(end));
   return parent;
 }
 
+// --- steps
+
 /** Return the class that colours a step. */
 export function stepClass(number) {
   return number ? `step step-${((number - 1) % COLOURS) + 1}` : "step";
 }
 
-/** Return the last part of the name of a file. */
-export function baseName(file) {
-  return file.split(/[/\\]/).pop();
-}
-
 /** Return the short name of a step: its number, or "max" for `max_chars`. */
-export function labelOf(data, number) {
-  const step = data.steps.find((each) => each.number === number);
+export function labelOf({ steps }, number) {
+  const step = steps.find((each) => each.number === number);
   return step && !step.line ? "max" : String(number);
 }
 
-/** Describe a step of a tree: its number, its action and place, its file and line. */
-export function stepText(data, number) {
-  const step = data.steps.find((each) => each.number === number);
-  if (!step) return "an earlier pass";
-  const file = data.file ? ` (${baseName(data.file)}${step.line ? `:${step.line}` : ""})` : "";
-  return `${step.line ? `step ${number}, ` : ""}${step.name}${file}`;
+/** Return the name of a rule file, without its folder, and the line of a step. */
+export function placeOf(file, line) {
+  return `${(file ?? "").split(/[/\\]/).pop()}${line ? `:${line}` : ""}`;
 }
 
+/** Describe a step of a tree: its number, its action and place, its file and line. */
+function stepText({ steps, file }, number) {
+  const step = steps.find((each) => each.number === number);
+  if (!step) return "an earlier pass";
+  return `${step.line ? `step ${number}, ` : ""}${step.name} (${placeOf(file, step.line)})`;
+}
+
+/** Colour an element by the step that removed it, and describe the step. */
+function setEffect({ data }, element, { step, kept }) {
+  if (!step) return;
+  element.className += ` ${stepClass(step)} ${kept ? "restored" : "removed"}`;
+  element.dataset.step = labelOf(data, step);
+  element.dataset.tip = `${kept ? "Restored; removed" : "Removed"} by ${stepText(data, step)}`;
+}
+
+/** Return the numbers of the steps that removed something in a node. */
+function stepsIn(view, node) {
+  if (typeof node !== "object" || node === null) return new Set();
+  if (!view.steps.has(node)) {
+    const own = [...(node.ranges ?? []).map((range) => range[2]), ...(node.text ?? []).map((run) => run.step)];
+    const below = (node.items ?? []).flatMap((item) => [...stepsIn(view, item)]);
+    view.steps.set(node, new Set([...own, ...below].filter(Boolean)));
+  }
+  return view.steps.get(node);
+}
+
+// --- the view
+
 /**
- * Create the view of a tree: `{element, mark}`. `sides` are "before", "after" or both.
+ * Create the view of a tree. `sides` are "before", "after" or both. Activating a row dispatches the event `choose` with
+ * `{path, node}`. The result contains the `element` and
  *
- * Activating a row dispatches the event `choose` with `{path, node}`. `mark(paths)` highlights the values at these paths,
- * and `reveal(path)` opens the rows that lead to a value and returns its row. `opened()` returns the names of the open
- * rows; the option `opened` opens these rows instead of the first ones.
+ * - `mark(paths)`: highlights the values at these paths
+ * - `reveal(path)`: opens the rows that lead to a value, and returns its row
+ * - `opened()`: returns the names of the open rows, which the option `opened` opens again
  */
 export function createTree(data, { sides = ["before", "after"], label = "Tool return", opened } = {}) {
   const element = make("div", { class: `tree sides-${sides.length}`, role: "tree", "aria-label": label });
@@ -80,43 +108,41 @@ export function createTree(data, { sides = ["before", "after"], label = "Tool re
   element.append(root);
   if (opened) reopen(view, root, opened);
   else openFirst(view, root);
-  element.addEventListener("click", (event) => activate(view, event.target.closest(".row")));
+  element.addEventListener("click", ({ target }) => activate(view, target.closest(".row")));
   element.addEventListener("keydown", (event) => onKey(view, event));
-  element.addEventListener("focusin", (event) => focusRow(view, event.target.closest(".row")));
+  element.addEventListener("focusin", ({ target }) => focusRow(view, target.closest(".row")));
   return {
     element,
     mark: (paths) => mark(view, paths),
     reveal: (path) => reveal(view, path),
-    opened: () => new Set([...element.querySelectorAll("[aria-expanded=true]")].map((row) => nameOf(view.entries.get(row)))),
+    opened: () => new Set([...element.querySelectorAll("[aria-expanded=true]")].map((row) => nameOf(view, row))),
   };
 }
 
+const nameOf = (view, row) => nameAt(view.entries.get(row));
+const nameAt = ({ kind, path, start = 0 }) => JSON.stringify([kind, path, start]);
+
 /** Highlight the rows at these paths, also those that are opened later. */
 function mark(view, paths) {
-  view.marked = new Set(paths.map((path) => JSON.stringify(path)));
-  for (const row of view.element.children) setMarked(view, row);
-}
-
-function setMarked(view, row) {
-  const { kind, path } = view.entries.get(row);
-  row.classList.toggle("marked", kind === "value" && view.marked.has(JSON.stringify(path)));
+  view.marked = new Set(paths.map((path) => nameAt({ kind: "value", path })));
+  for (const row of view.element.children) row.classList.toggle("marked", view.marked.has(nameOf(view, row)));
 }
 
 // --- entries: a value, a group of removed items, the marker of a list, or a row that shows more
 
 /** Yield the entries below an entry that at least one side shows. */
-function* entriesBelow(entry, sides) {
-  const { node } = entry;
+function* entriesBelow({ data, sides }, entry) {
   for (const [start, stop, step, kept] of rangesOf(entry)) {
     if (!kept && !sides.includes("before")) continue;
     if (!kept && entry.kind === "value" && stop - start >= GROUP) {
-      yield { ...entry, kind: "group", key: undefined, index: undefined, start, stop, step, kept, level: entry.level + 1 };
+      yield { kind: "group", node: entry.node, path: entry.path, start, stop, step, kept, level: entry.level + 1 };
     } else {
       for (let at = start; at < stop; at++) yield childOf(entry, at, step, kept);
     }
   }
-  if (node.marker && entry.kind === "value" && sides.includes("after")) {
-    yield { kind: "marker", node: node.marker, path: entry.path, step: 0, kept: 1, level: entry.level + 1 };
+  const { marker } = entry.node;
+  if (marker && entry.kind === "value" && sides.includes("after")) {
+    yield { kind: "marker", node: marker, path: entry.path, step: 0, kept: 1, level: entry.level + 1 };
   }
 }
 
@@ -132,27 +158,26 @@ function* rangesOf({ kind, node, step, kept, start = 0, stop = node.items.length
 }
 
 function childOf({ node, path, level }, at, step, kept) {
-  const key = node.keys ? textOf(node.keys[at]) : at;
-  const shown = node.keys ? node.keys[at] : undefined;
-  return { kind: "value", node: node.items[at], key: shown, index: at, path: [...path, key], step, kept, level: level + 1 };
+  const key = node.keys?.[at];
+  const below = [...path, node.keys ? textOf(key) : at];
+  return { kind: "value", node: node.items[at], key, index: at, path: below, step, kept, level: level + 1 };
 }
 
-/** Return the original text of a text node. */
-function textOf(node) {
-  return isText(node) ? runsOf(node).map((run) => run.text ?? "").join("") : "";
-}
-
-function runsOf(node) {
-  const runs = typeof node === "string" ? [node] : node.text;
-  return runs.map((run) => (typeof run === "string" ? { text: run } : run));
+/** Return the children of a value that a side shows. */
+function childrenOn(entry, side) {
+  const shown = [...rangesOf(entry)].filter(([, , , kept]) => kept || side === "before");
+  return shown.flatMap(([start, stop, step, kept]) =>
+    Array.from({ length: stop - start }, (_, at) => childOf(entry, start + at, step, kept)),
+  );
 }
 
 const isText = (node) => typeof node === "string" || node?.text !== undefined;
 const isContainer = (node) => node?.items !== undefined;
+const runsOf = (node) => [node.text ?? node].flat().map((run) => (typeof run === "string" ? { text: run } : run));
+const textOf = (node) => runsOf(node).map((run) => run.text ?? "").join("");
 
 function isExpandable({ kind, node }) {
-  if (kind === "group") return true;
-  if (kind !== "value") return false;
+  if (kind !== "value") return kind === "group";
   if (isContainer(node)) return node.items.length > 0 || node.marker !== undefined;
   return isText(node) && (textOf(node).length > HEAD + 2 * TAIL || textOf(node).includes("\n"));
 }
@@ -160,138 +185,103 @@ function isExpandable({ kind, node }) {
 // --- rows
 
 function rowOf(view, entry) {
-  const row = make("div", { class: `row ${isContainer(entry.node) ? "container " : ""}${entry.kind}`, role: "treeitem", "aria-level": entry.level, tabindex: -1 });
+  const kind = isContainer(entry.node) ? `container ${entry.kind}` : entry.kind;
+  const row = make("div", { class: `row ${kind}`, role: "treeitem", "aria-level": entry.level, tabindex: -1 });
   view.entries.set(row, entry);
   row.style.setProperty("--level", entry.level - 1);
   if (isExpandable(entry)) row.setAttribute("aria-expanded", "false");
+  row.classList.toggle("marked", view.marked.has(nameAt(entry)));
   fill(view, row);
-  setMarked(view, row);
   return row;
 }
 
 /** Write the cells of a row, one for each side. */
 function fill(view, row) {
-  const entry = view.entries.get(row);
-  row.replaceChildren(...view.sides.map((side) => cellOf(view, entry, side, row.getAttribute("aria-expanded") === "true")));
+  const open = row.getAttribute("aria-expanded") === "true";
+  row.replaceChildren(...view.sides.map((side) => cellOf(view, view.entries.get(row), { side, open })));
 }
 
-function cellOf(view, entry, side, open) {
-  const cell = make("div", { class: `cell ${side}` });
-  if (side === "after" ? !entry.kept : entry.kind === "marker") return cell;
+function cellOf(view, entry, look) {
+  const cell = make("div", { class: `cell ${look.side}` });
+  if (look.side === "after" ? !entry.kept : entry.kind === "marker") return cell;
   const line = make("div", { class: "line" });
-  if (entry.key !== undefined) line.append(keyOf(view, entry, side), ": ");
-  else if (entry.index !== undefined) line.append(make("span", { class: "index" }, `${entry.index} `));
-  line.append(...contentOf(view, entry, side, open));
+  if (entry.key !== undefined) {
+    line.append(appendRuns(view, make("bdi", { class: "key" }), { node: entry.key, kept: 1 }, look), ": ");
+  } else if (entry.index !== undefined) {
+    line.append(span("index", `${entry.index} `));
+  }
+  line.append(...contentOf(view, entry, look));
   cell.append(line);
   setEffect(view, cell, entry);
-  if (side === "before" && !open) cell.append(...chipsOf(view, entry));
+  if (look.side === "before" && !look.open) cell.append(...chipsOf(view, entry));
   return cell;
-}
-
-/** Colour an element by the step that removed it, and describe the step. */
-function setEffect(view, element, { step, kept }) {
-  if (!step) return;
-  element.className += ` ${stepClass(step)} ${kept ? "restored" : "removed"}`;
-  element.dataset.step = labelOf(view.data, step);
-  element.dataset.tip = `${kept ? "Restored; removed" : "Removed"} by ${stepText(view.data, step)}`;
 }
 
 /** Return a chip for each step that removed something in a folded row. */
 function chipsOf(view, { node, step }) {
-  const steps = [...stepsIn(view, node)].filter((number) => number && number !== step).sort((one, other) => one - other);
-  const chip = (number) => make("span", { class: `chip ${stepClass(number)}`, "data-tip": `Removals by ${stepText(view.data, number)}` }, labelOf(view.data, number));
-  return steps.length ? [make("span", { class: "chips" }, ...steps.map(chip))] : [];
+  const steps = [...stepsIn(view, node)].filter((number) => number !== step).sort((one, other) => one - other);
+  const chips = steps.map((number) => {
+    const tip = `Removals by ${stepText(view.data, number)}`;
+    return make("span", { class: `chip ${stepClass(number)}`, "data-tip": tip }, labelOf(view.data, number));
+  });
+  return chips.length ? [span("chips", ...chips)] : [];
 }
 
-/** Return the numbers of the steps that removed something in a node. */
-function stepsIn(view, node) {
-  if (typeof node !== "object" || node === null) return new Set();
-  let found = view.steps.get(node);
-  if (!found) {
-    const own = [...(node.ranges ?? []).map((range) => range[2]), ...(Array.isArray(node.text) ? node.text : []).map((run) => run.step)];
-    found = new Set([...own, ...(node.items ?? []).flatMap((item) => [...stepsIn(view, item)])].filter(Boolean));
-    view.steps.set(node, found);
-  }
-  return found;
-}
-
-function keyOf(view, { key }, side) {
-  return appendRuns(view, make("bdi", { class: "key" }), key, { side, open: false, step: 0, kept: 1 });
-}
-
-function contentOf(view, entry, side, open) {
-  const { kind, node } = entry;
-  if (kind === "more") return [make("span", { class: "link" }, "Show more")];
+function contentOf(view, entry, look) {
+  const { kind, node, start, stop } = entry;
+  if (kind === "more") return [span("link", `Show ${Math.min(CHUNK, entry.rest.length)} of ${entry.rest.length} more`)];
   if (kind === "marker") return [markerOf(node)];
-  if (kind === "group") return [groupText(entry)];
-  if (isContainer(node)) return summaryOf(entry, side, open);
-  if (isText(node)) {
-    const text = make("bdi", { class: open ? "text open" : "text" });
-    return ['"', appendRuns(view, text, node, { side, open, ...entry }), '"'];
-  }
-  return [make("span", { class: "literal" }, node?.raw ?? String(node))];
-}
-
-function markerOf(text) {
-  return appendText(make("bdi", { class: "marker", "data-tip": "Marker: the model reads this in place of what was removed" }), text);
-}
-
-function groupText({ node, start, stop }) {
-  const noun = node.keys ? "keys" : "items";
-  const which = node.keys ? "" : ` ${start}–${stop - 1}`;
-  return `${(stop - start).toLocaleString("en")} ${noun}${which} removed`;
+  if (kind === "group") return [`${sizeOf(stop - start, node)}${node.keys ? "" : ` ${start}–${stop - 1}`} removed`];
+  if (isContainer(node)) return summaryOf(entry, look);
+  if (!isText(node)) return [span("literal", node?.raw ?? String(node))];
+  return ['"', appendRuns(view, make("bdi", { class: look.open ? "text open" : "text" }), entry, look), '"'];
 }
 
 /** Return the number of items on a side, and a preview if the row is folded. */
-function summaryOf(entry, side, open) {
-  const { node } = entry;
-  const children = [...childrenOn(entry, side)];
-  const extra = side === "after" && node.marker ? 1 : 0;
-  const size = `${(children.length + extra).toLocaleString("en")} ${node.keys ? "key" : "item"}${children.length + extra === 1 ? "" : "s"}`;
-  const brackets = node.keys ? "{}" : "[]";
-  const parts = [make("span", { class: "size" }, `${brackets[0]}${size}${brackets[1]}`)];
-  if (node.opened && !(side === "after" && node.unwrapped)) parts.push(make("span", { class: "tag" }, "structured text"));
+function summaryOf(entry, { side, open }) {
+  const { keys, marker, opened, unwrapped } = entry.node;
+  const children = childrenOn(entry, side);
+  const isMarked = side === "after" && marker ? 1 : 0;
+  const size = sizeOf(children.length + isMarked, entry.node);
+  const parts = [span("size", keys ? `{${size}}` : `[${size}]`)];
+  if (opened && !(side === "after" && unwrapped)) parts.push(span("tag", "structured text"));
   if (!open) parts.push(appendText(make("bdi", { class: "preview" }), previewOf(children)));
   return parts;
 }
 
-function* childrenOn(entry, side) {
-  for (const [start, stop, step, kept] of rangesOf(entry)) {
-    if (side === "after" && !kept) continue;
-    for (let at = start; at < stop; at++) yield childOf(entry, at, step, kept);
-  }
+function sizeOf(number, { keys }) {
+  return `${number.toLocaleString("en")} ${keys ? "key" : "item"}${number === 1 ? "" : "s"}`;
 }
 
 function previewOf(children) {
-  const first = children[0]?.node;
-  if (first?.keys && children.every(({ node }) => node?.keys)) return "";
+  if (children.every(({ node }) => node?.keys)) return "";
   let text = "";
   for (const { key, node } of children) {
     if (text.length > PREVIEW) return `${text} …`;
-    const name = key === undefined ? "" : `${clip(textOf(key), 24)}: `;
-    text += `${text ? ", " : ""}${name}${shortOf(node)}`;
+    text += `${text && ", "}${key === undefined ? "" : `${clip(textOf(key))}: `}${shortOf(node)}`;
   }
   return text;
 }
 
 function shortOf(node) {
-  if (isContainer(node)) return node.items.length ? (node.keys ? "{…}" : "[…]") : node.keys ? "{}" : "[]";
-  return isText(node) ? `"${clip(textOf(node), 32)}"` : clip(node?.raw ?? String(node), 32);
+  if (isContainer(node)) return node.keys ? "{…}" : "[…]";
+  return isText(node) ? `"${clip(textOf(node))}"` : clip(node?.raw ?? String(node));
 }
+
+const clip = (text, most = TAIL) => (text.length > most ? `${text.slice(0, edgeOf(text, most))}…` : text);
 
 // --- texts
 
 /** Append what a side shows of a text. Folded, only the ends of each part with the same effect are shown. */
-function appendRuns(view, parent, node, { side, open, step, kept, room = PAGE }) {
-  let left = open ? room : LINE;
-  for (const part of partsOf(node, { step, kept })) {
+function appendRuns(view, parent, { node, step, kept }, { side, open }) {
+  let left = open ? OPEN : LINE;
+  for (const part of partsOf(node, step, kept)) {
     if (part.marker ? side === "before" : side === "after" && !part.kept) continue;
-    if (left <= 0) return ellipsis(parent, " …");
-    if (part.marker) {
-      parent.append(markerOf(part.marker));
-      continue;
+    if (left <= 0) {
+      parent.append(span("ellipsis", " …"));
+      break;
     }
-    const element = make("span");
+    const element = part.marker ? markerOf(open ? part.marker : clip(part.marker, 2 * HEAD)) : span("");
     if (part.step !== step || part.kept !== kept) setEffect(view, element, part);
     for (const run of open ? slice(part.runs, 0, left) : endsOf(part.runs)) appendRun(element, run, open);
     parent.append(element);
@@ -300,13 +290,19 @@ function appendRuns(view, parent, node, { side, open, step, kept, room = PAGE })
   return parent;
 }
 
+function markerOf(text) {
+  const tip = "Marker: the model reads this in place of what was removed";
+  return appendText(make("bdi", { class: "marker", "data-tip": tip }), text);
+}
+
 /** Return markers, and the consecutive runs that have the same effect. */
-function partsOf(node, { step, kept }) {
+function partsOf(node, step, kept) {
   const parts = [];
   for (const run of runsOf(node)) {
-    const part = { step: run.step ?? step, kept: run.kept ?? kept, marker: run.marker, runs: [run] };
+    const part = { step, kept, ...run, runs: run.marker ? [] : [run] };
     const last = parts.at(-1);
-    if (last && !last.marker && !run.marker && last.step === part.step && last.kept === part.kept) last.runs.push(run);
+    const isSame = last && !last.marker && !run.marker && last.step === part.step && last.kept === part.kept;
+    if (isSame) last.runs.push(run);
     else parts.push(part);
   }
   return parts;
@@ -337,17 +333,10 @@ function edgeOf(text, at) {
 }
 
 function appendRun(parent, { text, type, gap }, open) {
-  if (gap) ellipsis(parent, ` …${gap.toLocaleString("en")} more characters… `);
-  else if (type) parent.append(appendText(make("span", { class: `entity ${FAMILY.get(type) ?? ""}`, "data-tip": type }), text, open));
+  if (gap) parent.append(span("ellipsis", ` …${gap.toLocaleString("en")} more characters… `));
+  else if (type) parent.append(appendText(make("span", { class: FAMILY[type], "data-tip": type }), text, open));
   else appendText(parent, text, open);
 }
-
-function ellipsis(parent, text) {
-  parent.append(make("span", { class: "ellipsis" }, text));
-  return parent;
-}
-
-const clip = (text, length) => (text.length > length ? `${text.slice(0, edgeOf(text, length))}…` : text);
 
 // --- opening and closing
 
@@ -359,15 +348,15 @@ function openFirst(view, root) {
     const row = waiting.shift();
     const { kind, node } = view.entries.get(row);
     const isWanted = row === root || !isChanged || stepsIn(view, node).size > 0;
-    if (kind === "value" && isContainer(node) && isWanted) waiting.push(...expand(view, row, node.keys ? CHUNK : FIRST_ITEMS));
+    if (kind === "value" && isContainer(node) && isWanted) {
+      waiting.push(...expand(view, row, node.keys ? CHUNK : FIRST_ITEMS));
+    }
   }
 }
 
-const nameOf = ({ kind, path, start = 0 }) => JSON.stringify([kind, path, start]);
-
 /** Open the rows with these names. */
 function reopen(view, row, names) {
-  if (!row.hasAttribute("aria-expanded") || !names.has(nameOf(view.entries.get(row)))) return;
+  if (!row.hasAttribute("aria-expanded") || !names.has(nameOf(view, row))) return;
   for (const child of expand(view, row)) reopen(view, child, names);
 }
 
@@ -376,9 +365,9 @@ function reveal(view, path) {
   let row = view.element.firstElementChild;
   for (let depth = 1; row && depth <= path.length; depth++) {
     if (row.getAttribute("aria-expanded") === "false") expand(view, row);
-    const name = nameOf({ kind: "value", path: path.slice(0, depth) });
+    const name = nameAt({ kind: "value", path: path.slice(0, depth) });
     do row = row.nextElementSibling;
-    while (row && nameOf(view.entries.get(row)) !== name);
+    while (row && nameOf(view, row) !== name);
   }
   return row;
 }
@@ -388,23 +377,14 @@ function expand(view, row, most = CHUNK) {
   row.setAttribute("aria-expanded", "true");
   fill(view, row);
   const entry = view.entries.get(row);
-  if (!isText(entry.node)) return insert(view, row, entriesBelow(entry, view.sides), entry.level + 1, most);
-  const isLong = textOf(entry.node).length > (entry.room ?? PAGE);
-  if (isLong) row.after(rowOf(view, { kind: "more", text: row, path: [], step: 0, kept: 1, level: entry.level + 1 }));
-  return [];
+  return isText(entry.node) ? [] : insert(view, row, [...entriesBelow(view, entry)], most);
 }
 
-function insert(view, after, entries, level, most = CHUNK) {
-  const rows = [];
-  let next = entries.next();
-  for (; !next.done && rows.length < most; next = entries.next()) rows.push(rowOf(view, next.value));
-  if (!next.done) {
-    const rest = (function* () {
-      yield next.value;
-      yield* entries;
-    })();
-    rows.push(rowOf(view, { kind: "more", rest, path: [], step: 0, kept: 1, level }));
-  }
+/** Insert the rows of the first entries, and a row that shows more. */
+function insert(view, after, entries, most = CHUNK) {
+  const [first, rest] = [entries.slice(0, most), entries.slice(most)];
+  if (rest.length) first.push({ kind: "more", rest, path: [], kept: 1, level: rest[0].level });
+  const rows = first.map((entry) => rowOf(view, entry));
   after.after(...rows);
   return rows;
 }
@@ -416,62 +396,43 @@ function collapse(view, row) {
   fill(view, row);
 }
 
-function toggle(view, row) {
-  if (row.getAttribute("aria-expanded") === "true") collapse(view, row);
-  else if (row.hasAttribute("aria-expanded")) expand(view, row);
-}
-
 function activate(view, row) {
-  if (!row || getSelection()?.type === "Range") return;
-  const { kind, path, node } = view.entries.get(row);
+  if (!row || getSelection().type === "Range") return;
+  const { kind, path, node, rest } = view.entries.get(row);
   if (kind === "more") {
-    showMore(view, row);
-    return;
-  }
-  toggle(view, row);
+    insert(view, row, rest)[0].focus();
+    row.remove();
+  } else if (row.getAttribute("aria-expanded") === "true") collapse(view, row);
+  else if (row.hasAttribute("aria-expanded")) expand(view, row);
   if (kind === "value") row.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: { path, node } }));
 }
 
-/** Show the next children of a value, or more of a long text. */
-function showMore(view, row) {
-  const { rest, text, level } = view.entries.get(row);
-  if (text) {
-    const entry = view.entries.get(text);
-    entry.room = (entry.room ?? PAGE) * 4;
-    expand(view, text);
-    text.focus();
-  } else {
-    insert(view, row, rest, level)[0]?.focus();
-  }
-  row.remove();
-}
-
 // --- keyboard
-
-function onKey(view, event) {
-  const row = event.target.closest(".row");
-  const move = KEYS[event.key];
-  if (!row || !move || event.ctrlKey || event.metaKey || event.altKey) return;
-  event.preventDefault();
-  move(view, row)?.focus();
-}
 
 const KEYS = {
   ArrowDown: (view, row) => row.nextElementSibling,
   ArrowUp: (view, row) => row.previousElementSibling,
   Home: (view) => view.element.firstElementChild,
   End: (view) => view.element.lastElementChild,
-  Enter: (view, row) => activate(view, row),
-  " ": (view, row) => activate(view, row),
+  Enter: activate,
+  " ": activate,
   ArrowRight(view, row) {
     if (row.getAttribute("aria-expanded") !== "false") return row.nextElementSibling;
     expand(view, row);
+    return row;
   },
   ArrowLeft(view, row) {
-    if (row.getAttribute("aria-expanded") === "true") return collapse(view, row);
-    return parentOf(view, row);
+    if (row.getAttribute("aria-expanded") !== "true") return parentOf(view, row);
+    collapse(view, row);
+    return row;
   },
 };
+
+function onKey(view, event) {
+  if (!(event.key in KEYS) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  KEYS[event.key](view, event.target.closest(".row"))?.focus();
+}
 
 function parentOf(view, row) {
   const { level } = view.entries.get(row);
@@ -482,46 +443,45 @@ function parentOf(view, row) {
 
 function focusRow(view, row) {
   view.element.querySelector('.row[tabindex="0"]')?.setAttribute("tabindex", -1);
-  row?.setAttribute("tabindex", 0);
+  row.setAttribute("tabindex", 0);
 }
 
 // --- tooltip
 
-/** Show the `data-tip` of what is under the pointer, or of everything in the row that has the focus. */
-export function addTooltip(root = document) {
+/** Show the `data-tip` of what is under the pointer, or of all removals in the row that has the focus. */
+export function addTooltip() {
   const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
   document.body.append(tip);
-  const hide = () => {
-    tip.hidden = true;
-    root.querySelector("[aria-describedby=tip]")?.removeAttribute("aria-describedby");
-  };
-  const show = (element, texts) => {
-    hide();
-    if (!texts.size) return;
-    tip.replaceChildren(...[...texts].map((text) => make("div", {}, text)));
-    tip.hidden = false;
-    place(tip, element.getBoundingClientRect());
+  const owner = () => document.querySelector("[aria-describedby=tip]");
+  const show = (element, tips) => {
+    owner()?.removeAttribute("aria-describedby");
+    tip.replaceChildren(...[...new Set(tips)].map((text) => make("div", {}, text)));
+    tip.hidden = tips.length === 0;
+    if (tip.hidden) return;
     element.setAttribute("aria-describedby", "tip");
+    place(tip, element);
   };
-  root.addEventListener("pointerover", ({ target }) => {
-    const element = target.closest?.("[data-tip]");
-    if (element) show(element, new Set([element.dataset.tip, outerTip(element)].filter(Boolean)));
-    else hide();
+  const hide = () => show(null, []);
+  document.addEventListener("pointerover", ({ target }) => {
+    const tips = [];
+    for (let each = target.closest("[data-tip]"); each; each = each.parentElement.closest("[data-tip]")) {
+      tips.push(each.dataset.tip);
+    }
+    show(target.closest("[data-tip]"), tips);
   });
-  root.addEventListener("focusin", ({ target }) => {
-    const inside = target.matches("[data-tip]") ? [target] : target.closest(".row")?.querySelectorAll("[data-step][data-tip]");
-    show(target, new Set([...(inside ?? [])].map((each) => each.dataset.tip)));
+  document.addEventListener("focusin", ({ target }) => {
+    const removals = target.matches(".row") ? target.querySelectorAll("[data-step]") : [];
+    show(target, [...removals].map((each) => each.dataset.tip));
   });
-  root.addEventListener("focusout", hide);
-  root.addEventListener("keydown", (event) => event.key === "Escape" && hide());
-  addEventListener("scroll", hide, { capture: true, passive: true });
+  document.addEventListener("focusout", hide);
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
+  addEventListener("scroll", () => owner() && place(tip, owner()), { capture: true, passive: true });
 }
 
-const outerTip = (element) => element.parentElement?.closest("[data-tip]")?.dataset.tip;
-
-function place(tip, { left, top, bottom }) {
+function place(tip, element) {
+  const { left, top, bottom } = element.getBoundingClientRect();
   const { width, height } = tip.getBoundingClientRect();
-  const below = bottom + 6 + height < innerHeight;
+  const below = bottom + height + 6 < innerHeight ? bottom + 6 : top - height - 6;
   tip.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
-  tip.style.top = `${below ? bottom + 6 : Math.max(8, top - height - 6)}px`;
+  tip.style.top = `${Math.max(8, below)}px`;
 }

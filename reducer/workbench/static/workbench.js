@@ -239,14 +239,7 @@ async function readSample(name) {
   return isUnsaved ? state.sample.sample : (await request("GET", "rule", { name })).text;
 }
 
-function moveBy(offset) {
-  const list = element("returns");
-  const next = list.options[list.selectedIndex + offset];
-  return next?.value ? chooseReturn(next.value) : null;
-}
-
 function useSample(sample) {
-  if (sample.length > SAMPLE_BYTES) throw new Error("This sample is larger than 16 MB.");
   if (!sample.trim()) return;
   element("sample").hidden = true;
   Object.assign(state, { content: sample, sampleName: "" });
@@ -398,8 +391,6 @@ function listen() {
   on("save", "click", tried(save));
   on("discard", "click", tried(discard));
   on("returns", "change", tried(({ target }) => chooseReturn(target.value)));
-  on("previous", "click", tried(() => moveBy(-1)));
-  on("next", "click", tried(() => moveBy(1)));
   on("paste", "click", () => {
     element("sample").hidden = false;
     element("sample-text").focus();
