@@ -39,7 +39,13 @@ function notice(message) {
 }
 
 const fail = (error) => notice(error.message);
-const tried = (action) => (...given) => Promise.resolve(action(...given)).catch(fail);
+const tried = (action) => async (...given) => {
+  try {
+    await action(...given);
+  } catch (error) {
+    fail(error);
+  }
+};
 
 // --- drafts, which survive a reload
 
@@ -69,8 +75,8 @@ async function loadRules() {
   Object.assign(state, { folder, whyNot, rules });
   const { tools, skipped } = await request("GET", "tools");
   state.tools = tools;
-  if (skipped.length) notice(`Not loaded: ${skipped.join("; ")}`);
   element("folder").replaceChildren(text("bdi", {}, folder));
+  element("skipped").replaceChildren(...skipped.map((why) => text("div", {}, `Not loaded: ${why}`)));
   showRules();
 }
 
