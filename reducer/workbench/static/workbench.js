@@ -309,13 +309,14 @@ const highlight = latest(RUN_DELAY, () => {
 }, fail);
 
 /** Offer steps for a value of the return. */
-function offer({ path, node }) {
-  const isText = typeof node === "string" || node?.text !== undefined;
-  const size = isText ? JSON.stringify(node).length : 0;
-  const value = node?.items && !node.keys ? { list: node.items.length } : isText ? { text: size } : {};
-  const steps = state.name === null ? [] : offers(path, value);
-  const buttons = steps.map((step) => button(`${step.action} ${step.value}`, () => editor.add(step)));
-  element("offers").replaceChildren(text("code", {}, pathText(path)), ...buttons);
+function offer({ path }) {
+  const steps = state.name === null ? [] : offers(state.root, path);
+  const buttons = steps.map((step) => {
+    const { path: place, action, value } = step;
+    const label = Array.isArray(value) ? action : `${action} ${value}`;
+    return button(label, () => editor.add(step), { title: `${action} ${value} at ${place}` });
+  });
+  element("offers").replaceChildren(text("code", { title: pathText(path) }, pathText(path)), ...buttons);
 }
 
 // --- results
