@@ -158,15 +158,18 @@ async function save() {
   const mine = editor.text();
   try {
     const answer = await request("PUT", "rule", { name, text: mine, version, ...sample });
+    localStorage.removeItem(draftKey(name));
+    await loadRules();
+    if (state.name !== name) return;
     Object.assign(state, { saved: mine, version: answer.version, sample: null });
   } catch (error) {
     if (error.status !== 409) throw error;
     return compare(mine, error);
   }
   keepDraft();
-  await loadRules();
   notice("");
-  showStatus("saved");
+  showRules();
+  showStatus(isChanged() ? "" : "saved");
   check();
 }
 
@@ -296,14 +299,14 @@ const EMPTY = {
 };
 
 /** Highlight the places of the path under the cursor. */
-const highlight = latest(RUN_DELAY, () => {
+const highlight = latest(RUN_DELAY, async () => {
   const path = state.name === null ? null : editor.path();
   if (path === state.path || !state.before) return null;
-  state.path = path;
-  return path === null ? { places: [] } : request("POST", "query", { path, content: state.content });
+  const { places } = path === null ? { places: [] } : await request("POST", "query", { path, content: state.content });
+  return { path, places };
 }, (answer) => {
-  if (!answer) return;
-  state.places = answer.places.map(keysOf);
+  if (!answer || !state.before) return;
+  Object.assign(state, { path: answer.path, places: answer.places.map(keysOf) });
   if (state.places[0]?.length) state.before.reveal(state.places[0])?.scrollIntoView({ block: "nearest" });
   state.before.mark(state.places);
 }, fail);
