@@ -3,12 +3,12 @@
 | request | query or body | answer |
 |---|---|---|
 | GET `/api/rules` | | `folder`; `why_not`: why nothing can be saved; `rules`: `name`, `tools` |
-| GET `/api/rule` | `name` | `text`, `version` |
+| GET `/api/rule` | `name`, also of a sample | `text`, `version` |
 | PUT `/api/rule` | `name`, `text`, `version`, `sample_name`, `sample` | `version` |
 | GET `/api/schema` | | the JSON Schema of rule files |
 | GET `/api/tools` | | `tools`: `tool`, `returns`, `characters`, `rule`; `skipped`: unreadable files |
 | POST `/api/returns` | `tools`: names and globs | `returns`: `number`, `file`, `tool`, `call`, `characters`; `count` |
-| POST `/api/run` | `name`, `text`, `content` | `problems`; `tools`; `did`, as in `try --format json`; `tree` |
+| POST `/api/run` | `name`, `text`, `content` | `problems`; `tools`; `samples`; `did`; `tree` |
 | POST `/api/check` | `name`, `text` | `problems`, also of samples; `tests`: `name`, `line`, `failures`, sizes |
 | POST `/api/query` | `path`, `content` | `places`: the paths that a path selects; `why` there are none |
 | POST `/api/draft` | `tool`, `content` | `name`, `text`, `sample_name`, `sample`, `saves` |
@@ -17,7 +17,8 @@
   the text on disk and is empty if there is no file. A file that another program changed is not overwritten: the answer
   has the status 409 with the `text` and `version` on disk.
 - `content` is the number of a return in a history, or the text of a sample; to run a rule on nothing, it is null.
-- `problems` are as in `check --format json`.
+- `problems` are as in `check --format json`, `did` has the fields of `try --format json`, and `tree` is that of
+  `analysis/tree.py`. `tools` are the names and globs of the rule, and `samples` the names of the samples of its tests.
 - Any other answer has a status from 400 on and an `error`, which is a sentence for the user.
 """
 
@@ -31,8 +32,9 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from glob import escape
 from http import HTTPStatus
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import Annotated, Any
 
@@ -45,7 +47,7 @@ from reducer.analysis.query import compile_query, query
 from reducer.analysis.rule_tests import TestResult, run_sample, run_test
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import sample_files
-from reducer.analysis.tree import tree
+from reducer.analysis.tree import tree as tree_of
 from reducer.cli.answers import read_answer
 from reducer.cli.check import problem_fields
 from reducer.cli.schema import schema_text
@@ -58,10 +60,11 @@ from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.paths import Expression, PathError
 from reducer.rules import Rule, Ruleset, compile_rules
 from reducer.rules.choose import is_glob
+from reducer.rules.diagnostics import written
 from reducer.rules.parser import MAX_CHARS, Tree, locate, plain
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
-from reducer.workbench.folder import ChangedError, RefusedName, located, read, rule_names, save
+from reducer.workbench.folder import ChangedError, RefusedName, is_rule, located, read, rule_names, save
 from reducer.workbench.recordings import Recordings
 
 _MAX_RETURNS = 2000
@@ -119,8 +122,7 @@ _endpoint = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
 
 @_endpoint
 def _rules(bench: Bench) -> Any:
-    trees = ((name, _tree(text, name)) for name, text in _texts(bench).items())
-    rules = [{"name": name, "tools": _tools(tree)} for name, tree in trees]
+    rules = [{"name": name, "tools": _tools(_data(text, name))} for name, text in _texts(bench).items()]
     return {"folder": str(bench.folder.absolute()), "why_not": _why_not(bench), "rules": rules}
 
 
@@ -136,7 +138,7 @@ def _save(
 ) -> Any:
     if why := _why_not(bench):
         raise ApiError(HTTPStatus.FORBIDDEN, why)
-    if not name.endswith((".yaml", ".yml")):
+    if not is_rule(name):
         raise RefusedName(f"`{name}` does not end in .yaml")
     with bench.saving:
         if sample is not None:
@@ -170,15 +172,24 @@ def _texts(bench: Bench) -> dict[str, bytes]:
     return texts
 
 
-def _tree(text: str | bytes, name: str) -> Tree | None:
-    return parse_rule(text, name)[0]
-
-
-def _tools(tree: Tree | None) -> list[str]:
-    """Return the tools that a rule file names, even if its rule contains errors."""
+def _data(text: str | bytes, name: str) -> dict[str, Any]:
+    """Return the keys of a rule file, which may contain errors, or nothing if it is not YAML."""
+    tree, _ = parse_rule(text, name)
     data = plain(tree) if tree is not None else None
-    tools = data.get("tool") if type(data) is dict else None
+    return data if type(data) is dict else {}
+
+
+def _tools(data: Mapping[str, Any]) -> list[str]:
+    """Return the names and globs of the tools of a rule file."""
+    tools = data.get("tool")
     return [tool for tool in (tools if type(tools) is list else [tools]) if type(tool) is str]
+
+
+def _samples(data: Mapping[str, Any], name: str) -> list[str]:
+    """Return the names of the samples that the tests of a rule file start from."""
+    tests = [test for test in data.get("tests") or () if type(test) is dict and type(test.get("given")) is dict]
+    files = dict.fromkeys(file for test in tests if type(file := test["given"].get("file")) is str)
+    return [(PurePosixPath(name).parent / file).as_posix() for file in files]
 
 
 # --- returns
@@ -241,21 +252,17 @@ def _query(bench: Bench, *, path: str, content: Content) -> Any:
 
 @_endpoint
 def _draft(bench: Bench, *, tool: str, content: Content) -> Any:
-    taken = {name.rpartition(".")[0] for name in rule_names(bench.folder)}
-    file = next(name for name in _free_names(tool) if name not in taken)
+    file = file_names([tool])[tool]
+    for rule in _rules(bench)["rules"]:
+        if tool in rule["tools"] or rule["name"] == f"{file}.yaml":
+            raise ApiError(HTTPStatus.BAD_REQUEST, f"`{tool}` already has a rule: {rule['name']}")
     drafted = draft_rule(tool, [_content(bench, content)], f"an answer of `{tool}`", file)
     if drafted is None:
-        why = "there is nothing to remove: no long lists, no long texts, no keys that are known to be unused"
-        raise ApiError(HTTPStatus.UNPROCESSABLE_ENTITY, why)
+        text = f"version: 1\ntool: {written(escape(tool))}\nsteps:\n"
+        return {"name": f"{file}.yaml", "text": text, "sample_name": "", "sample": "", "saves": 0}
     draft, trial = drafted
     sample = {"sample_name": draft.sample_file, "sample": draft.sample}
     return {"name": draft.file, "text": draft.text, **sample, "saves": round(trial.saved, 4)}
-
-
-def _free_names(tool: str) -> Iterator[str]:
-    bare = file_names([tool])[tool]
-    yield bare
-    yield from (f"{bare}_{number}" for number in range(2, 10_000))
 
 
 # --- running a rule
@@ -264,16 +271,18 @@ def _free_names(tool: str) -> Iterator[str]:
 @_endpoint
 def _run(bench: Bench, *, name: str, text: Text, content: Content | None) -> Any:
     rule, ruleset, problems = _compiled(bench, name, text)
-    found = {"problems": list(map(problem_fields, problems)), "tools": _tools(_tree(text, name)), "did": None}
+    data = _data(text, name)
+    found: dict[str, Any] = {"problems": list(map(problem_fields, problems)), "did": None}
+    found |= {"tools": _tools(data), "samples": _samples(data, name)}
     if content is None:
         return {**found, "tree": None}
     value = _content(bench, content)
     if rule is None or ruleset is None:
-        return {**found, "tree": tree(value, Outcome(None, value))}
+        return {**found, "tree": tree_of(value, Outcome(None, value))}
     outcome = attempt(alone(rule, ruleset), rule.name, value)
     did = explained(rule.name, value, outcome)
     lost = {"lost_entities": plain_json(did.lost_entities)}
-    return {**found, "did": {**return_as_json(did), **lost}, "tree": tree(value, outcome)}
+    return {**found, "did": {**return_as_json(did), **lost}, "tree": tree_of(value, outcome)}
 
 
 @_endpoint
@@ -287,7 +296,7 @@ def _check(bench: Bench, *, name: str, text: Text) -> Any:
     if rule is not None and ruleset is not None:
         whole = every or ruleset
         found |= {*problems_when_run(rule, whole, text.encode())}
-        tree = _tree(text, file)
+        tree, _ = parse_rule(text, file)
         tests = [_test_as_json(result, tree) for result in _results(rule, whole)]
     return {"problems": [problem_fields(one) for one in sorted(found, key=lambda one: one.location)], "tests": tests}
 

@@ -15,7 +15,7 @@ from reducer.cli.files import write
 from reducer.files import MAX_RULE_BYTES, read_file, rule_files
 
 _PART = r"[^\x00-\x1f\x7f/\\:.][^\x00-\x1f\x7f/\\:]{0,99}"
-_NAME = re.compile(rf"(?:{_PART}/){{0,2}}{_PART}\.(?:yaml|yml|json)")
+_NAME = re.compile(rf"(?:{_PART}/){{0,2}}{_PART}\.(?:yaml|yml|json|txt)")
 NEW = ""
 """The version of a file that does not exist."""
 
@@ -38,6 +38,11 @@ def rule_names(folder: Path) -> list[str]:
     return [file.relative_to(folder).as_posix() for file in rule_files(folder)] if folder.exists() else []
 
 
+def is_rule(name: str) -> bool:
+    """Return whether a name is that of a rule file."""
+    return name.endswith((".yaml", ".yml"))
+
+
 def located(folder: Path, name: str) -> Path:
     """Return the path of a file. Raises `RefusedName` if it is hidden, outside of the folder, or behind a link."""
     if not _NAME.fullmatch(name):
@@ -50,7 +55,7 @@ def located(folder: Path, name: str) -> Path:
 
 def read(folder: Path, name: str) -> tuple[str, str]:
     """Return the text and the version of a file. Raises `RefusedName`, OSError and `UnicodeDecodeError`."""
-    data = read_file(located(folder, name), MAX_SAMPLE if name.endswith(".json") else MAX_RULE_BYTES)
+    data = read_file(located(folder, name), MAX_RULE_BYTES if is_rule(name) else MAX_SAMPLE)
     return data.decode(), _version(data)
 
 

@@ -27,8 +27,9 @@ MAX_BODY = 32_000_000
 _TIMEOUT = 30
 """Seconds after which a silent connection is closed."""
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+_PAGE = "workbench.html"
 _FILES = frozenset(
-    {"workbench.html", "workbench.css", "style.css"}
+    {_PAGE, "workbench.css", "style.css"}
     | {f"{name}.js" for name in ("api", "codemirror", "rule_editor", "tree", "workbench", "yaml_steps")}
 )
 _POLICY = (
@@ -90,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
             if url.path.startswith("/api/"):
                 self._send(HTTPStatus.OK, self._answer(url.path, url.query), "application/json")
             elif self.command == "GET":
-                self._send_file(url.path.removeprefix("/") or "workbench.html")
+                self._send_file(url.path.removeprefix("/") or _PAGE)
             else:
                 raise ApiError(HTTPStatus.METHOD_NOT_ALLOWED, "files are read with GET")
         except ApiError as error:
@@ -141,7 +142,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise ApiError(HTTPStatus.NOT_FOUND, "there is no such file")
         content = files("reducer.workbench").joinpath("static", name).read_bytes()
         nonce = secrets.token_urlsafe(16)  # the editor adds a style sheet to the page
-        self._send(HTTPStatus.OK, content.replace(b"{nonce}", nonce.encode()), _TYPES[name.rpartition(".")[2]], nonce)
+        if name == _PAGE:
+            content = content.replace(b"{nonce}", nonce.encode())
+        self._send(HTTPStatus.OK, content, _TYPES[name.rpartition(".")[2]], nonce)
 
     def _send(self, status: HTTPStatus, content: bytes, kind: str, nonce: str = "") -> None:
         self.send_response(status)

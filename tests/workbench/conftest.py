@@ -36,6 +36,8 @@ HOSTS = {
         {"name": f"srv-{n}", "risk": n, "note": f"Seen last night. The beacon went to 192.0.2.{n}."} for n in range(9)
     ]
 }
+NOTE = "nothing happened on this day, and nothing was expected to happen on it either. " * 9
+ROWS = [{"id": n, "state": None, "note": f"row {n} says that {NOTE}"} for n in range(40)]
 
 
 def history(*returns: tuple[str, Any]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from reducer.workbench import api
-from tests.workbench.conftest import HOSTS, RULE, Workbench, history
+from tests.workbench.conftest import HOSTS, ROWS, RULE, Workbench, history
 
 Start = Callable[..., Workbench]
 SAMPLE = json.dumps(HOSTS)
@@ -151,7 +151,8 @@ def test_a_rule_is_run_while_it_is_edited(start: Start) -> None:
     bench = start()
     answer = run(bench, RULE)
     assert answer["problems"] == []
-    assert answer["tools"] == ["list_hosts"]
+    assert (answer["tools"], answer["samples"]) == (["list_hosts"], ["samples/hosts.json"])
+    assert json.loads(bench.get("GET", "rule", name="samples/hosts.json")["text"]) == HOSTS
     assert answer["did"]["characters"] == {"before": 749, "after": 257, "saved": 0.6569}
     assert [(step["name"], step["line"]) for step in answer["did"]["steps"]] == [("limit hosts", 5)]
     assert [one["value"] for one in answer["did"]["lost_entities"]] == [f"192.0.2.{n}" for n in range(6)]
@@ -227,27 +228,26 @@ def test_places_of_a_path(start: Start) -> None:
 
 
 def test_a_draft_is_saved_with_its_sample(start: Start) -> None:
-    note = "nothing happened on this day, and nothing was expected to happen on it either. " * 9
-    rows = [{"id": n, "state": None, "note": f"row {n} says that {note}"} for n in range(40)]
-    bench = start(histories={"history.json": history(("list_rows", {"rows": rows}))})
+    bench = start(histories={"history.json": history(("list_rows", ROWS))})
     draft = bench.get("POST", "draft", tool="list_rows", content=0)
     assert (draft["name"], draft["sample_name"]) == ("list_rows.yaml", "samples/list_rows.json")
     saved = {key: draft[key] for key in ("name", "text", "sample_name", "sample")}
     bench.get("PUT", "rule", **saved, version="")
-    assert json.loads((bench.folder / "samples/list_rows.json").read_text()) == {"rows": rows}
+    assert json.loads((bench.folder / "samples/list_rows.json").read_text()) == ROWS
     checked = bench.get("POST", "check", name=draft["name"], text=draft["text"])
     assert checked["problems"] == []
     assert [test["failures"] for test in checked["tests"]] == [[]]
-    assert bench.get("POST", "draft", tool="list_rows", content=0)["name"] == "list_rows_2.yaml"
+    status, answer = bench.ask("POST", "draft", tool="list_rows", content=0)
+    assert (status, answer["error"]) == (400, "`list_rows` already has a rule: list_rows.yaml")
     status, answer = bench.ask("PUT", "rule", **(saved | {"name": "x.yaml", "sample": "[]"}), version="")
     assert (status, answer["error"]) == (400, "samples/list_rows.json exists already; delete or rename it")
     assert not (bench.folder / "x.yaml").exists()
 
 
-def test_a_draft_of_a_small_return_says_why_there_is_none(start: Start) -> None:
-    status, answer = start().ask("POST", "draft", tool="t", content='{"a": 1}')
-    assert status == 422
-    assert answer["error"].startswith("there is nothing to remove")
+def test_a_draft_without_anything_to_remove_has_no_steps(start: Start) -> None:
+    draft = start().get("POST", "draft", tool="t[*]", content='{"a": 1}')
+    text = "version: 1\ntool: 't[[][*]]'\nsteps:\n"
+    assert draft == {"name": "t.yaml", "text": text, "sample_name": "", "sample": "", "saves": 0}
 
 
 def test_a_slow_rule_does_not_delay_other_windows(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

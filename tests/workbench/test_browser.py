@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.workbench.conftest import HOSTS, RULE, Workbench, history
+from tests.workbench.conftest import HOSTS, ROWS, RULE, Workbench, history
 
 api = pytest.importorskip(
     "playwright.sync_api", reason="the package `playwright` is missing: pip install -e '.[browser]'"
@@ -152,9 +152,7 @@ def test_two_windows_work_at_once(start: Start, open_page: Open) -> None:
 
 
 def test_a_new_rule_is_drafted_saved_and_tested(start: Start, open_page: Open) -> None:
-    note = "nothing happened on this day, and nothing was expected to happen on it either. " * 9
-    rows = [{"id": n, "state": None, "note": f"row {n} says that {note}"} for n in range(40)]
-    bench = start({}, {"history.json": history(("list_rows", rows))})
+    bench = start({}, {"history.json": history(("list_rows", ROWS))})
     page = open_page(bench)
     expect(page.locator("#notice")).to_contain_text("`list_rows` has no rule")
     page.locator("#new").click()
@@ -163,18 +161,42 @@ def test_a_new_rule_is_drafted_saved_and_tested(start: Start, open_page: Open) -
     expect(page.locator(".cm-content")).to_contain_text("tool: list_rows")
     page.locator("#save").click()
     expect(page.locator("#tests .passed")).to_have_count(1)
-    assert json.loads((bench.folder / "samples/list_rows.json").read_text()) == rows
+    assert json.loads((bench.folder / "samples/list_rows.json").read_text()) == ROWS
     assert (bench.folder / "list_rows.yaml").is_file()
 
 
 def test_a_sample_is_pasted_and_the_path_under_the_cursor_is_marked(start: Start, open_page: Open) -> None:
     page = open_page(start(histories={"other.json": history(("search", "x"))}))
+    expect(page.locator("#sizes")).not_to_be_empty()
     page.locator("#paste").click()
     page.locator("#sample-text").fill(json.dumps(HOSTS))
     page.locator("#sample button", has_text="Use this sample").click()
     expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
     page.locator(".cm-line", has_text="path: hosts").click()
     expect(page.locator("#before .row.marked")).to_contain_text("hosts")
+
+
+def test_a_rule_without_a_history_is_shown_with_its_sample(start: Start, open_page: Open) -> None:
+    page = open_page(start(histories={"other.json": history(("search", "x"))}))
+    expect(page.locator("#returns option")).to_have_text(["samples/hosts.json"])
+    expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
+
+
+def test_a_rule_is_drafted_from_a_pasted_sample(start: Start, open_page: Open) -> None:
+    bench = start()
+    page = open_page(bench)
+    page.on("dialog", lambda dialog: dialog.accept("list_rows"))
+    expect(page.locator("#sizes")).not_to_be_empty()
+    page.locator("#paste").click()
+    page.locator("#sample-text").fill(json.dumps(ROWS))
+    page.locator("#sample button", has_text="Use this sample").click()
+    page.locator("#new").click()
+    expect(page.locator(".cm-content")).to_contain_text("tool: list_rows")
+    page.reload()
+    expect(page.locator("#sizes")).to_contain_text("saved")
+    page.locator("#save").click()
+    expect(page.locator("#tests .passed")).to_have_count(1)
+    assert (bench.folder / "list_rows.yaml").is_file()
 
 
 def test_keys_and_paths_are_completed(start: Start, open_page: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import socket
@@ -24,8 +25,9 @@ def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> N
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "list_hosts.yaml").write_text(RULE)
     command = [sys.executable, "-m", "reducer", "serve", "session.json", "--port", "0", "--no-open"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     with subprocess.Popen(
-        command, cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         printed = process.stdout.readline()

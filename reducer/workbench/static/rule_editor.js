@@ -3,7 +3,7 @@
 import {
   autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, completionKeymap, defaultKeymap, drawSelection,
   EditorState, EditorView, ensureSyntaxTree, HighlightStyle, highlightActiveLine, highlightSpecialChars, history,
-  historyKeymap, indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, setDiagnostics, syntaxHighlighting, tags,
+  historyKeymap, indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, placeholder, setDiagnostics, syntaxHighlighting, tags,
   yaml, yamlLanguage,
 } from "./codemirror.js";
 import { keysAround, pathAt, stepChange } from "./yaml_steps.js";
@@ -41,6 +41,10 @@ export function createEditor(parent, nonce, { changed, moved, save, schema, path
   return {
     text: () => view.state.sliceDoc(),
     focus: () => view.focus(),
+    close() {
+      const none = [EditorState.readOnly.of(true), placeholder("Choose a rule, or a tool to draft one for.")];
+      view.setState(EditorState.create({ extensions: [...none, ...extensions] }));
+    },
     open(text) {
       // Lines end as in the file.
       const ends = text.includes("\r\n") ? [EditorState.lineSeparator.of("\r\n")] : [];

@@ -12,10 +12,12 @@ const SAMPLE_BYTES = 16_000_000;
 
 const state = {
   folder: "", whyNot: "", rules: [], tools: [], schema: {},
-  // The open rule: its name, its text and version on disk, and the sample that is saved with a draft.
-  name: null, saved: "", version: "", sample: null,
-  // The return, as the API names it: a number, or the text of a sample. `patterns` are the tools of the returns.
-  content: null, returns: [], patterns: null,
+  // The open rule: its name, its text and version on disk, and the sample that is saved with a draft. Without a rule,
+  // `tool` is the tool whose returns are shown.
+  tool: "", name: null, saved: "", version: "", sample: null,
+  // The return, as the API names it: a number, or the text of a sample, which may have the name of a file. `wanted` are
+  // the tools and samples of the rule.
+  content: null, sampleName: "", returns: [], wanted: { tools: [], samples: [] },
   // What is on the screen: the content that was run, its root and trees, and the path whose places are marked.
   shown: null, root: null, before: null, after: null, path: null, places: [],
 };
@@ -75,7 +77,8 @@ async function loadRules() {
 function showRules() {
   const names = state.rules.map((rule) => rule.name);
   const drafts = draftNames();
-  const option = (label, value) => text("option", { value, selected: value === `open ${state.name}` }, label);
+  const chosen = state.name === null ? `show ${state.tool}` : `open ${state.name}`;
+  const option = (label, value) => text("option", { value, selected: value === chosen }, label);
   const rule = (name) => option(`${name}${drafts.includes(name) ? " (not saved)" : ""}`, `open ${name}`);
   const tool = ({ tool, returns, characters }) =>
     option(`${tool}: ${counted(returns, "return")}, ${number(characters)} characters`, `show ${tool}`);
@@ -84,26 +87,29 @@ function showRules() {
     "Tools without a rule": state.tools.filter((one) => one.rule === null).map(tool),
   };
   const shown = Object.entries(groups).filter(([, options]) => options.length);
-  const first = state.name === null ? [option("Choose a rule or a tool", "")] : [];
+  const first = state.name === null && !state.tool ? [option("Choose a rule or a tool", "")] : [];
   element("rules").replaceChildren(...first, ...shown.map(([label, options]) => make("optgroup", { label }, ...options)));
 }
 
 async function chooseRule(value) {
   const [action, name] = [value.slice(0, 4), value.slice(5)];
-  if (action === "open") await openRule(name);
-  if (action !== "show") return;
-  Object.assign(state, { name: null, saved: "", version: "", sample: null });
-  editor.open("");
-  await showReturns([name]);
-  shown();
+  if (action === "open") return openRule(name);
+  close(name);
+  await showReturns({ tools: [name], samples: [] });
   notice(`\`${name}\` has no rule. “New rule” drafts one from the return in the middle.`);
+}
+
+function close(tool = "") {
+  Object.assign(state, { tool, name: null, saved: "", version: "", sample: null });
+  editor.close();
+  shown();
 }
 
 async function openRule(name) {
   const isOnDisk = state.rules.some((rule) => rule.name === name);
   const disk = isOnDisk ? await request("GET", "rule", { name }) : { text: "", version: "" };
   const draft = draftOf(name);
-  Object.assign(state, { name, saved: disk.text, version: draft?.version ?? disk.version, sample: draft?.sample ?? null });
+  Object.assign(state, { tool: "", name, saved: disk.text, version: draft?.version ?? disk.version, sample: draft?.sample ?? null });
   editor.open(draft?.text ?? disk.text);
   const isOld = draft !== null && draft.version !== disk.version;
   notice(isOld ? `${name} changed on disk since you edited it. Saving compares the two.` : "");
@@ -127,17 +133,17 @@ function shown() {
 
 async function newRule() {
   const entry = state.returns.find((one) => one.number === state.content);
-  const tool = entry?.tool ?? state.patterns?.[0] ?? prompt("Name of the tool that returned this sample:");
+  const tool = entry?.tool ?? (state.tool || prompt("Name of the tool that returned this sample:"));
   if (!tool) return;
-  const draft = await request("POST", "draft", { tool, content: state.content });
-  const { name, sample_name, sample, saves } = draft;
-  Object.assign(state, { name, saved: "", version: "", sample: { sample_name, sample } });
-  editor.open(draft.text);
+  const { name, text: drafted, sample_name, sample, saves } = await request("POST", "draft", { tool, content: state.content });
+  Object.assign(state, { tool: "", name, saved: "", version: "", sample: sample_name ? { sample_name, sample } : null });
+  editor.open(drafted);
   keepDraft();
   shown();
-  const advice = "Read each step, and change what it should not remove.";
-  const written = `Saving also writes ${sample_name}, a real answer: check it for confidential content.`;
-  notice(`The draft saves ${(saves * 100).toFixed(0)}%. ${advice} ${written}`);
+  const result = saves ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove.`
+    : "Nothing is easy to remove, so this rule has no steps yet. Click a value in the middle to add one.";
+  const written = sample_name ? ` Saving also writes ${sample_name}, a real answer: check it for confidential content.` : "";
+  notice(result + written);
 }
 
 async function save() {
@@ -163,6 +169,7 @@ function compare(mine, { text: theirs, version }) {
   const dialog = element("conflict");
   element("mine").value = mine;
   element("theirs").value = theirs;
+  element("mine").setSelectionRange(0, 0);
   dialog.returnValue = "";
   dialog.onclose = tried(async () => {
     if (!dialog.returnValue) return;
@@ -178,9 +185,7 @@ function compare(mine, { text: theirs, version }) {
 async function discard() {
   localStorage.removeItem(draftKey(state.name));
   if (state.rules.some((rule) => rule.name === state.name)) return openRule(state.name);
-  state.name = null;
-  editor.open("");
-  shown();
+  close();
 }
 
 function showStatus(message = "") {
@@ -193,43 +198,53 @@ function showStatus(message = "") {
 
 // --- returns and samples
 
-async function showReturns(patterns) {
-  state.patterns = patterns;
-  const { returns } = await request("POST", "returns", { tools: patterns });
-  const isSample = typeof state.content === "string";
-  const isThere = isSample || returns.some((one) => one.number === state.content);
+/** List the returns of these tools and these samples, and show one of them unless the user's sample is shown. */
+async function showReturns(wanted) {
+  state.wanted = wanted;
+  const { returns } = await request("POST", "returns", { tools: wanted.tools });
   const longest = returns.reduce((found, one) => (one.characters > (found?.characters ?? -1) ? one : found), null);
-  Object.assign(state, { returns, content: isThere ? state.content : (longest?.number ?? null) });
+  state.returns = returns;
+  const { content, sampleName } = state;
+  const isKept = typeof content === "string" ? !sampleName || wanted.samples.includes(sampleName)
+    : returns.some((one) => one.number === content);
   showReturnList();
-  if (!isThere) run();
+  if (!isKept) await chooseReturn(longest ? String(longest.number) : (wanted.samples[0] ?? ""));
 }
 
 function showReturnList() {
-  const options = state.returns.map(({ number: value, tool, call, file, characters }) =>
-    text("option", { value, selected: value === state.content }, `${number(characters)} characters: ${tool} ${call} in ${file}`));
-  if (typeof state.content === "string") options.unshift(make("option", { value: "", selected: true }, "Your sample"));
-  if (!options.length) options.push(make("option", { value: "" }, "No returns of this tool; paste or drop one"));
-  element("returns").replaceChildren(...options);
-  element("new").disabled = state.content === null;
+  const { content, sampleName, wanted } = state;
+  const isSample = typeof content === "string";
+  const option = (label, value, selected) => text("option", { value, selected }, label);
+  const options = [
+    ...(isSample && !sampleName ? [option("Your sample", "", true)] : []),
+    ...state.returns.map(({ number: value, tool, call, file, characters }) =>
+      option(`${number(characters)} characters: ${tool} ${call} in ${file}`, value, value === content)),
+    ...wanted.samples.map((name) => option(name, name, isSample && name === sampleName)),
+  ];
+  element("returns").replaceChildren(...(options.length ? options : [option("No returns of this tool; paste or drop one", "")]));
+  element("new").disabled = content === null;
 }
 
-function chooseReturn(content) {
-  state.content = content;
+/** Show the return with this number, or the sample with this name. */
+async function chooseReturn(value) {
+  const isNumber = /^\d+$/.test(value);
+  const sample = value && !isNumber ? await readSample(value) : null;
+  Object.assign(state, { content: isNumber ? Number(value) : sample, sampleName: isNumber ? "" : value });
   showReturnList();
   run();
 }
 
-function moveBy(offset) {
-  const at = state.returns.findIndex((one) => one.number === state.content);
-  const next = state.returns[at + offset];
-  if (next) chooseReturn(next.number);
+async function readSample(name) {
+  const isUnsaved = state.sample?.sample_name === name;
+  return isUnsaved ? state.sample.sample : (await request("GET", "rule", { name })).text;
 }
 
 function useSample(sample) {
-  if (sample.length > SAMPLE_BYTES) throw new Error("This sample is larger than 16 MB.");
   if (!sample.trim()) return;
   element("sample").hidden = true;
-  chooseReturn(sample);
+  Object.assign(state, { content: sample, sampleName: "" });
+  showReturnList();
+  run();
 }
 
 // --- running the rule
@@ -239,30 +254,32 @@ const run = latest(RUN_DELAY, () => {
   return request("POST", "run", { name: name ?? "new.yaml", text: name === null ? "" : editor.text(), content });
 }, showRun, fail);
 
-function showRun({ problems, tools, did, tree }) {
+function showRun({ problems, tools, samples, did, tree }) {
   const isBroken = state.name !== null && problems.some((problem) => problem.severity === "error");
   if (state.name !== null) showProblems(problems);
-  if (tools.length && String(tools) !== String(state.patterns)) tried(showReturns)(tools);
+  const wanted = { tools, samples };
+  if (tools.length && JSON.stringify(wanted) !== JSON.stringify(state.wanted)) tried(showReturns)(wanted);
   // While the rule has errors, the result of its last valid text stays.
   element("result").classList.toggle("old", isBroken);
   if (isBroken && state.before && state.shown === state.content) return;
-  showTrees(tree);
+  showTrees(tree, did !== null);
   element("sizes").textContent = did ? sizes(did.characters) : "";
   element("facts").replaceChildren(...(did ? facts(did).map((fact) => text("li", {}, fact)) : []));
   element("steps").replaceChildren(...(did?.steps.length ? [stepTable(did.steps)] : []));
 }
 
-function showTrees(tree) {
+function showTrees(tree, isRun) {
   const isSame = state.shown === state.content;
   Object.assign(state, { shown: state.content, root: tree?.node ?? null });
   for (const side of ["before", "after"]) {
     const label = side === "before" ? "Return" : "Result";
     const opened = isSame ? state[side]?.opened() : undefined;
-    state[side] = tree && createTree(tree, { sides: [side], label, opened });
+    const isThere = tree && (side === "before" || isRun);
+    state[side] = isThere ? createTree(tree, { sides: [side], label, opened }) : null;
     element(side).replaceChildren(state[side]?.element ?? text("p", { class: "empty" }, EMPTY[side]));
   }
   if (isSame) return state.before?.mark(state.places);
-  element("offers").replaceChildren();
+  element("offers").replaceChildren(text("span", { class: "quiet" }, "Click a value to add a step for it."));
   state.path = null;
   highlight();
 }
@@ -335,6 +352,7 @@ const check = latest(CHECK_DELAY, () => {
   return request("POST", "check", { name: state.name, text: editor.text() });
 }, (answer) => {
   if (answer) showProblems(answer.problems);
+  if (answer?.problems.some((problem) => problem.severity === "error")) return;
   const none = state.sample ? "Its test runs when the rule is saved, because the sample is written then." : "This rule has no tests.";
   const items = answer?.tests.length ? answer.tests.map(testItem) : [text("li", { class: "quiet" }, none)];
   element("tests").replaceChildren(...(state.name === null ? [] : items));
@@ -372,9 +390,7 @@ function listen() {
   on("new", "click", tried(newRule));
   on("save", "click", tried(save));
   on("discard", "click", tried(discard));
-  on("returns", "change", ({ target }) => target.value && chooseReturn(Number(target.value)));
-  on("previous", "click", () => moveBy(-1));
-  on("next", "click", () => moveBy(1));
+  on("returns", "change", tried(({ target }) => chooseReturn(target.value)));
   on("paste", "click", () => {
     element("sample").hidden = false;
     element("sample-text").focus();
@@ -403,7 +419,7 @@ function listen() {
 
 async function start() {
   listen();
-  editor.open("");
+  editor.close();
   await loadRules();
   state.schema = await request("GET", "schema");
   const last = localStorage.getItem(`reducer-last:${state.folder}`);
@@ -412,7 +428,7 @@ async function start() {
   const first = names.includes(last) ? last : (used ?? names[0]);
   if (first) await openRule(first);
   else if (state.tools.length) await chooseRule(`show ${state.tools[0].tool}`);
-  else showTrees(null);
+  else shown();
 }
 
 tried(start)();
