@@ -213,7 +213,7 @@ function cellOf(view, entry, look) {
   line.append(...contentOf(view, entry, look));
   cell.append(line);
   setEffect(view, cell, entry);
-  if (look.side === "before" && !look.open) cell.append(...chipsOf(view, entry));
+  if (look.side === "before" && !look.open) cell.prepend(...chipsOf(view, entry));
   return cell;
 }
 
@@ -229,7 +229,7 @@ function chipsOf(view, { node, step }) {
 
 function contentOf(view, entry, look) {
   const { kind, node, start, stop } = entry;
-  if (kind === "more") return [span("link", `Show ${Math.min(CHUNK, entry.rest.length)} of ${entry.rest.length} more`)];
+  if (kind === "more") return [span("link", `${entry.rest.length.toLocaleString("en")} more`)];
   if (kind === "marker") return [markerOf(node)];
   if (kind === "group") return [`${sizeOf(stop - start, node)}${node.keys ? "" : ` ${start}–${stop - 1}`} removed`];
   if (isContainer(node)) return summaryOf(entry, look);
@@ -482,6 +482,6 @@ function place(tip, element) {
   const { left, top, bottom } = element.getBoundingClientRect();
   const { width, height } = tip.getBoundingClientRect();
   const below = bottom + height + 6 < innerHeight ? bottom + 6 : top - height - 6;
-  tip.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
+  tip.style.left = `${Math.max(8, Math.min(left + 24, innerWidth - width - 8))}px`;
   tip.style.top = `${Math.max(8, below)}px`;
 }
