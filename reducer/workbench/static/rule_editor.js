@@ -3,8 +3,8 @@
 import {
   autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, completionKeymap, defaultKeymap, drawSelection,
   EditorState, EditorView, ensureSyntaxTree, HighlightStyle, highlightActiveLine, highlightSpecialChars, history,
-  historyKeymap, indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, placeholder, setDiagnostics, syntaxHighlighting, tags,
-  yaml, yamlLanguage,
+  historyKeymap, indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, placeholder, setDiagnostics,
+  syntaxHighlighting, tags, yaml, yamlLanguage,
 } from "./codemirror.js";
 import { appendText, make } from "./tree.js";
 import { keysAround, pathAt, quoted, stepChange } from "./yaml_steps.js";
@@ -63,7 +63,8 @@ export function createEditor(parent, nonce, { changed, moved, save, schema, path
     },
     goTo(number) {
       const line = view.state.doc.line(Math.min(number, view.state.doc.lines));
-      view.dispatch({ selection: { anchor: line.from }, effects: EditorView.scrollIntoView(line.from, { y: "center" }) });
+      const effects = EditorView.scrollIntoView(line.from, { y: "center" });
+      view.dispatch({ selection: { anchor: line.from }, effects });
       view.focus();
     },
     add(step) {
@@ -139,7 +140,7 @@ function values(node) {
   return [...found, ...(node.type === "boolean" ? [true, false] : [])].map(valueOption);
 }
 
-const valueOption = (value) => ({ label: String(value), apply: typeof value === "string" ? quoted(value) : String(value) });
+const valueOption = (value) => ({ label: `${value}`, apply: typeof value === "string" ? quoted(value) : `${value}` });
 
 /** Complete `path` with the paths of the return, and the keys of other fields with the keys at the step's path. */
 function fromReturn(keys, paths, before) {

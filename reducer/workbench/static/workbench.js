@@ -94,7 +94,8 @@ function showRules() {
   };
   const shown = Object.entries(groups).filter(([, options]) => options.length);
   const first = state.name === null && !state.tool ? [option("Choose a rule or a tool", "")] : [];
-  element("rules").replaceChildren(...first, ...shown.map(([label, options]) => make("optgroup", { label }, ...options)));
+  const lists = shown.map(([label, options]) => make("optgroup", { label }, ...options));
+  element("rules").replaceChildren(...first, ...lists);
 }
 
 async function chooseRule(value) {
@@ -115,7 +116,8 @@ async function openRule(name) {
   const isOnDisk = state.rules.some((rule) => rule.name === name);
   const disk = isOnDisk ? await request("GET", "rule", { name }) : { text: "", version: "" };
   const draft = draftOf(name);
-  Object.assign(state, { tool: "", name, saved: disk.text, version: draft?.version ?? disk.version, sample: draft?.sample ?? null });
+  const { version, sample } = draft ?? { ...disk, sample: null };
+  Object.assign(state, { tool: "", name, saved: disk.text, version, sample });
   editor.open(draft?.text ?? disk.text);
   const isOld = draft !== null && draft.version !== disk.version;
   notice(isOld ? `${name} changed on disk since you edited it. Saving compares the two.` : "");
@@ -141,15 +143,16 @@ async function newRule() {
   const entry = state.returns.find((one) => one.number === state.content);
   const tool = entry?.tool ?? (state.tool || prompt("Name of the tool that returned this sample:"));
   if (!tool) return;
-  const { name, text: drafted, sample_name, sample, saves } = await request("POST", "draft", { tool, content: state.content });
-  Object.assign(state, { tool: "", name, saved: "", version: "", sample: sample_name ? { sample_name, sample } : null });
-  editor.open(drafted);
+  const draft = await request("POST", "draft", { tool, content: state.content });
+  const { name, sample_name, sample, saves } = draft;
+  Object.assign(state, { tool: "", name, saved: "", version: "", sample: saves ? { sample_name, sample } : null });
+  editor.open(draft.text);
   keepDraft();
   shown();
-  const result = saves ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove.`
-    : "Nothing is easy to remove, so this rule has no steps yet. Click a value in the middle to add one.";
-  const written = sample_name ? ` Saving also writes ${sample_name}, a real answer: check it for confidential content.` : "";
-  notice(result + written);
+  notice(saves
+    ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove. `
+      + `Saving also writes ${sample_name}, a real answer: check it for confidential content.`
+    : "Nothing is easy to remove, so this rule has no steps yet. Click a value in the middle to add one.");
 }
 
 async function save() {
@@ -230,7 +233,8 @@ function showReturnList() {
       option(`${number(characters)} characters: ${tool} ${call} in ${file}`, value, value === content)),
     ...wanted.samples.map((name) => option(name, name, isSample && name === sampleName)),
   ];
-  element("returns").replaceChildren(...(options.length ? options : [option("No returns of this tool; paste or drop one", "")]));
+  if (!options.length) options.push(option("No returns of this tool; paste or drop one", ""));
+  element("returns").replaceChildren(...options);
   element("new").disabled = content === null;
 }
 
@@ -336,14 +340,15 @@ const sizes = ({ before, after, saved }) =>
   `${number(before)} → ${number(after)} characters, ${((saved ?? 0) * 100).toFixed(1)}% saved`;
 
 function stepTable(steps) {
-  const cells = (tag, values, attributes) => values.map((value) => make(tag, { class: "number", ...attributes }, value));
+  const cells = (tag, values) => values.map((value) => make(tag, { class: "number" }, value));
   const rows = steps.map(({ number: step, name, line, places, characters: { before, after }, ran, missing }, index) => {
     const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
-    const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(step ?? index + 1)}`, disabled: line === null });
+    const look = { class: `link ${stepClass(step ?? index + 1)}`, disabled: line === null };
+    const go = button(name, () => editor.goTo(line), look);
     const head = make("th", { scope: "row" }, go, ...(why ? [text("div", { class: "why" }, why)] : []));
     return make("tr", {}, head, ...cells("td", [places, before - after, after].map(number)));
   });
-  const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"], { scope: "col" })];
+  const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"])];
   return make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
 }
 
@@ -353,7 +358,8 @@ function facts({ status, why, restored, restorations, over, lost_entities: lost 
     status === "reduced" ? "" : `Not reduced: ${why}`,
     restored ? `Restored ${counted(restored, "character")} at ${listed(restorations.map((one) => one.path))}` : "",
     over ? `${counted(over, "character")} above max_chars` : "",
-    lost.length ? `Lost ${counted(lost.length, "entity", "entities")}: ${listed(lost.map((one) => one.value))}` : "No entity is lost",
+    lost.length ? `Lost ${counted(lost.length, "entity", "entities")}: ${listed(lost.map((one) => one.value))}` : "",
+    lost.length ? "" : "No entity is lost",
   ].filter(Boolean);
 }
 
@@ -363,14 +369,15 @@ const check = latest(CHECK_DELAY, () => {
 }, (answer) => {
   if (answer) showProblems(answer.problems);
   if (answer?.problems.some((problem) => problem.severity === "error")) return;
-  const none = state.sample ? "Its test runs when the rule is saved, because the sample is written then." : "This rule has no tests.";
+  const none = state.sample ? "Its test runs when the rule and its sample are saved." : "This rule has no tests.";
   const items = answer?.tests.length ? answer.tests.map(testItem) : [text("li", { class: "quiet" }, none)];
   element("tests").replaceChildren(...(state.name === null ? [] : items));
 }, fail);
 
 function testItem({ name, line, failures }) {
   const reasons = failures.map(({ message, expected, seen, help }) =>
-    text("li", {}, [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean).join("; ")));
+    text("li", {}, [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean)
+      .join("; ")));
   const status = make("strong", {}, failures.length ? "✗ failed: " : "✓ passed: ");
   const go = button(name, () => editor.goTo(line), { class: "link" });
   return make("li", { class: failures.length ? "failed" : "passed" }, status, go, make("ul", {}, ...reasons));

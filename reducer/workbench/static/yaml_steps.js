@@ -25,7 +25,8 @@ function scalar(node, text) {
 }
 
 function pairOf(mapping, key, text) {
-  return children(mapping, "Pair").find((pair) => pair.firstChild && scalar(pair.firstChild.firstChild ?? pair.firstChild, text) === key);
+  const nameOf = ({ firstChild: name }) => name && scalar(name.firstChild ?? name, text);
+  return children(mapping, "Pair").find((pair) => nameOf(pair) === key);
 }
 
 /** Write a text as a YAML value. */
@@ -97,7 +98,8 @@ function extended(node, text, keys) {
   const missing = keys.filter((key) => !present.includes(key)).map(quoted);
   if (!missing.length) return { from: node.to, insert: "", offset: 0, length: 0 };
   if (node.name === "FlowSequence") {
-    return selecting({ from: node.to - 1, insert: `${present.length ? ", " : ""}${missing.join(", ")}` }, missing.join(", "));
+    const more = missing.join(", ");
+    return selecting({ from: node.to - 1, insert: `${present.length ? ", " : ""}${more}` }, more);
   }
   if (node.name === "BlockSequence") {
     const indent = " ".repeat(node.from - (text.lastIndexOf("\n", node.from - 1) + 1));
@@ -150,7 +152,8 @@ export function pathsOf(root) {
 }
 
 function nodeAt(root, keys) {
-  return keys.reduce((node, key) => node.items[node.keys ? node.keys.findIndex((each) => textOf(each) === key) : key], root);
+  const indexOf = (node, key) => (node.keys ? node.keys.findIndex((each) => textOf(each) === key) : key);
+  return keys.reduce((node, key) => node.items[indexOf(node, key)], root);
 }
 
 /** Return the steps to offer for the value at `keys`: keep or drop its key, limit the list around it, truncate it. */
