@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -15,10 +16,12 @@ from reducer.engine.cuts import Cut, Range
 from reducer.engine.plan import Emptied, Node, Omission, Opened, build, has_structure, open_live, open_return
 from reducer.entities import TYPES, scanner
 from reducer.formats import Atom
-from reducer.values import MAX_DEPTH, Unreducible, dump
+from reducer.values import MAX_DEPTH, Unreducible
 
 _GONE = object()
 """Takes the place of the plan of a value that the result does not contain."""
+_UNREADABLE = {"raw": "…"}
+"""A value that rules do not read: it is too deep, has too many digits or has no JSON form."""
 _MAX_SAFE = 2**53
 """JavaScript reads smaller integers exactly."""
 _scan = scanner(frozenset(TYPES))
@@ -33,7 +36,7 @@ def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
     is the last step and has no line. A node is one of these:
 
     - null, true, false or an integer
-    - `{raw}`: any other number as it was written, or an atom of a Python literal
+    - `{raw}`: any other number in JSON, an atom of a Python literal, or `…` for a value that rules do not read
     - a text, or `{text: [run, …]}`. A run is a text, `{text, type?, step?, kept?}`, or `{marker}`, which only the
       result contains; `type` is the type of an entity.
     - `{items: [node, …], ranges?, marker?}`: a list; `marker` is the last item of the result.
@@ -55,10 +58,10 @@ def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
     node = _node(value, _State(plan, plan))
     if value is not content:
         node["opened"] = True
-    runs = ((run.number, run.step) for run in outcome.steps)
+    named = ((run.number, run.step) for run in outcome.steps)
     steps = [
         {"number": number, "name": step.name if step else "max_chars", "line": step.location.line if step else None}
-        for number, step in runs
+        for number, step in named
     ]
     return {"file": outcome.rule.file if outcome.rule else None, "steps": steps, "node": node}
 
@@ -80,13 +83,16 @@ class _State:
 
 def _node(value: Any, at: _State) -> Any:
     if at.depth > MAX_DEPTH:
-        return {"raw": "…"}
+        return _UNREADABLE
     opened = next((plan for plan in (at.plan, at.left) if type(plan) is Opened), None)
     if type(value) is str:
         is_open = opened is not None and type(at.left) is not Emptied
         return _opened_text(value, opened, at) if is_open else _text(value, at)
     if opened is None and has_structure(value):
-        opened = open_live(value)
+        try:
+            opened = open_live(value)
+        except Unreducible:
+            return _UNREADABLE
     if opened is not None:
         value, at = opened.value, _inside(at)
     if type(value) is str:
@@ -95,7 +101,10 @@ def _node(value: Any, at: _State) -> Any:
         return _children(value, at)
     if value is None or type(value) is bool or (type(value) is int and abs(value) < _MAX_SAFE):
         return value
-    return {"raw": value.source if type(value) is Atom else dump(value)}
+    try:
+        return {"raw": value.source if type(value) is Atom else json.dumps(value)}
+    except (TypeError, ValueError):
+        return _UNREADABLE
 
 
 def _opened_text(text: str, opened: Any, at: _State) -> Any:
@@ -198,8 +207,8 @@ def _text(text: str, at: _State) -> Any:
     return {"text": [*runs, *({"marker": marker} for marker in markers.values())]}
 
 
-def _run(text: str, type: str, effect: _Effect, own: _Effect) -> Any:
-    run: dict[str, Any] = {"type": type} if type else {}
+def _run(text: str, kind: str, effect: _Effect, own: _Effect) -> Any:
+    run: dict[str, Any] = {"type": kind} if kind else {}
     if effect != own:
         run |= {"step": effect[0], "kept": int(effect[1])}
     return {"text": text, **run} if run else text

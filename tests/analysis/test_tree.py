@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,24 @@ def test_a_tree_names_the_rule_and_its_steps() -> None:
         "steps": [],
         "node": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "node"),
+    [
+        pytest.param(10**5000, {"raw": "…"}, id="digits"),
+        (float("nan"), {"raw": "NaN"}),
+        (b"x", "eA=="),
+        (object(), {"raw": "…"}),
+        ((1, (2,)), {"items": [1, {"items": [2]}]}),
+        (datetime(2024, 1, 2), "2024-01-02T00:00:00"),
+        ({"kind": "image-url", "url": "x"}, {"keys": ["kind", "url"], "items": ["image-url", "x"]}),
+    ],
+)
+def test_values_that_rules_do_not_read(value: Any, node: Any) -> None:
+    found = tree_of({"value": value, "rows": [1, 2]}, {"path": "rows", "limit": 1})
+    assert found["items"] == [node, {"items": [1, 2], "ranges": [[1, 2, 1, 0]]}]
+    assert json.dumps(found)
 
 
 def test_a_content_that_is_too_deep_is_shown_to_the_level_that_rules_read() -> None:
