@@ -5,7 +5,7 @@ examples:
                                                    edit the rules in rules/ and see them applied to a history
   python -m reducer serve answer.json --rules my/ --write
                                                    draft a first rule from an answer, JSON or text
-  python -m reducer serve                          the bundled sample and ./rules, otherwise the bundled rules
+  python -m reducer serve                          the bundled sample and ./rules, otherwise the built-in rules
 
 The page works without a network. Only browsers on this machine that know the printed address can use it, and nothing is
 written without --write. Ctrl-C ends.
@@ -22,8 +22,9 @@ from threading import Thread
 
 from reducer.cli.arguments import integer, parse, parser
 from reducer.cli.files import find_sources
-from reducer.cli.rules import bundled_rules, short
 from reducer.cli.screen import CommandError, reason, say
+from reducer.cli.sources import short
+from reducer.files import builtin_rules
 
 _PORT = 8420
 """The default port. Browsers keep drafts by address, so it is the same in every run."""
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError` and OSError."""
     reader = parser("serve", __doc__, ("histories",))
     add = reader.add_argument
-    add("--rules", metavar="DIR", help="folder of rule files (default: ./rules, otherwise the bundled rules)")
+    add("--rules", metavar="DIR", help="folder of rule files (default: ./rules, otherwise the built-in rules)")
     add("--write", action="store_true", help="allow the page to save rules in this folder")
     add("--port", type=integer("a port", 0, 65535), default=_PORT, metavar="N", help="port; 0 is any (default: 8420)")
     add("--no-open", action="store_true", help="print the address, but do not open a browser")
@@ -68,7 +69,7 @@ def _folder(name: str | None, can_write: bool) -> Path:
         own = Path("rules")
         if can_write or own.is_dir():
             return own
-        return short(bundled_rules())
+        return short(builtin_rules())
     folder = Path(name)
     if folder.is_dir() or (can_write and not folder.exists()):
         return folder

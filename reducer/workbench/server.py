@@ -59,7 +59,7 @@ class Server(ThreadingHTTPServer):
 
 def create_server(bench: Bench, port: int, token: str) -> Server:
     """Return a server that listens on 127.0.0.1; port 0 is any free one. Raises OSError if the port is in use."""
-    return Server((HOST, port), partial(_Handler, bench, token))
+    return Server((HOST, port), partial(_Connection, bench, token))
 
 
 def new_token() -> str:
@@ -67,7 +67,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Connection(BaseHTTPRequestHandler):
     """Answers the requests of one connection."""
 
     protocol_version = "HTTP/1.1"

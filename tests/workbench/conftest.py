@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -19,6 +20,9 @@ from reducer.workbench.recordings import load_in_background
 from reducer.workbench.server import TOKEN_HEADER, create_server
 
 TOKEN = "a-token-for-tests"
+NO_PLAYWRIGHT = "the package `playwright` is missing: pip install -e '.[browser]'"
+_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+_ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 RULE = """version: 1
 tool: list_hosts
 steps:
@@ -85,6 +89,19 @@ class Workbench:
         status, answer = self.ask(method, endpoint, **fields)
         assert status == 200, answer
         return answer
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Return Chromium, or skip the test if it is missing."""
+    api = pytest.importorskip("playwright.sync_api", reason=NO_PLAYWRIGHT)
+    path = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+    if path is None:
+        pytest.skip("Chromium is missing (Debian: apt-get install chromium)")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        yield started
+        started.close()
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,22 +16,10 @@ api = pytest.importorskip(
 )
 expect: Any = api.expect
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
-_CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
-_ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
-_TIMEOUT = 20_000
-pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="Chromium is missing (Debian: apt-get install chromium)")
+TIMEOUT = 20_000
 
 Start = Callable[..., Workbench]
 Open = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=_CHROMIUM, args=_ARGUMENTS)
-        yield started
-        started.close()
 
 
 @pytest.fixture
@@ -44,8 +30,8 @@ def open_page(browser: Any) -> Iterator[Open]:
 
     def opened(bench: Workbench) -> Any:
         page = context.new_page()
-        page.set_default_timeout(_TIMEOUT)
-        expect.set_options(timeout=_TIMEOUT)
+        page.set_default_timeout(TIMEOUT)
+        expect.set_options(timeout=TIMEOUT)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if is_error(message) else None)
         page.goto(bench.url)
@@ -98,10 +84,10 @@ def test_a_step_is_added_by_clicking_a_value_and_saved(start: Start, open_page: 
     page.locator("#before .row", has_text="srv-8").click()
     page.locator("#before .row", has_text="note:").last.click()
     expect(page.locator("#offers code")).to_have_text("hosts[*].note")
-    page.locator("#offers button", has_text="drop note").click()
+    page.locator("#offers button", has_text="drop").click()
     expect(page.locator("#steps tr", has_text="drop hosts")).to_be_visible()
     page.locator("#before .row", has_text="risk: 8").last.click()
-    page.locator("#offers button", has_text="drop risk").click()
+    page.locator("#offers button", has_text="drop").click()
     page.keyboard.press("Control+s")
     expect(page.locator("#status")).to_have_text("saved")
     added = "  - path: hosts\n    drop: [note, risk]\n"
@@ -231,9 +217,9 @@ def test_hostile_contents_are_inert(start: Start, open_page: Open) -> None:
 def test_the_page_says_what_is_wrong(start: Start, open_page: Open, tmp_path: Path) -> None:
     bench = start(histories={"bad.json": '[{"parts": [{"part_kind": '}, can_write=False)
     page = open_page(bench)
-    expect(page.locator("#notice")).to_contain_text("bad.json: cut off")
+    expect(page.locator(".cm-content")).to_contain_text("tool: list_hosts")
+    expect(page.locator("#skipped")).to_contain_text("bad.json: cut off")
     expect(page.locator("#status")).to_have_text("read-only: start the workbench with --write to save rules")
-    expect(page.locator("#before")).to_contain_text("paste or drop one answer of a tool")
     append(page, "# more\n")
     expect(page.locator("#save")).to_be_disabled()
     page.goto("about:blank")

@@ -12,9 +12,6 @@ import pytest
 from reducer.cli import main
 from tests.cli.conftest import history
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="the package playwright is not installed")
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 RULE = """\
 version: 1
 tool: lookup
@@ -26,16 +23,6 @@ preserve: [cve]
 """
 RECORDS = [{"name": f"host{n}", "ip": f"192.0.2.{n}", "note": "CVE-2024-3400" if n == 9 else "-"} for n in range(30)]
 HOSTILE = "</script><script>alert(1)</script><!--\u202e<img src=x onerror=alert(1)>"
-
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no Chromium at {CHROMIUM}")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ const token = location.hash.slice(1);
 /** Send a request, and return its answer. Throws an Error with `status` and the fields of the answer. */
 export async function request(method, path, body) {
   const query = method === "GET" && body ? `?${new URLSearchParams(body)}` : "";
-  const headers = { "X-Reducer-Token": token };
-  if (method !== "GET") headers["Content-Type"] = "application/json";
+  const sent = { method, headers: { "X-Reducer-Token": token, "Content-Type": "application/json" } };
+  if (method !== "GET") sent.body = JSON.stringify(body);
   let response;
   try {
-    response = await fetch(`/api/${path}${query}`, { method, headers, body: method === "GET" ? undefined : JSON.stringify(body) });
+    response = await fetch(`/api/${path}${query}`, sent);
   } catch {
     throw Object.assign(new Error("The server does not answer. Is `reducer serve` still running?"), { status: 0 });
   }

@@ -3,10 +3,11 @@
 import {
   autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, completionKeymap, defaultKeymap, drawSelection,
   EditorState, EditorView, ensureSyntaxTree, HighlightStyle, highlightActiveLine, highlightSpecialChars, history,
-  historyKeymap, indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, placeholder, setDiagnostics, syntaxHighlighting, tags,
-  yaml, yamlLanguage,
+  historyKeymap, indentOnInput, keymap, lineNumbers, lintGutter, lintKeymap, placeholder, setDiagnostics,
+  syntaxHighlighting, tags, yaml, yamlLanguage,
 } from "./codemirror.js";
-import { keysAround, pathAt, stepChange } from "./yaml_steps.js";
+import { appendText, make } from "./tree.js";
+import { keysAround, pathAt, quoted, stepChange } from "./yaml_steps.js";
 
 const PARSE_MS = 200;
 const COLOURS = HighlightStyle.define([
@@ -62,7 +63,8 @@ export function createEditor(parent, nonce, { changed, moved, save, schema, path
     },
     goTo(number) {
       const line = view.state.doc.line(Math.min(number, view.state.doc.lines));
-      view.dispatch({ selection: { anchor: line.from }, effects: EditorView.scrollIntoView(line.from, { y: "center" }) });
+      const effects = EditorView.scrollIntoView(line.from, { y: "center" });
+      view.dispatch({ selection: { anchor: line.from }, effects });
       view.focus();
     },
     add(step) {
@@ -86,10 +88,8 @@ function diagnostic(doc, { line: number, column, width, severity, code, message,
   const units = (count) => characters.slice(0, count).join("").length;
   const from = line.from + units(column - 1);
   const renderMessage = () => {
-    const box = document.createElement("div");
-    box.className = "problem";
-    box.append(`${code}: ${message}`);
-    if (help) box.append(Object.assign(document.createElement("pre"), { textContent: help }));
+    const box = appendText(make("div", { class: "problem" }), `${code}: ${message}`);
+    if (help) box.append(make("pre", {}, help));
     return box;
   };
   const to = Math.max(from, line.from + units(column - 1 + width));
@@ -100,24 +100,20 @@ function diagnostic(doc, { line: number, column, width, severity, code, message,
 
 /** Complete keys and values from the schema, and paths and keys from the current return. */
 function complete(context, schema, paths) {
-  const before = context.state.sliceDoc(0, context.pos);
-  const word = /[\w$.[\]*@-]*$/.exec(before)[0];
-  if (!context.explicit && !word && !/- $|: $|\[$/.test(before)) return null;
+  const before = context.state.doc.sliceString(0, context.pos);
+  if (!context.explicit && !/([\w.*\]@]|- |: |\[)$/.test(before)) return null;
   // A letter stands for what is still to be written, so that the tree has a node for it.
   const text = `${before}x`;
   const node = yamlLanguage.parser.parse(text).resolveInner(context.pos, 1);
   const isKey = node.parent?.name === "Key";
   const keys = keysAround(isKey ? node.parent.parent.parent : node, text);
   const alternatives = keys.reduce((found, key) => below(schema, found, key), resolved(schema, schema));
-  const fields = new Map(alternatives.flatMap((one) => Object.entries(one.properties ?? {})));
-  const isMapping = isKey || /(^|\n)[ ]*(- )?[\w-]*$|[{][^}]*$/.test(before);
-  const options = isMapping && fields.size ? [...fields].map(([key, field]) => keyOption(key, field)) : [];
-  if (!options.length) {
-    options.push(...alternatives.flatMap(values).map((label) => ({ label, type: "enum" })));
-    options.push(...fromReturn(keys, paths, before));
-  }
-  const from = options.some((option) => option.type === "path") ? context.pos - word.length : context.pos - /[\w-]*$/.exec(before)[0].length;
-  return options.length ? { from, options, validFor: /^[\w.[\]*@-]*$/ } : null;
+  const fields = Object.assign({}, ...alternatives.map((one) => one.properties));
+  const isMapping = isKey || /(^|\n) *(- )?[\w-]*$|[{][^}]*$/.test(before);
+  const found = isMapping ? Object.entries(fields).map(([key, field]) => keyOption(key, field)) : [];
+  const options = found.length ? found : [...alternatives.flatMap(values), ...fromReturn(keys, paths, before)];
+  const word = keys.at(-1) === "path" && !found.length ? /[\w.[\]*@-]*$/ : /[\w-]*$/;
+  return options.length ? { from: context.pos - word.exec(before)[0].length, options } : null;
 }
 
 function keyOption(key, field) {
@@ -141,14 +137,16 @@ function below(schema, nodes, key) {
 
 function values(node) {
   const found = [...(node.enum ?? []), ...("const" in node ? [node.const] : []), ...(node.examples ?? [])];
-  return (node.type === "boolean" ? [...found, true, false] : found).map(String);
+  return [...found, ...(node.type === "boolean" ? [true, false] : [])].map(valueOption);
 }
+
+const valueOption = (value) => ({ label: `${value}`, apply: typeof value === "string" ? quoted(value) : `${value}` });
 
 /** Complete `path` with the paths of the return, and the keys of other fields with the keys at the step's path. */
 function fromReturn(keys, paths, before) {
-  if (keys.at(-1) === "path") return [...paths.keys()].map((label) => ({ label, type: "path" }));
+  if (keys.at(-1) === "path") return [...paths.keys()].map(valueOption);
   if (!["keep", "drop", "sort_by", "dedupe", "always_keep"].some((key) => keys.includes(key))) return [];
   const step = before.slice(before.lastIndexOf("- "));
   const path = /path: *["']?([^"'\n,}]+)/.exec(step)?.[1]?.trim() ?? "@";
-  return [...(paths.get(path) ?? [])].map((label) => ({ label, type: "variable" }));
+  return [...(paths.get(path) ?? [])].map(valueOption);
 }

@@ -157,10 +157,10 @@ function childrenOn(entry, side) {
   );
 }
 
-const isText = (node) => typeof node === "string" || node?.text !== undefined;
+export const isText = (node) => typeof node === "string" || node?.text !== undefined;
 const isContainer = (node) => node?.items !== undefined;
 const runsOf = (node) => [node.text ?? node].flat().map((run) => (typeof run === "string" ? { text: run } : run));
-const textOf = (node) => runsOf(node).map((run) => run.text ?? "").join("");
+export const textOf = (node) => runsOf(node).map((run) => run.text ?? "").join("");
 
 function isExpandable({ kind, node }) {
   if (kind !== "value") return kind === "group";

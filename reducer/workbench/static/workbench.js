@@ -39,7 +39,13 @@ function notice(message) {
 }
 
 const fail = (error) => notice(error.message);
-const tried = (action) => (...given) => Promise.resolve(action(...given)).catch(fail);
+const tried = (action) => async (...given) => {
+  try {
+    await action(...given);
+  } catch (error) {
+    fail(error);
+  }
+};
 
 // --- drafts, which survive a reload
 
@@ -69,8 +75,8 @@ async function loadRules() {
   Object.assign(state, { folder, whyNot, rules });
   const { tools, skipped } = await request("GET", "tools");
   state.tools = tools;
-  if (skipped.length) notice(`Not loaded: ${skipped.join("; ")}`);
   element("folder").replaceChildren(text("bdi", {}, folder));
+  element("skipped").replaceChildren(...skipped.map((why) => text("div", {}, `Not loaded: ${why}`)));
   showRules();
 }
 
@@ -88,7 +94,8 @@ function showRules() {
   };
   const shown = Object.entries(groups).filter(([, options]) => options.length);
   const first = state.name === null && !state.tool ? [option("Choose a rule or a tool", "")] : [];
-  element("rules").replaceChildren(...first, ...shown.map(([label, options]) => make("optgroup", { label }, ...options)));
+  const lists = shown.map(([label, options]) => make("optgroup", { label }, ...options));
+  element("rules").replaceChildren(...first, ...lists);
 }
 
 async function chooseRule(value) {
@@ -109,7 +116,8 @@ async function openRule(name) {
   const isOnDisk = state.rules.some((rule) => rule.name === name);
   const disk = isOnDisk ? await request("GET", "rule", { name }) : { text: "", version: "" };
   const draft = draftOf(name);
-  Object.assign(state, { tool: "", name, saved: disk.text, version: draft?.version ?? disk.version, sample: draft?.sample ?? null });
+  const { version, sample } = draft ?? { ...disk, sample: null };
+  Object.assign(state, { tool: "", name, saved: disk.text, version, sample });
   editor.open(draft?.text ?? disk.text);
   const isOld = draft !== null && draft.version !== disk.version;
   notice(isOld ? `${name} changed on disk since you edited it. Saving compares the two.` : "");
@@ -135,15 +143,16 @@ async function newRule() {
   const entry = state.returns.find((one) => one.number === state.content);
   const tool = entry?.tool ?? (state.tool || prompt("Name of the tool that returned this sample:"));
   if (!tool) return;
-  const { name, text: drafted, sample_name, sample, saves } = await request("POST", "draft", { tool, content: state.content });
-  Object.assign(state, { tool: "", name, saved: "", version: "", sample: sample_name ? { sample_name, sample } : null });
-  editor.open(drafted);
+  const draft = await request("POST", "draft", { tool, content: state.content });
+  const { name, sample_name, sample, saves } = draft;
+  Object.assign(state, { tool: "", name, saved: "", version: "", sample: saves ? { sample_name, sample } : null });
+  editor.open(draft.text);
   keepDraft();
   shown();
-  const result = saves ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove.`
-    : "Nothing is easy to remove, so this rule has no steps yet. Click a value in the middle to add one.";
-  const written = sample_name ? ` Saving also writes ${sample_name}, a real answer: check it for confidential content.` : "";
-  notice(result + written);
+  notice(saves
+    ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove. `
+      + `Saving also writes ${sample_name}, a real answer: check it for confidential content.`
+    : "Nothing is easy to remove, so this rule has no steps yet. Click a value in the middle to add one.");
 }
 
 async function save() {
@@ -152,15 +161,18 @@ async function save() {
   const mine = editor.text();
   try {
     const answer = await request("PUT", "rule", { name, text: mine, version, ...sample });
+    localStorage.removeItem(draftKey(name));
+    await loadRules();
+    if (state.name !== name) return;
     Object.assign(state, { saved: mine, version: answer.version, sample: null });
   } catch (error) {
     if (error.status !== 409) throw error;
     return compare(mine, error);
   }
   keepDraft();
-  await loadRules();
   notice("");
-  showStatus("saved");
+  showRules();
+  showStatus(isChanged() ? "" : "saved");
   check();
 }
 
@@ -221,7 +233,8 @@ function showReturnList() {
       option(`${number(characters)} characters: ${tool} ${call} in ${file}`, value, value === content)),
     ...wanted.samples.map((name) => option(name, name, isSample && name === sampleName)),
   ];
-  element("returns").replaceChildren(...(options.length ? options : [option("No returns of this tool; paste or drop one", "")]));
+  if (!options.length) options.push(option("No returns of this tool; paste or drop one", ""));
+  element("returns").replaceChildren(...options);
   element("new").disabled = content === null;
 }
 
@@ -290,26 +303,27 @@ const EMPTY = {
 };
 
 /** Highlight the places of the path under the cursor. */
-const highlight = latest(RUN_DELAY, () => {
+const highlight = latest(RUN_DELAY, async () => {
   const path = state.name === null ? null : editor.path();
   if (path === state.path || !state.before) return null;
-  state.path = path;
-  return path === null ? { places: [] } : request("POST", "query", { path, content: state.content });
+  const { places } = path === null ? { places: [] } : await request("POST", "query", { path, content: state.content });
+  return { path, places };
 }, (answer) => {
-  if (!answer) return;
-  state.places = answer.places.map(keysOf);
+  if (!answer || !state.before) return;
+  Object.assign(state, { path: answer.path, places: answer.places.map(keysOf) });
   if (state.places[0]?.length) state.before.reveal(state.places[0])?.scrollIntoView({ block: "nearest" });
   state.before.mark(state.places);
 }, fail);
 
 /** Offer steps for a value of the return. */
-function offer({ path, node }) {
-  const isText = typeof node === "string" || node?.text !== undefined;
-  const size = isText ? JSON.stringify(node).length : 0;
-  const value = node?.items && !node.keys ? { list: node.items.length } : isText ? { text: size } : {};
-  const steps = state.name === null ? [] : offers(path, value);
-  const buttons = steps.map((step) => button(`${step.action} ${step.value}`, () => editor.add(step)));
-  element("offers").replaceChildren(text("code", {}, pathText(path)), ...buttons);
+function offer({ path }) {
+  const steps = state.name === null ? [] : offers(state.root, path);
+  const buttons = steps.map((step) => {
+    const { path: place, action, value } = step;
+    const label = Array.isArray(value) ? action : `${action} ${value}`;
+    return button(label, () => editor.add(step), { title: `${action} ${value} at ${place}` });
+  });
+  element("offers").replaceChildren(text("code", { title: pathText(path) }, pathText(path)), ...buttons);
 }
 
 // --- results
@@ -326,14 +340,15 @@ const sizes = ({ before, after, saved }) =>
   `${number(before)} → ${number(after)} characters, ${((saved ?? 0) * 100).toFixed(1)}% saved`;
 
 function stepTable(steps) {
-  const cells = (tag, values, attributes) => values.map((value) => make(tag, { class: "number", ...attributes }, value));
+  const cells = (tag, values) => values.map((value) => make(tag, { class: "number" }, value));
   const rows = steps.map(({ number: step, name, line, places, characters: { before, after }, ran, missing }, index) => {
     const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
-    const go = button(name, () => editor.goTo(line), { class: `link ${stepClass(step ?? index + 1)}`, disabled: line === null });
+    const look = { class: `link ${stepClass(step ?? index + 1)}`, disabled: line === null };
+    const go = button(name, () => editor.goTo(line), look);
     const head = make("th", { scope: "row" }, go, ...(why ? [text("div", { class: "why" }, why)] : []));
     return make("tr", {}, head, ...cells("td", [places, before - after, after].map(number)));
   });
-  const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"], { scope: "col" })];
+  const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"])];
   return make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
 }
 
@@ -343,7 +358,8 @@ function facts({ status, why, restored, restorations, over, lost_entities: lost 
     status === "reduced" ? "" : `Not reduced: ${why}`,
     restored ? `Restored ${counted(restored, "character")} at ${listed(restorations.map((one) => one.path))}` : "",
     over ? `${counted(over, "character")} above max_chars` : "",
-    lost.length ? `Lost ${counted(lost.length, "entity", "entities")}: ${listed(lost.map((one) => one.value))}` : "No entity is lost",
+    lost.length ? `Lost ${counted(lost.length, "entity", "entities")}: ${listed(lost.map((one) => one.value))}` : "",
+    lost.length ? "" : "No entity is lost",
   ].filter(Boolean);
 }
 
@@ -353,14 +369,15 @@ const check = latest(CHECK_DELAY, () => {
 }, (answer) => {
   if (answer) showProblems(answer.problems);
   if (answer?.problems.some((problem) => problem.severity === "error")) return;
-  const none = state.sample ? "Its test runs when the rule is saved, because the sample is written then." : "This rule has no tests.";
+  const none = state.sample ? "Its test runs when the rule and its sample are saved." : "This rule has no tests.";
   const items = answer?.tests.length ? answer.tests.map(testItem) : [text("li", { class: "quiet" }, none)];
   element("tests").replaceChildren(...(state.name === null ? [] : items));
 }, fail);
 
 function testItem({ name, line, failures }) {
   const reasons = failures.map(({ message, expected, seen, help }) =>
-    text("li", {}, [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean).join("; ")));
+    text("li", {}, [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean)
+      .join("; ")));
   const status = make("strong", {}, failures.length ? "✗ failed: " : "✓ passed: ");
   const go = button(name, () => editor.goTo(line), { class: "link" });
   return make("li", { class: failures.length ? "failed" : "passed" }, status, go, make("ul", {}, ...reasons));

@@ -1,5 +1,10 @@
 // Reads and changes the text of a rule by its syntax tree, so that comments and layout stay.
 
+import { isText, textOf } from "./tree.js";
+
+const MAX_VALUES = 5000; // values whose paths are completed
+const MIN_TEXT = 40; // characters of a text that is worth a cut
+
 const valueOf = (pair) => {
   const value = pair?.lastChild;
   return value && value.name !== "Key" && value.name !== ":" && value.name !== "Comment" ? value : null;
@@ -20,7 +25,8 @@ function scalar(node, text) {
 }
 
 function pairOf(mapping, key, text) {
-  return children(mapping, "Pair").find((pair) => pair.firstChild && scalar(pair.firstChild.firstChild ?? pair.firstChild, text) === key);
+  const nameOf = ({ firstChild: name }) => name && scalar(name.firstChild ?? name, text);
+  return children(mapping, "Pair").find((pair) => nameOf(pair) === key);
 }
 
 /** Write a text as a YAML value. */
@@ -92,7 +98,8 @@ function extended(node, text, keys) {
   const missing = keys.filter((key) => !present.includes(key)).map(quoted);
   if (!missing.length) return { from: node.to, insert: "", offset: 0, length: 0 };
   if (node.name === "FlowSequence") {
-    return selecting({ from: node.to - 1, insert: `${present.length ? ", " : ""}${missing.join(", ")}` }, missing.join(", "));
+    const more = missing.join(", ");
+    return selecting({ from: node.to - 1, insert: `${present.length ? ", " : ""}${more}` }, more);
   }
   if (node.name === "BlockSequence") {
     const indent = " ".repeat(node.from - (text.lastIndexOf("\n", node.from - 1) + 1));
@@ -127,13 +134,10 @@ export function keysOf(place) {
   return tokens.map((one) => (one[0] === "[" ? Number(one.slice(1, -1)) : one[0] === '"' ? JSON.parse(one) : one));
 }
 
-const MAX_VALUES = 5000;
-
 /** Return the paths in a tree, each with the keys of the objects at this path or in the list at this path. */
 export function pathsOf(root) {
   const paths = new Map();
   const waiting = [[root, []]];
-  const textOf = (node) => (typeof node === "string" ? node : node.text.map((run) => run.text ?? run).join(""));
   for (let count = 0; waiting.length && count < MAX_VALUES; count++) {
     const [node, keys] = waiting.shift();
     const path = pathText(keys);
@@ -147,22 +151,26 @@ export function pathsOf(root) {
   return paths;
 }
 
-/** Return the steps to offer for a clicked value at `keys`; `value` is its kind and size: `{list: 12}`, `{text: 900}`. */
-export function offers(keys, value) {
+function nodeAt(root, keys) {
+  const indexOf = (node, key) => (node.keys ? node.keys.findIndex((each) => textOf(each) === key) : key);
+  return keys.reduce((node, key) => node.items[indexOf(node, key)], root);
+}
+
+/** Return the steps to offer for the value at `keys`: keep or drop its key, limit the list around it, truncate it. */
+export function offers(root, keys) {
+  const node = nodeAt(root, keys);
+  const isList = node?.items && !node.keys;
+  const lastIndex = keys.findLastIndex((key) => typeof key === "number");
+  const list = isList ? keys : lastIndex < 0 ? null : keys.slice(0, lastIndex);
   const found = [];
-  const name = keys.at(-1);
-  const parent = keys.slice(0, -1);
-  const listKeys = value.list === undefined ? keys.slice(0, keys.findLastIndex((key) => typeof key === "number")) : keys;
-  if (typeof name === "string") {
+  if (typeof keys.at(-1) === "string") {
     // `keep` and `drop` look into the items of a list, so the path of the list is enough.
-    const path = pathText(typeof parent.at(-1) === "number" ? parent.slice(0, -1) : parent);
-    found.push({ path, action: "keep", value: [name] }, { path, action: "drop", value: [name] });
+    const path = pathText(keys.slice(0, -1)).replace(/\[\*\]$/, "") || "@";
+    for (const action of ["keep", "drop"]) found.push({ path, action, value: [keys.at(-1)] });
   }
-  if (value.list !== undefined || keys.some((key) => typeof key === "number")) {
-    found.push({ path: pathText(listKeys), action: "limit", value: Math.max(1, Math.min(20, Math.floor((value.list ?? 40) / 2))) });
-  }
-  if (value.text !== undefined) {
-    found.push({ path: pathText(keys), action: "truncate", value: value.text > 800 ? 400 : Math.max(20, Math.floor(value.text / 2)) });
-  }
+  const half = (size, most) => Math.min(most, Math.max(1, Math.floor(size / 2)));
+  if (list) found.push({ path: pathText(list), action: "limit", value: half(nodeAt(root, list).items.length, 20) });
+  const length = isText(node) ? textOf(node).length : 0;
+  if (length >= MIN_TEXT) found.push({ path: pathText(keys), action: "truncate", value: half(length, 400) });
   return found;
 }
