@@ -1,6 +1,6 @@
 // The report of a run: totals, tools, what needs attention, and each tool return before and after.
 
-import { addTooltip, appendText, createTree, labelOf, make, placeOf, stepClass } from "./tree.js";
+import { addTooltip, appendText, createTree, make, namesOf, placeOf, stepClass } from "./tree.js";
 
 const ROWS = 200; // rows of the list that are added at once
 const LINES = 200; // lines of a section
@@ -269,7 +269,7 @@ function legendOf({ number, name, line }, steps, tree) {
   const effect = ran === false ? "its `when` does not hold" : size ? `${count(size)} removed` : "nothing to remove";
   const where = placeOf(tree.file, line);
   const again = restored ? `, ${count(restored)} restored` : "";
-  const chip = make("span", { class: `chip ${stepClass(number)}` }, labelOf(tree, number));
+  const chip = make("span", { class: `chip ${stepClass(number)}` }, namesOf(tree, number)[0]);
   const about = make("span", { class: "quiet" }, ` ${where} · ${effect}${again}`);
   return make("li", { class: size ? "" : "quiet" }, chip, " ", safe(name), about);
 }

@@ -9,15 +9,6 @@ const [HEAD, TAIL, LINE] = [90, 30, 360]; // characters of each part of a folded
 const OPEN = 1_000_000; // characters of an open text
 const COLOURS = 8;
 const CONTROLS = /[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\p{Surrogate}]/gu;
-const FAMILIES = {
-  address: ["ipv4", "ipv6", "domain", "url", "email"],
-  hash: ["md5", "sha1", "sha256", "sha512"],
-  weakness: ["cve", "mitre_attack"],
-  name: ["threat_actor", "malware", "tool"],
-};
-const FAMILY = Object.fromEntries(
-  Object.entries(FAMILIES).flatMap(([family, types]) => types.map((type) => [type, `entity ${family}`])),
-);
 
 // --- elements
 
@@ -53,30 +44,25 @@ export function stepClass(number) {
   return number ? `step step-${((number - 1) % COLOURS) + 1}` : "step";
 }
 
-/** Return the short name of a step: its number, or "max" for `max_chars`. */
-export function labelOf({ steps }, number) {
-  const step = steps.find((each) => each.number === number);
-  return step && !step.line ? "max" : String(number);
-}
-
 /** Return the name of a rule file, without its folder, and the line of a step. */
 export function placeOf(file, line) {
   return `${(file ?? "").split(/[/\\]/).pop()}${line ? `:${line}` : ""}`;
 }
 
-/** Describe a step of a tree: its number, its action and place, its file and line. */
-function stepText({ steps, file }, number) {
-  const step = steps.find((each) => each.number === number);
-  if (!step) return "an earlier pass";
-  return `${step.line ? `step ${number}, ` : ""}${step.name} (${placeOf(file, step.line)})`;
+/** Return the short name of a step of a tree, and its description: number, action and path, file and line. */
+export function namesOf({ steps, file }, number) {
+  const { name, line } = steps.find((each) => each.number === number);
+  const place = `${name} (${placeOf(file, line)})`;
+  return line ? [String(number), `step ${number}, ${place}`] : ["max", place];
 }
 
 /** Colour an element by the step that removed it, and describe the step. */
 function setEffect({ data }, element, { step, kept }) {
   if (!step) return;
+  const [label, description] = namesOf(data, step);
   element.className += ` ${stepClass(step)} ${kept ? "restored" : "removed"}`;
-  element.dataset.step = labelOf(data, step);
-  element.dataset.tip = `${kept ? "Restored; removed" : "Removed"} by ${stepText(data, step)}`;
+  element.dataset.step = label;
+  element.dataset.tip = `${kept ? "Restored; removed" : "Removed"} by ${description}`;
 }
 
 /** Return the numbers of the steps that removed something in a node. */
@@ -221,8 +207,8 @@ function cellOf(view, entry, look) {
 function chipsOf(view, { node, step }) {
   const steps = [...stepsIn(view, node)].filter((number) => number !== step).sort((one, other) => one - other);
   const chips = steps.map((number) => {
-    const tip = `Removals by ${stepText(view.data, number)}`;
-    return make("span", { class: `chip ${stepClass(number)}`, "data-tip": tip }, labelOf(view.data, number));
+    const [label, description] = namesOf(view.data, number);
+    return make("span", { class: `chip ${stepClass(number)}`, "data-tip": `Removals by ${description}` }, label);
   });
   return chips.length ? [span("chips", ...chips)] : [];
 }
@@ -334,7 +320,7 @@ function edgeOf(text, at) {
 
 function appendRun(parent, { text, type, gap }, open) {
   if (gap) parent.append(span("ellipsis", ` …${gap.toLocaleString("en")} more characters… `));
-  else if (type) parent.append(appendText(make("span", { class: FAMILY[type], "data-tip": type }), text, open));
+  else if (type) parent.append(appendText(make("span", { class: `entity ${type}`, "data-tip": type }), text, open));
   else appendText(parent, text, open);
 }
 
