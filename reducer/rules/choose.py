@@ -30,11 +30,6 @@ class Match(NamedTuple):
     rule: Rule
     name: str
 
-    @property
-    def is_exact(self) -> bool:
-        """Return whether the name is not a glob."""
-        return not is_glob(self.name)
-
 
 def is_glob(name: str) -> bool:
     """Return whether a tool name contains `*`, `?` or `[`."""
@@ -59,7 +54,7 @@ def rule_chooser(rules: Iterable[Rule]) -> Callable[[str], Rule | None]:
 
 def _ordered(rules: Iterable[Rule]) -> list[Match]:
     names = [Match(rule, name) for rule in rules for name in rule.tools]
-    return sorted(names, key=lambda match: (is_glob(match.name), _rank(match.name)))
+    return sorted(names, key=lambda match: _rank(match.name))
 
 
 def _fits(name: str, tool: str) -> bool:
@@ -67,10 +62,10 @@ def _fits(name: str, tool: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _rank(glob: str) -> tuple[int, int, str]:
-    """Rank a glob by its number of literal characters, then by its literal head, then by its text."""
-    literal = _CLASS.sub("", glob).replace("*", "").replace("?", "")
-    return (-len(literal), -len(_WILD.split(glob)[0]), glob)
+def _rank(name: str) -> tuple[bool, int, int, str]:
+    """Rank names before globs, and globs by their number of literal characters, their literal head and their text."""
+    literal = _CLASS.sub("", name).replace("*", "").replace("?", "")
+    return is_glob(name), -len(literal), -len(_WILD.split(name)[0]), name
 
 
 def shadows(first: str, second: str) -> bool:

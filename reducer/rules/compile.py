@@ -7,7 +7,6 @@ from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import NamedTuple
 
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
@@ -87,8 +86,8 @@ def compile_rules(
         for tree, report in (parse(text, file) for file, text in source)
     ]
     files = [(without_empty_keys(tree, report), report) for tree, report in parsed if tree is not None]
-    language = _Language(read_vocabulary(files), read_conditions(files))
-    compiled = [_compile_rule(tree, report, language) for tree, report in files]
+    vocabulary, conditions = read_vocabulary(files), read_conditions(files)
+    compiled = [_compile_rule(tree, report, vocabulary, conditions) for tree, report in files]
     replaced = check_tool_names(files)
     rules = [rule for rule in compiled if rule is not None]
     if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.problems):
@@ -97,7 +96,7 @@ def compile_rules(
     if any(problem.severity == "error" for problem in problems):
         return None, problems
     applied = tuple(_without(rules, replaced))
-    return Ruleset(applied, rule_chooser(applied), problems, language.vocabulary, replaced), problems
+    return Ruleset(applied, rule_chooser(applied), problems, vocabulary=vocabulary, replaced=replaced), problems
 
 
 def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Rule]:
@@ -108,19 +107,12 @@ def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Ru
             yield rule if tools == rule.tools else replace(rule, tools=tools)
 
 
-class _Language(NamedTuple):
-    """The entity types and the named conditions that all files of a ruleset share."""
-
-    vocabulary: Vocabulary
-    conditions: Mapping[str, str]
-
-
-def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | None:
+def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions: Mapping[str, str]) -> Rule | None:
     """Compile a rule file and report its problems. Return None if keys are wrong or the file contains no rule."""
     if not isinstance(tree, MappingNode):
         report.add(tree, "E005", "expected a mapping with the keys of a rule")
         return None
-    data, vocabulary = plain(tree), language.vocabulary
+    data = plain(tree)
     if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
         validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
         return None
@@ -132,9 +124,9 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
         report.add(locate(tree, ("steps",), key=True), "E003", message, help)
         return None
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
-    nodes = [locate(tree, ("steps", index)) for index in range(len(steps_data))]
     compiled = [
-        _compile_step(node, report, language, number=number, general=general) for number, node in enumerate(nodes, 1)
+        _compile_step(locate(tree, ("steps", index)), report, vocabulary, conditions, number=index + 1, general=general)
+        for index in range(len(steps_data))
     ]
     steps = tuple(step for step in compiled if step is not None)
     if checked is None or len(steps) < len(compiled):
@@ -171,10 +163,16 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
 
 
 def _compile_step(
-    node: Tree, report: Report, language: _Language, *, number: int, general: frozenset[str] | None
+    node: Tree,
+    report: Report,
+    vocabulary: Vocabulary,
+    conditions: Mapping[str, str],
+    *,
+    number: int,
+    general: frozenset[str] | None,
 ) -> Step | None:
     """Compile a step and report its problems; `general` are the entity types that the rule preserves."""
-    (vocabulary, conditions), data = language, plain(node)
+    data = plain(node)
     if type(data) is not dict:
         message, help = "expected a step, which is a mapping with one action", f"the actions are {listed(operations())}"
         report.add(node, "E020", message, help)
@@ -198,16 +196,8 @@ def _compile_step(
     preserves = (KEY_TYPES if op.cuts_blindly else frozenset[str]()) if general is None else general
     if keys.preserve is not None:
         preserves = vocabulary.expand(keys.preserve)
-    location = Location(report.file, node.line, node.column)
-    return Step(
-        number,
-        keys.path or compile_path("@"),
-        op,
-        when=keys.when,
-        preserves=preserves,
-        lines=keys.lines is True,
-        location=location,
-    )
+    path, at = keys.path or compile_path("@"), Location(report.file, node.line, node.column)
+    return Step(number, path, op, keys.when, preserves=preserves, location=at, lines=keys.lines is True)
 
 
 def _report_actions(report: Report, node: Tree, actions: list[str]) -> None:

@@ -66,13 +66,12 @@ class Report:
         """Add a diagnostic at a span; without `help`, use the default advice of its code."""
         if len(self.problems) == MAX_DIAGNOSTICS:
             return
-        row = min(span.line, len(self.lines))
-        line = self.lines[row - 1]
+        line = self.lines[span.line - 1]
         column = min(span.column, len(line) + 1)
         shown = line[: max(_EXCERPT, column + 20)] if column <= _MAX_COLUMN else ""
         self.problems.append(
             Diagnostic(
-                Location(self.file, row, column),
+                Location(self.file, span.line, column),
                 code,
                 message,
                 help or (catalogue()[code].help if code else ""),
@@ -105,7 +104,6 @@ def quoted(text: str) -> str:
 
 def written(value: Any) -> str:
     """Write a value as one line of YAML, or as JSON if YAML doubles its quotes."""
-    text = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, sort_keys=False, width=1 << 30).strip()[
-        1:-1
-    ]
-    return json.dumps(value, ensure_ascii=False) if "''" in text else text
+    # A list in brackets is always one line; without it, PyYAML ends plain scalars with `...`.
+    line = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, sort_keys=False, width=1 << 30)
+    return json.dumps(value, ensure_ascii=False) if "''" in line else line.strip()[1:-1]

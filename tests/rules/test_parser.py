@@ -89,11 +89,11 @@ def valid(text: str | bytes) -> Any:
 
 def test_nodes_have_positions() -> None:
     tree = valid(RULE)
-    assert locate(tree, ("steps", 0, "keep", 2)) == ScalarNode(7, 33, 12, "@timestamp", "double", '"@timestamp"')
+    assert locate(tree, ("steps", 0, "keep", 2)) == ScalarNode(7, 33, 12, "@timestamp", '"@timestamp"')
     assert locate(tree, ("steps", 1, "truncate")) == ScalarNode(
-        10, 15, 1, "first\n  second\n", "literal", "|\n      first\n        second"
+        10, 15, 1, "first\n  second\n", "|\n      first\n        second"
     )
-    entry = ScalarNode(3, 8, 9, "min_chars", "plain", "min_chars"), ScalarNode(3, 19, 4, 2000, "plain", "2000")
+    entry = ScalarNode(3, 8, 9, "min_chars", "min_chars"), ScalarNode(3, 19, 4, 2000, "2000")
     assert locate(tree, ("when",)) == MappingNode(3, 7, 17, (entry,))
 
 
