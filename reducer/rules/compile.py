@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path as FilePath
@@ -46,9 +46,15 @@ def check_rules(
 
     `edited` contains the texts of files that differ from what is stored.
     """
-    texts: list[list[tuple[str, bytes]]] = [[] for _ in sources]
+    numbers: dict[FilePath, int] = {}  # of the last source that contains a file
     unreadable: list[Diagnostic] = []
-    for file, number in _files(sources, unreadable).items():
+    for number, source in enumerate(sources):
+        try:
+            numbers.update(dict.fromkeys(rule_files(source), number))
+        except OSError as error:
+            unreadable.append(_unreadable(source, f"cannot load the rules: {error.strerror or error}"))
+    texts: list[list[tuple[str, bytes]]] = [[] for _ in sources]
+    for file, number in numbers.items():
         try:
             name = str(file)
             texts[number].append((name, edited[name] if name in edited else read_file(file, MAX_RULE_BYTES)))
@@ -59,17 +65,6 @@ def check_rules(
         return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)
     ruleset, problems = compile_rules(*texts)
     return (None if unreadable else ruleset), (*unreadable, *problems)
-
-
-def _files(sources: Sequence[FilePath | str], unreadable: list[Diagnostic]) -> dict[FilePath, int]:
-    """Return the number of the last source of each file."""
-    files: dict[FilePath, int] = {}
-    for number, source in enumerate(sources):
-        try:
-            files.update(dict.fromkeys(rule_files(source), number))
-        except OSError as error:
-            unreadable.append(_unreadable(source, f"cannot load the rules: {error.strerror or error}"))
-    return files
 
 
 def _unreadable(name: FilePath | str, message: str) -> Diagnostic:
