@@ -84,6 +84,7 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ..
     Return those that a later source uses again: its rule replaces the earlier one.
     """
     first: dict[str, Location] = {}
+    globs: dict[str, Location] = {}
     sources: dict[str, int] = {}
     replaced: dict[tuple[str, str], list[str]] = {}
     for tree, report in files:
@@ -102,19 +103,19 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ..
             else:
                 if name in first:
                     replaced.setdefault((report.file, first[name].file), []).append(name)
-                if is_glob(name):
-                    _check_glob(item, name, first, report)
                 first[name], sources[name] = Location(report.file, item.line, item.column), report.source
+                if is_glob(name):
+                    _check_glob(item, name, globs, report)
+                    globs[name] = first[name]
     return tuple(Replaced(by, instead_of, tuple(tools)) for (by, instead_of), tools in replaced.items())
 
 
-def _check_glob(node: ScalarNode, glob: str, first: dict[str, Location], report: Report) -> None:
-    """Report a glob that is dead, that shadows a glob in `first`, or that is shadowed by one."""
+def _check_glob(node: ScalarNode, glob: str, globs: dict[str, Location], report: Report) -> None:
+    """Report a glob that is dead, that shadows one of the other `globs`, or that is shadowed by one of them."""
     if "[" in _CLASS.sub("", glob):
         report.add(node, "E081", f"the glob `{glob}` cannot match any name")
-    globs = [other for other in first if is_glob(other)]
-    for other in globs if len(globs) < _MAX_COMPARED else ():
+    for other, at in globs.items() if len(globs) < _MAX_COMPARED else ():
         if shadows(other, glob):
-            report.add(node, "W021", f"the glob `{glob}` is never used: `{other}` at {first[other]} takes precedence")
+            report.add(node, "W021", f"the glob `{glob}` is never used: `{other}` at {at} takes precedence")
         elif shadows(glob, other):
-            report.add(node, "W021", f"the glob `{other}` at {first[other]} is never used: `{glob}` takes precedence")
+            report.add(node, "W021", f"the glob `{other}` at {at} is never used: `{glob}` takes precedence")

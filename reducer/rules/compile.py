@@ -44,7 +44,7 @@ def check_rules(
 ) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
     """Return the ruleset, or None if there are errors, and all problems ordered by file and line.
 
-    `edited` contains the texts of files that differ from what is stored.
+    `edited` contains the texts of files with unsaved changes, by name.
     """
     numbers: dict[FilePath, int] = {}  # of the last source that contains a file
     unreadable: list[Diagnostic] = []
@@ -167,11 +167,11 @@ def _compile_step(
     general: frozenset[str] | None,
 ) -> Step | None:
     """Compile a step and report its problems; `general` are the entity types that the rule preserves."""
-    data = plain(node)
-    if type(data) is not dict:
+    if not isinstance(node, MappingNode):
         message, help = "expected a step, which is a mapping with one action", f"the actions are {listed(operations())}"
         report.add(node, "E020", message, help)
         return None
+    data = plain(node)
     common = {key: value for key, value in data.items() if key in StepKeys.model_fields}
     keys: StepKeys | None = validated(StepKeys, common, node, report, context=vocabulary)
     actions = [key for key in data if key in operations()]
@@ -195,10 +195,10 @@ def _compile_step(
     return Step(number, path, op, keys.when, preserves=preserves, location=at, lines=keys.lines is True)
 
 
-def _report_actions(report: Report, node: Tree, actions: list[str]) -> None:
-    """Report a step with several actions, or without one because it may be misspelt."""
+def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> None:
+    """Report a step with several actions, or with none, perhaps because it is misspelt."""
+    data = plain(node)
     if actions:
-        data = plain(node)
         path = f"path: {written(data['path'])}, " if "path" in data else ""
         steps = (f"- {{{path}{action}: {written(data[action])}}}" for action in actions)
         help = "\n  ".join(["write one step for each action:", *steps])
@@ -207,8 +207,8 @@ def _report_actions(report: Report, node: Tree, actions: list[str]) -> None:
         return
     # Do not report the keys that belong to a misspelt action.
     known = {*StepKeys.model_fields, *(key for op in operations().values() for key in op.model_fields)}
-    unknown = [key for key in plain(node) if key not in known]
+    unknown = [key for key in data if key not in known]
     for key in unknown:
         report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
-    if not unknown and not getattr(node, "incomplete", False):
+    if not unknown and not node.incomplete:
         report.add(node, "E013", "this step has no action", f"add one of {listed(operations())}, for example limit: 20")

@@ -55,7 +55,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Collects at most `MAX_DIAGNOSTICS` diagnostics of a rule file, which is from the source with this number."""
+    """Collects at most `MAX_DIAGNOSTICS` diagnostics of a rule file; `source` is the number of the file's source."""
 
     file: str
     lines: tuple[str, ...]
@@ -66,12 +66,13 @@ class Report:
         """Add a diagnostic at a span; without `help`, use the default advice of its code."""
         if len(self.problems) == MAX_DIAGNOSTICS:
             return
-        line = self.lines[span.line - 1]
+        row = min(span.line, len(self.lines))  # libyaml can place an empty value below the last line
+        line = self.lines[row - 1]
         column = min(span.column, len(line) + 1)
         shown = line[: max(_EXCERPT, column + 20)] if column <= _MAX_COLUMN else ""
         self.problems.append(
             Diagnostic(
-                Location(self.file, span.line, column),
+                Location(self.file, row, column),
                 code,
                 message,
                 help or (catalogue()[code].help if code else ""),

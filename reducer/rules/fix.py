@@ -1,4 +1,4 @@
-"""Corrects rule files: misspelt keys, actions and entity types, missing quotes, and what samples prove."""
+"""Corrects rule files: misspelt keys, actions and entity types, missing quotes, and mistakes that samples prove."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ _CHARACTERS = {'"': re.compile(r"\\(?:x.{2}|u.{4}|U.{8}|.)|."), "'": re.compile(
 
 
 def part(node: Tree, offset: int, width: int) -> Span:
-    """Return the span of `width` characters at `offset` in a text; if it has several lines, start at its first."""
+    """Return the span of `width` characters at `offset` in a text, or at the start of a text with several lines."""
     column = node.column
     if isinstance(node, ScalarNode) and "\n" not in node.raw:
         if characters := _CHARACTERS.get(node.raw[:1]):
@@ -126,7 +126,7 @@ _AMBIGUOUS = {
     "int": ("E041", "a number", ", or only digits for the number"),
     "float": ("E041", "a number", ", or only digits for the number"),
 }
-"""The code, kind and additional help for the types that YAML 1.1 finds in what may be a text."""
+"""The code, the other meaning, and additional help, by the type that YAML 1.1 finds in a value without quotes."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
 _RESOLVERS: Any = Resolver.yaml_implicit_resolvers
 """The patterns of YAML 1.1 with their tags, by the first character of a value."""
@@ -232,8 +232,10 @@ class _Reader:
         while not self.loader.check_event(e.MappingEndEvent):
             key = self._key(self.node(depth - 1), keys)
             value = self.node(depth - 1)
-            entries += [(key, value)] if key is not None else []
-            incomplete = incomplete or key is None
+            if key is None:
+                incomplete = True
+            else:
+                entries.append((key, value))
         return MappingNode(*self._span(event, self.loader.get_event()), entries=tuple(entries), incomplete=incomplete)
 
     def _raw(self, start: Any, end: Any) -> str:
@@ -299,8 +301,10 @@ class _Reader:
     def _with_comment(self, node: ScalarNode) -> ScalarNode | None:
         """Return and report a whole expression that ` #` cuts: only the comment closes its bracket."""
         raw = node.raw
+        if not raw or "\n" in raw:  # libyaml can place an empty value below the last line
+            return None
         match = _COMMENT.match(self.report.lines[node.line - 1], node.column - 1 + len(raw))
-        if match is None or "\n" in raw:
+        if match is None:
             return None
         missing = sum(map(raw.count, "([{")) - sum(map(raw.count, ")]}"))
         if not 0 < missing <= sum(map(match[0].count, ")]}")):
