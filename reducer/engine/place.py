@@ -18,6 +18,7 @@ from reducer.engine.plan import (
     Node,
     Omission,
     Opened,
+    Version,
     at_least,
     build,
     empty_of,
@@ -256,7 +257,7 @@ class Place:
         else:
             indices = [index for index in self.keys() if index in planned or type(value[index]) not in PLAIN]
             if removed:
-                node.each = self.work.step, names
+                node.each = Version(self.work.step, names)
                 self.work.edits += 1
         for index in indices:
             child = self.child(index) if type(value[index]) not in _SIMPLE else None

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from reducer import markers
 from reducer.engine.cuts import Cut
@@ -23,6 +25,7 @@ from reducer.engine.plan import (
     Node,
     Omission,
     Opened,
+    Version,
     at_least,
     build,
     empty_of,
@@ -258,7 +261,7 @@ class _Overlay:
         texts = {key for key in removal.keys if removal.is_marked and is_text(value[key], inside.get(key))}
         found = ((key, self._pop_needed(value[key], types)) for key in removal.keys if key in texts)
         plans: dict[Any, Any] = {key: popped for key, popped in found if any(popped)}
-        plans.update(self._plans(value, inside, [(key, types) for key in removal.keys if key not in texts]))
+        plans.update(self._plans(value, inside, ((key, types) for key in removal.keys if key not in texts)))
         if plans:
             node.restored = {**(node.restored or {}), **plans}
             self.result.nodes.append(node)
@@ -333,7 +336,7 @@ class _Overlay:
             inside.update((key, Emptied(0, empty)) for key, item in others if (empty := empty_of(item)) is not None)
             return Omission(inside=inside)
         kept = plans.keys() | {key for key, item in others if type(item) not in LEAVES and is_media(item)}
-        return Omission(((0, kept if type(value) is dict else sorted(kept)),), inside)
+        return Omission((Version(0, kept if type(value) is dict else sorted(kept)),), inside)
 
     def _pop_needed(self, leaf: Any, types: Types) -> tuple[tuple[str, ...], frozenset[str]]:
         """Return the needed entities and referenced values in a key or leaf, and mark them as found."""
@@ -385,7 +388,7 @@ class _Overlay:
         kept = [text_of(build(value[i], node.inside.get(i))) for i in range(len(value)) if are_texts and i not in steps]
         is_empty = node is self.work.top.inside.get(0) and len(removed) == len(value)
         if is_empty and not found:
-            first = next(i for i, step in steps.items() if step == node.versions[-1][0])
+            first = next(i for i, step in steps.items() if step == node.versions[-1].step)
             if chars([build(value[first], node.inside.get(first), seen=True)], _MARKER) <= _MARKER:
                 node.restored = {first: node.inside.get(first)}
                 return

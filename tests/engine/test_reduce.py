@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable
 from typing import Any
@@ -382,3 +383,32 @@ def test_restored_and_mentioned_entities_are_counted_once() -> None:
     assert attempt(rules(preserve=["cve", "ipv4"], steps=steps), "t", content).restored.preserved == 2
     assert attempt(rules(preserve=[], steps=steps[:1]), "t", content).restored.preserved == 0
     assert attempt(rules(steps=steps), "other", content) == Outcome(None, content)
+
+
+# --- memory
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"steps": [{"extract": ["ioc"]}]},
+        {"steps": [{"truncate": 20}]},
+        {"steps": [{"path": "items", "limit": 5}], "preserve": ["ioc"]},
+    ],
+)
+def test_plans_and_entities_do_not_burden_the_garbage_collector(rule: dict[str, Any]) -> None:
+    # The collector stops all threads while it reads the objects that it tracks, in an agent also the event loop.
+    count = 2_000
+    words = "which the analysts of the second shift saw last night, " * 3
+    items = [{"note": f"host{n}.evil.com, {words}and 192.0.{n // 250}.{n % 250}"} for n in range(count)]
+    ruleset = rules(**rule)
+    attempt(ruleset, "t", {"items": items[:9]})
+    before = _tracked()
+    outcome = attempt(ruleset, "t", {"items": items})
+    assert outcome.content["items"] != items
+    assert _tracked() - before < 3 * count
+
+
+def _tracked() -> int:
+    gc.collect()
+    return len(gc.get_objects())
