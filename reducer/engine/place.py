@@ -240,8 +240,8 @@ class Place:
                 if key not in names:
                     self.empty(key)
         elif not names.issuperset(before := self.keys()):
-            media = (key for key, item in value.items() if is_media(item))
-            self.omission().keep(names.intersection(before).union(media), work.step)
+            kept = [key for key in before if key in names or is_media(value[key])]
+            self.omission().keep(dict.fromkeys(kept), work.step)
             work.edits += 1
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:

@@ -34,6 +34,7 @@ class Version(Struct, frozen=True, gc=False, eq=False):
 
     step: int
     kept: Collection[Any]
+    """For an object a dict with these keys or a shared set: the garbage collector reads each set, but no such dict."""
 
 
 class Omission(Struct, gc=False, eq=False):

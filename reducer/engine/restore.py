@@ -335,7 +335,7 @@ class _Overlay:
         if type(value) is dict and self.work.rule.all_keys:
             inside.update((key, Emptied(0, empty)) for key, item in others if (empty := empty_of(item)) is not None)
             return Omission(inside=inside)
-        kept = plans.keys() | {key for key, item in others if type(item) not in LEAVES and is_media(item)}
+        kept = dict.fromkeys([*plans, *(key for key, item in others if type(item) not in LEAVES and is_media(item))])
         return Omission((Version(0, kept if type(value) is dict else sorted(kept)),), inside)
 
     def _pop_needed(self, leaf: Any, types: Types) -> tuple[tuple[str, ...], frozenset[str]]:

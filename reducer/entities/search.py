@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 from reducer.entities.entity import GROUPS, SHORT, Entity, Match, Scan, ScanMany, with_cache
 from reducer.entities.hosts import MASK, addresses_and_domains
@@ -28,10 +28,7 @@ def compiled(types: frozenset[str]) -> Scan:
     find = _finder(types)
 
     def scan(text: str) -> Sequence[Entity]:
-        return tuple(
-            Entity(kind, value := text[start:end], canonical or value, start, end)
-            for start, end, kind, canonical in find(text)
-        )
+        return tuple([_entity(text, *match) for match in find(text)])
 
     return with_cache(scan)
 
@@ -70,21 +67,16 @@ def _starts(texts: list[str]) -> list[int]:
 
 def _scan_joined(texts: list[str], find: _Find, found: dict[str, Sequence[Entity]]) -> None:
     """Add the entities in texts to `found`."""
-    starts: list[int] = []
-    text, first, past = "", 0, 0
-    entities: dict[str, list[Entity]] = {}
-    for start, end, kind, canonical in find("\n".join(texts)):
-        if start >= past:
-            starts = starts or _starts(texts)
-            number = bisect_right(starts, start)
-            text, first, past = texts[number - 1], starts[number - 1], starts[number]
-            entities[text] = []
-        start -= first
-        end -= first
-        value = text[start:end]
-        entities[text].append(Entity(kind, value, canonical or value, start, end))
-    # Python's garbage collector skips tuples of entities. It stops all threads for as long as it reads lists.
-    found.update((text, tuple(of_text)) for text, of_text in entities.items())
+    matches = [*find("\n".join(texts))]
+    starts = _starts(texts) if matches else []
+    for number, of_text in groupby(matches, lambda match: bisect_right(starts, match[0]) - 1):
+        text, first = texts[number], starts[number]
+        found[text] = tuple([_entity(text, start - first, end - first, *how) for start, end, *how in of_text])
+
+
+def _entity(text: str, start: int, end: int, kind: str, canonical: str) -> Entity:
+    value = text[start:end]
+    return Entity(kind, value, canonical or value, start, end)
 
 
 def _finder(types: frozenset[str]) -> _Find:
