@@ -27,7 +27,7 @@ def results() -> str:
     steps = [{"path": "articles", "limit": 1}, {"path": "items", "keep": ["id"]}, {"truncate": 20}]
     content = {"items": [{"id": n, "notes": text} for n, text in enumerate(texts)], "articles": texts}
     found = [reduced({"preserve": ["ioc", "threat_actor"], "steps": steps}, content)]
-    for sample in sorted((RULES / "samples").glob("*.json")):
+    for sample in sorted(RULES.glob("*/samples/*.json")):
         content = json.loads(sample.read_bytes())
         found += [reduce_content(forced(rule), "any", content) for rule in BY_FILE.values()]
     return dump(found)

@@ -31,13 +31,14 @@ def test_every_rule_loads_has_a_description_and_is_tested_with_a_sample() -> Non
 
 
 def test_every_sample_has_a_source_and_a_rule() -> None:
-    named = {test.given.file for rule in BY_FILE.values() for test in rule.tests if test.given.file}
-    sources = (RULES / "samples" / "SOURCES.md").read_text(encoding="utf-8")
-    files = sorted((RULES / "samples").glob("*.json"))
+    named = {
+        Path(rule.file).parent / test.given.file for rule in BY_FILE.values() for test in rule.tests if test.given.file
+    }
+    files = sorted(RULES.glob("*/samples/*.json"))
     assert len(files) >= 13
     for file in files:
-        assert f"samples/{file.name}" in named
-        assert f"`{file.name}`" in sources
+        assert file in named
+        assert f"`{file.name}`" in file.with_name("SOURCES.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", BY_FILE)
@@ -78,10 +79,10 @@ def test_with_preserve_all_indicators_survive_and_returns_are_reduced_by_80_perc
         for name, globs in PRODUCTS.items()
     }
     for name in ("deep_research", "explore", "get_indicator_details"):
-        contents[name] = [json.loads((RULES / "samples" / f"{name}.json").read_bytes())]
+        contents[name] = [json.loads((RULES / "threat_intelligence" / "samples" / f"{name}.json").read_bytes())]
     before = after = 0
     for name, answers in contents.items():
-        text = (RULES / f"{name}.yaml").read_text(encoding="utf-8").partition("\ntests:")[0]
+        text = Path(BY_FILE[name].file).read_text(encoding="utf-8").partition("\ntests:")[0]
         kept = [line for line in text.splitlines() if not line.lstrip().startswith("preserve:")]
         ruleset, problems = compile_rules([(name, "\n".join([*kept, "preserve: [ioc, cve, threat_actor]", ""]))])
         assert ruleset is not None, problems
