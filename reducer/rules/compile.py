@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from os.path import isdir
 from pathlib import Path as FilePath
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Ruleset, Step, Step
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
 from reducer.rules.validation import listed, nearest, report_unknown, validated, without_empty_keys
+from reducer.values import escaped
 
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """The entity types that `truncate`, `max_chars` and other blind cuts preserve by default."""
@@ -43,12 +45,12 @@ def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Diagnos
     texts: list[tuple[str, bytes]] = []
     unreadable: list[Diagnostic] = []
     paths = [FilePath(source) for source in sources]
-    for file in (file for path in paths for file in (rule_files(path) if path.is_dir() else [path])):
+    for file in (file for path in paths for file in (rule_files(path) if isdir(path) else [path])):
         try:
             texts.append((str(file), read_file(file, MAX_RULE_BYTES)))
-        except OSError as error:
-            message = f"cannot read the file: {error.strerror or error}"
-            unreadable.append(Diagnostic(Location(str(file), 1, 1), "E007", message))
+        except (OSError, ValueError) as error:  # a name with NUL or a lone surrogate is a `ValueError`
+            message = f"cannot read the file: {getattr(error, 'strerror', None) or error}"
+            unreadable.append(Diagnostic(Location(escaped(str(file)), 1, 1), "E007", message))
     if not texts and not unreadable:
         names = ", ".join(str(source) for source in sources)
         return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)

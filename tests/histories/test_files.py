@@ -68,6 +68,15 @@ def test_a_bomb_is_decompressed_in_steps(kind: files.Compression) -> None:
     assert len(stream.read(1 << 18)) <= 1 << 18
 
 
+@pytest.mark.parametrize("content", [b" ", b"[1],\n"])
+def test_a_history_above_the_limit_is_refused(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_HISTORY", 1_000_000)
+    endless = Stream(lambda size: content * 100)
+    with pytest.raises(OSError, match="larger than 1,000,000 bytes; split it into histories in JSON lines"):
+        list(files.chunks(endless, "a.json"))
+    assert endless.at < files.MAX_LINE + 2_000_000
+
+
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(files.CompressedError, match=r"need the package zstandard: pip install 'reducer\[zstd\]'$"):
@@ -134,7 +143,7 @@ def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: 
     stream = of(content)
     assert files.are_lines(stream) is expected
     assert stream.at == 0
-    assert stream.read() == content
+    assert b"".join(iter(lambda: stream.read(1 << 20), b"")) == content
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ def test_only_regular_files_are_rule_files(tmp_path: Path, capsys: pytest.Captur
         (tmp_path / "fifo.yaml", "not a regular file"),
         (tmp_path / "large.yaml", "larger than 1,000,000 bytes"),
         (tmp_path / "gone.yaml", "No such file or directory"),
+        ("r" * 5_000, "File name too long"),
+        ("rules\0.yaml", "embedded null byte"),
     ):
         with pytest.raises(RuleError) as caught:
             read_rules(name)
