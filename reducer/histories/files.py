@@ -22,7 +22,7 @@ MAX_LINE = 16 * 1024 * 1024
 """Maximum length of a line in bytes, including its line end. Longer lines are not read."""
 
 MAX_HISTORY = 256 * 1024 * 1024
-"""Maximum size of a history outside of JSON lines in bytes, decompressed. To reduce it needs eight times as much memory."""
+"""Maximum size of a history outside of JSON lines in decompressed bytes. Reducing it needs eight times this memory."""
 
 Compression = Literal["", "gz", "zst"]
 """The compression of bytes: none, gzip or Zstandard."""

@@ -24,8 +24,12 @@ def of(content: bytes) -> Stream:
     return Stream(io.BytesIO(content).read)
 
 
+def rest(stream: Stream) -> bytes:
+    return b"".join(iter(lambda: stream.read(1 << 20), b""))
+
+
 def opened(content: bytes) -> bytes:
-    return files.decompressed(of(content)).read()
+    return rest(files.decompressed(of(content)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,7 +131,7 @@ def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
         assert found or before == len(content)
         source.unread(found)
         assert source.at == before
-    assert source.read() == content
+    assert rest(source) == content
 
 
 NO_LINES = [b"", b" \n\n", b"{}\n\n  \r\n", b'[\n {"kind": "request"}\n]\n', b"hello\n{}\n", b"1\n2\n"]
@@ -143,7 +147,7 @@ def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: 
     stream = of(content)
     assert files.are_lines(stream) is expected
     assert stream.at == 0
-    assert b"".join(iter(lambda: stream.read(1 << 20), b"")) == content
+    assert rest(stream) == content
 
 
 @pytest.mark.parametrize(
