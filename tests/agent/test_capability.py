@@ -352,7 +352,7 @@ def test_missing_files_and_rules_with_errors_raise_rule_errors(make: Callable[..
 
 
 def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
-    more = rules / "more"
+    more = rules.with_name("more")
     more.mkdir()
     (more / "other.yml").write_text(RULE.replace("deep_research", "other"))
     messages = returns([1, 2, 3], tool="deep_research") + returns([1, 2, 3], tool="other")
