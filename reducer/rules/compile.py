@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from os.path import isdir
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import NamedTuple
@@ -51,24 +50,13 @@ def check_rules(
     """
     texts: list[list[tuple[str, bytes]]] = [[] for _ in sources]
     unreadable: list[Diagnostic] = []
-<<<<<<< HEAD
-    paths = [FilePath(source) for source in sources]
-    for file in (file for path in paths for file in (rule_files(path) if isdir(path) else [path])):
-        try:
-            texts.append((str(file), read_file(file, MAX_RULE_BYTES)))
-        except (OSError, ValueError) as error:  # a name with NUL or a lone surrogate is a `ValueError`
-            message = f"cannot read the file: {getattr(error, 'strerror', None) or error}"
-            unreadable.append(Diagnostic(Location(escaped(str(file)), 1, 1), "E007", message))
-    if not texts and not unreadable:
-=======
     for file, number in _files(sources, unreadable).items():
         try:
             name = str(file)
             texts[number].append((name, edited[name] if name in edited else read_file(file, MAX_RULE_BYTES)))
-        except OSError as error:
-            unreadable.append(_unreadable(file, f"cannot read the file: {error.strerror or error}"))
+        except (OSError, ValueError) as error:
+            unreadable.append(_unreadable(file, "cannot read the file", error))
     if not any(texts) and not unreadable:
->>>>>>> main
         names = ", ".join(str(source) for source in sources)
         return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)
     ruleset, problems = compile_rules(*texts)
@@ -81,13 +69,14 @@ def _files(sources: Sequence[FilePath | str], unreadable: list[Diagnostic]) -> d
     for number, source in enumerate(sources):
         try:
             files.update(dict.fromkeys(rule_files(source), number))
-        except OSError as error:
-            unreadable.append(_unreadable(source, f"cannot load the rules: {error.strerror or error}"))
+        except (OSError, ValueError) as error:
+            unreadable.append(_unreadable(source, "cannot load the rules", error))
     return files
 
 
-def _unreadable(name: FilePath | str, message: str) -> Diagnostic:
-    return Diagnostic(Location(str(name), 1, 1), "E007", message)
+def _unreadable(name: FilePath | str, what: str, error: OSError | ValueError) -> Diagnostic:
+    why = error.strerror if isinstance(error, OSError) else None  # a name with NUL or a lone surrogate: `ValueError`
+    return Diagnostic(Location(escaped(str(name)), 1, 1), "E007", f"{what}: {why or error}")
 
 
 def compile_rules(
