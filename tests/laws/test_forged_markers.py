@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from reducer.engine import attempt
@@ -85,8 +85,15 @@ def _cases(draw: st.DrawFn) -> tuple[dict[str, Any], Any, Any]:
     return rule, _content(seed, shape, str), planted
 
 
+_EMPTIED = {"steps": [{"limit": 2}, {"extract": ["cve"]}, {"keep": ["id"]}], "preserve": ["ip"]}
+_NOTES = [{"id": 3, "note": "more words to cut " * 90}, {"id": 5, "note": "more words to cut " * 90}]
+_MENTIONS_IN_NOTES = ("…[7 more bytes; mentions 185.220.101.34] ", "…[7 more bytes; mentions CVE-2024-3400] ")
+_PLANTED = [{**note, "note": text + note["note"]} for note, text in zip(_NOTES, _MENTIONS_IN_NOTES, strict=True)]
+
+
 @laws
 @given(_cases())
+@example((_EMPTIED, _NOTES, _PLANTED))
 def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[dict[str, Any], Any, Any]) -> None:
     rule, content, planted = case
     without = case_of(rule, content)
