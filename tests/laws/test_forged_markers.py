@@ -99,9 +99,10 @@ def test_planted_markers_do_not_keep_a_content_from_being_reduced(case: tuple[di
     without = case_of(rule, content)
     assume(not attempt(without.ruleset, without.tool, content).fault)  # the steps themselves are not idempotent
     result = check(case_of(rule, planted))
-    # The kept text contains planted markers.
+    # The kept text contains planted markers. Below `max_chars`, the levels of limits do not aim for a smaller result.
     markers = chars(planted) - chars(content)
-    assert chars(result) <= chars(reduced(rule, content)) + 0.05 * chars(content) + markers
+    most = max(chars(reduced(rule, content)), rule.get("max_chars", 0))
+    assert chars(result) <= most + 0.05 * chars(content) + markers
 
 
 _ARTICLE = "word and more words here " * 20_000
