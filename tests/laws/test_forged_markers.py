@@ -78,6 +78,7 @@ def _cases(draw: st.DrawFn) -> tuple[dict[str, Any], Any, Any]:
     steps = st.sampled_from((*_ACTIONS[shape], {"truncate": 700}, {"extract": ["cve"]}))
     preserve = st.sampled_from(([], ["ip"], ["ioc", "cve"]))
     rule = draw(rules_of(steps, max_chars=st.sampled_from((1000, 5000)), preserve=preserve))
+    rule["steps"].sort(key=lambda step: "dedupe" in step)  # a later step can make two texts equal
     chosen = Random(seed + 1)
     planted = _content(seed, shape, partial(_planted, chosen))
     if shape in ("texts", "records") and chosen.random() < 0.5:
