@@ -245,7 +245,7 @@ class _Overlay:
             e.value for e in removed if e.type in cut.always or (e.type in types and e.value in needed)
         )
         if values or wider is not cut:
-            cut.restored = wider.write_with_mentions(entities, values)
+            cut.restored = wider.pieces_with_mentions(entities, values)
             self.result.nodes.append(cut)
         for value in values:
             needed.pop(value, None)
@@ -357,12 +357,12 @@ class _Overlay:
         if referenced:
             removed = Cut(text, (), markers.read_all(text, 0, self.work.scans.is_entity))
             wider = self.work.references.widened(removed, referenced, self.work.rule.vocabulary.everything)
-            written = wider.write_with_mentions(self.work.scans.entities(text) if values else (), values)
-        else:
-            written = markers.written(len(text), "characters", values)
-            if len(written) >= len(text) or markers.read_alone(text, self.work.scans.is_entity):
-                return None
-        return Cut(text, (), restored=written)
+            entities = self.work.scans.entities(text) if values else ()
+            return Cut(text, (), restored=wider.pieces_with_mentions(entities, values))
+        marker = markers.written(len(text), "characters", values)
+        if len(marker) >= len(text) or markers.read_alone(text, self.work.scans.is_entity):
+            return None
+        return Cut(text, (), restored=(marker,))
 
     def _write_marker(self, value: list[Any], node: Omission, are_texts: bool) -> None:
         """Append a marker that counts the removed items of a list and, for texts, mentions their needed entities.
