@@ -65,7 +65,6 @@ _MODELINE = "yaml-language-server: $schema=.schema.json"
 """Tells editors that the schema of a rule file is next to it."""
 _ROUND = 5
 _PRESERVE = ["ioc", "cve", "mitre_attack", "threat_actor", "malware"]
-_NOTES = {"preserve": "The answers cannot be that short with all of their entities."}
 _REFERENCES = "id ids uid uuid guid from to source target ref refs parent"
 
 
@@ -118,7 +117,7 @@ def draft_rule(
     result = f"It saves {trial.saved:.0%} of the characters{kept}."
     advice = "Read each step, change what it should not remove, then run its test."
     header = [_MODELINE, f"Drafted from {source}. {result} {advice}"]
-    written = draft(replace(trial.rule, tool=escape(tool), notes=_NOTES), file, header, _test(sketch, trial))
+    written = draft(replace(trial.rule, tool=escape(tool)), file, header, _test(sketch, trial))
     ruleset, problems = compile_rules([("draft.yaml", written.text)])
     return None if ruleset is None or problems else (replace(written, tool=tool), trial)
 
