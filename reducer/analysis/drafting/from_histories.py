@@ -29,7 +29,7 @@ from reducer.analysis.drafting.evidence import (
 )
 from reducer.analysis.drafting.profiles import Entry, Path, Profile, profile
 from reducer.analysis.drafting.ranking import is_writable_path, key_text
-from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft, file_names
+from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft, ends, file_names
 from reducer.analysis.measures import size
 from reducer.engine import Outcome, attempt
 from reducer.formats import decode
@@ -210,16 +210,12 @@ def _default(training: Sequence[Recording]) -> ToolDraft:
     if len({one.task for one in evidence(training)}) < _MIN_TASKS:
         return ToolDraft("*", f"no default rule: fewer than {_MIN_TASKS} tasks")
     most = _DEFAULT * 9 // 10  # markers, and indicators that are restored, need room
-    cut = Step({"truncate": _ends(most)}, f"Texts of more than {most:,} characters are cut in the middle")
+    cut = Step({"truncate": ends(most)}, f"Texts of more than {most:,} characters are cut in the middle")
     settings = {"preserve": {"ioc": _DEFAULT // _PER_ENTITY}, "max_chars": _DEFAULT}
     rules = [DraftRule("*", steps, settings) for steps in ((UNWRAP, COMPACT, cut), (UNWRAP, COMPACT, DEDUPE, cut))]
     plain, deduped = (scored(training, _cached_effect(rule)).total for rule in rules)
     rule = rules[deduped.after < plain.after and deduped.kept >= plain.kept]
     return ToolDraft("*", rule=rule, sample=_sample(rule, evidence(training)))
-
-
-def _ends(size: int) -> dict[str, int]:
-    return {"head": size * 7 // 10, "tail": size * 3 // 10}
 
 
 def _sample(rule: DraftRule, returns: Sequence[RecordedReturn]) -> RecordedReturn | None:
@@ -297,9 +293,10 @@ def _saved_and_lost(returns: Sequence[RecordedReturn], effect: Try, gate: int) -
     effects = [(one, effect(one)) for one in returns]
     saved = sum(one.chars - left.chars for one, left in effects)
     lost = sum(len(left.lost) * one.weight for one, left in effects)
-    if not gate:
+    cut = [one for one in returns if one.chars >= gate] if gate else []
+    if not cut:
         return saved, lost
-    at_risk = sum(len(one.used) * one.weight for one in returns if one.chars >= gate)
+    at_risk = sum(len(one.used) * one.weight for one in cut)
     least = _MIN_SAVED * sum(one.chars for one in returns)
     return saved - least, (at_risk + _PRIOR) * (lost + _PRIOR / 2) / (at_risk + _PRIOR)
 
@@ -338,16 +335,17 @@ class Candidates:
 
     def rule(self, candidate: Candidate) -> DraftRule | None:
         """Return the rule of a candidate with its evidence, or None if it does nothing."""
-        steps, when = [*self.bases[candidate.base]], {"when": {"min_chars": candidate.gate}}
-        if candidate.gate:
-            ends = {"head": candidate.rows - 1, "tail": 1}
-            rows = [at(self.table or (), {"limit": ends, "mark": True, **when})] if candidate.rows else []
-            texts = [{"truncate": _ends(candidate.text), **when}] if candidate.text else []
-            reasons = (_reason(self.returns, candidate.gate), "")
-            steps += map(Step, (*rows, *texts), reasons)
+        base, gate = self.bases[candidate.base], {"when": {"min_chars": candidate.gate}}
+        if not candidate.gate:
+            return DraftRule(self.tool, base) if base else None
+        when = gate if base else {}  # without other steps, the gate is that of the rule
+        top = {"head": candidate.rows - 1, "tail": 1}
+        rows = [at(self.table or (), {"limit": top, "mark": True, **when})] if candidate.rows else []
+        texts = [{"truncate": ends(candidate.text), **when}] if candidate.text else []
+        reasons = (_reason(self.returns, candidate.gate), "")
         # Cuts preserve indicators by default, but the evidence shows which values are used.
-        settings: dict[str, Any] = {"preserve": []} if candidate.gate else {}
-        return DraftRule(self.tool, tuple(steps), settings) if steps else None
+        settings = {"preserve": []} if base else {**gate, "preserve": []}
+        return DraftRule(self.tool, (*base, *map(Step, (*rows, *texts), reasons)), settings)
 
 
 def _cached_effect(rule: DraftRule | None) -> Try:
@@ -373,7 +371,7 @@ def _bases(root: Profile, returns: Sequence[RecordedReturn]) -> tuple[tuple[Step
 
     Cuts treat unwrapped JSON value by value and other texts as a whole. Only a trial shows which is better.
     """
-    drops = [step for step in (*_unused_keys(root, returns), *_row_ends(returns)) if _is_lossless(step, returns)]
+    drops = [step for step in (*_unused_keys(root, returns), *_rowends(returns)) if _is_lossless(step, returns)]
     lossless = ([COMPACT] if _is_lossless(COMPACT, returns) else []) + drops
     unwrapped = [[UNWRAP, COMPACT, *drops]] if _is_lossless(UNWRAP, returns) else []
     return tuple(map(tuple, (lossless, *unwrapped)))
@@ -416,7 +414,7 @@ def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[S
             yield Step(at(place.path, {"drop": names}), reason)
 
 
-def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
+def _rowends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
     """Yield a step for each width of rows that removes their most frequent end, if no agent used it."""
     used = frozenset[str]().union(*(one.used for one in returns))
     rows_by_end: dict[tuple[int, tuple[str | None, ...]], list[int]] = defaultdict(list)

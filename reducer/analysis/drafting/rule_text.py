@@ -52,6 +52,11 @@ def at(path: Sequence[Token], keys: dict[str, Any]) -> dict[str, Any]:
     return {"path": path_text(path), **keys} if path else keys
 
 
+def ends(size: int) -> dict[str, int]:
+    """Return how much of its head and tail a text or list keeps if it keeps `size` characters or items."""
+    return {"head": size * 7 // 10, "tail": size * 3 // 10}
+
+
 def compiled(rule: DraftRule) -> Ruleset:
     """Compile a drafted rule. Raises `ValueError` if it has problems."""
     steps = {"steps": [dict(step.keys) for step in rule.steps]} if rule.steps else {}
