@@ -25,7 +25,7 @@ _logger = logging.getLogger("reducer")
 class Reducer:
     """Reduces tool returns with rules. Threads can share it.
 
-    `sources` are the files and folders from which the rules were loaded. Only `reload` replaces `ruleset`.
+    `sources` are the files, folders and packs from which the rules were loaded. Only `reload` replaces `ruleset`.
     """
 
     ruleset: Ruleset
@@ -36,7 +36,11 @@ class Reducer:
 
     @classmethod
     def load(cls, *sources: Path | str) -> Reducer:
-        """Load rule files, and all `.yaml` and `.yml` files in folders. Raises `RuleError` with every problem."""
+        """Load rules, and raise `RuleError` with every problem.
+
+        A source is a rule file, a folder with its packs, `builtin` for the packs of this package, or one of them, such
+        as `builtin:web`. If several sources have a rule for the same tool name or glob, the last one applies.
+        """
         return cls(read_rules(*sources), sources)
 
     def reload(self) -> tuple[Diagnostic, ...]:

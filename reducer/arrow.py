@@ -105,8 +105,8 @@ def for_spark(
 # --- rules as text
 
 
-_Texts = tuple[tuple[tuple[str, bytes], ...], ...]
-"""The names and contents of each rule file and of the word lists that it names, relative to its folder."""
+_Texts = tuple[tuple[tuple[tuple[str, bytes], ...], ...], ...]
+"""Sources of rule files: the names and contents of each file and of the word lists in it, relative to its folder."""
 
 
 def _texts(rules: Reducer | Path | str) -> _Texts:
@@ -114,8 +114,7 @@ def _texts(rules: Reducer | Path | str) -> _Texts:
     if not sources:
         raise ValueError("these rules were not loaded from files: create the Reducer with Reducer.load")
     Reducer.load(*sources)  # report errors here, not in the workers
-    paths = map(Path, sources)
-    return tuple(_with_words(file) for path in paths for file in (rule_files(path) if path.is_dir() else [path]))
+    return tuple(tuple(map(_with_words, rule_files(source))) for source in sources)
 
 
 def _with_words(file: Path) -> tuple[tuple[str, bytes], ...]:
@@ -130,12 +129,14 @@ def _with_words(file: Path) -> tuple[tuple[str, bytes], ...]:
 def _loaded(texts: _Texts) -> Reducer:
     """Load rules once in each process."""
     with TemporaryDirectory() as folder:
-        for number, files in enumerate(texts):
-            for name, content in files:
-                file = Path(folder, str(number), name)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(content)
-        return Reducer.load(*(Path(folder, str(number), files[0][0]) for number, files in enumerate(texts)))
+        sources = [Path(folder, str(number)) for number in range(len(texts))]
+        for source, rules in zip(sources, texts, strict=True):
+            for number, files in enumerate(rules):
+                for name, content in files:
+                    file = source / str(number) / name  # a pack for each rule, because two can have the same file name
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_bytes(content)
+        return Reducer.load(*sources)
 
 
 # --- one row

@@ -1,16 +1,70 @@
-"""Find rule files, and read files with a size limit."""
+"""Find rule files and built-in packs, and read files with a size limit."""
 
 from __future__ import annotations
 
-from errno import EFBIG, EINVAL
+from difflib import get_close_matches
+from errno import EFBIG, EINVAL, ENOENT
 from pathlib import Path
 
 MAX_RULE_BYTES = 1_000_000
 """The maximum size of a rule file."""
+_BUILTIN = "builtin"
+_ONLY_BY_NAME = "general"
+"""The pack with a rule for all tools, which applies only if a user names it."""
 
 
-def rule_files(folder: Path) -> list[Path]:
-    """Return the rule files of a folder. Raises OSError."""
+def rule_files(source: Path | str) -> list[Path]:
+    """Return the rule files that a source refers to. Raises OSError for a folder that cannot be read.
+
+    A source is a file, a folder with its packs, `builtin` for the packs of this package, or `builtin:PACK` for one of
+    them. Packs are sub-folders, except `samples`, hidden ones, and `general`, which only its own name selects.
+    """
+    folder = _builtin_folder(str(source)) or Path(source)
+    if not folder.is_dir():
+        return [folder]
+    packs = [path for path in packs_in(folder) if path.name != _ONLY_BY_NAME]
+    return [file for each in (folder, *packs) for file in _rule_files_in(each)]
+
+
+def packs_in(folder: Path) -> list[Path]:
+    """Return the packs in a folder of rules. Raises OSError."""
+    folders = (path for path in folder.iterdir() if path.is_dir() and path.name != "samples")
+    return sorted(path for path in folders if not path.name.startswith("."))
+
+
+def builtin_rules() -> Path:
+    """Return the folder of the built-in packs: in the package, or next to it in a checkout."""
+    package = Path(__file__).parent
+    inside = package / "bundled"
+    return inside if inside.is_dir() else package.parent / "rules"
+
+
+def is_builtin(file: Path | str) -> bool:
+    """Return whether a file is in a built-in pack."""
+    return Path(file).resolve().is_relative_to(builtin_rules().resolve())
+
+
+def has_samples(file: Path | str) -> bool:
+    """Return whether a rule file has its samples: the package is installed without those of the built-in packs."""
+    return not is_builtin(file) or Path(file).with_name("samples").is_dir()
+
+
+def _builtin_folder(source: str) -> Path | None:
+    """Return the folder of `builtin` or `builtin:PACK`, or None for any other source. Raises OSError."""
+    kind, colon, name = source.partition(":")
+    if kind != _BUILTIN:
+        return None
+    packs = {pack.name: pack for pack in packs_in(builtin_rules())}
+    if not colon:
+        return builtin_rules()
+    if name in packs:
+        return packs[name]
+    near = get_close_matches(name, packs, 1)
+    help = f"did you mean `{_BUILTIN}:{near[0]}`?" if near else f"the packs are {', '.join(packs)}"
+    raise FileNotFoundError(ENOENT, f"no such pack; {help}", source)
+
+
+def _rule_files_in(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.suffix in (".yaml", ".yml") and file.is_file())
 
 

@@ -14,7 +14,7 @@ import yaml
 from reducer.engine import Outcome, attempt, reduce_content
 from reducer.entities import scan
 from reducer.formats import decode, parse_nested, plain
-from reducer.rules import Rule, Ruleset, check_rules, compile_rules
+from reducer.rules import Rule, Ruleset, check_rules, compile_rules, read_rules
 from reducer.values import is_media
 
 # --- rules
@@ -119,7 +119,10 @@ def table(test: str, name: str) -> Any:
 
 RULES = Path(__file__).parents[1] / "rules"
 RULESET, PROBLEMS = check_rules(RULES)
-BY_FILE: dict[str, Rule] = {Path(rule.file).stem: rule for rule in RULESET.rules} if RULESET else {}
+_GENERAL = read_rules(RULES / "general")
+BY_FILE: dict[str, Rule] = {
+    Path(rule.file).stem: rule for ruleset in (RULESET, _GENERAL) for rule in (ruleset.rules if ruleset else ())
+}
 PRODUCTS = {
     "virustotal_file": ("virustotal__vt_test_file", "virustotal_v3__vt3_file_1", "virustotal_v3__vt3_search"),
     "virustotal_domain": ("virustotal__vt_test_domain",),

@@ -202,7 +202,7 @@ def _size(content: Any) -> int:
 
 
 def load_rules(rules: RulesLike) -> Rules:
-    """Return rules that are already loaded, or load paths. Raises `RuleError`, and `TypeError` for other values."""
+    """Return rules that are already loaded, or load sources. Raises `RuleError`, and `TypeError` for other values."""
     paths = rules if isinstance(rules, (list, tuple)) else [rules]
     if paths and all(isinstance(path, (str, os.PathLike)) for path in paths):
         return Reducer.load(*map(Path, paths))

@@ -10,6 +10,7 @@ from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures, added
 from reducer.analysis.steps import StepReport
 from reducer.errors import counted
+from reducer.files import is_builtin
 from reducer.rules import Rule, Ruleset
 
 TITLES = {
@@ -268,7 +269,9 @@ class Report:
 def attention(report: Report) -> tuple[Attention, ...]:
     """List what needs attention: kinds in the order of `TITLES`, and the largest first within a kind."""
     tally, kinds = report.tally, list(TITLES)
-    unused = [rule for rule in report.ruleset.rules if rule.file not in tally.used] if report.whole else []
+    # Nobody uses every tool of the built-in packs.
+    rules = [rule for rule in report.ruleset.rules if report.whole and not is_builtin(rule.file)]
+    unused = [rule for rule in rules if rule.file not in tally.used]
     entries = [
         *(Attention("unused rule", rule.file, ", ".join(rule.tools), calls=0) for rule in unused),
         *(need for key, need in tally.needs.items() if key[1:] not in tally.found),

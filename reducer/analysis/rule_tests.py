@@ -83,20 +83,18 @@ class Coverage:
     gaps: tuple[Gap, ...]
 
 
-def chosen_tests(ruleset: Ruleset, chosen: Callable[[str], bool] = lambda line: True) -> Iterator[tuple[Rule, int]]:
-    """Yield rules with the numbers of their tests for which `chosen` accepts a line with file, tools and test name."""
-    for rule in ruleset.rules:
-        yield from ((rule, number) for number, test in enumerate(rule.tests) if chosen(_line(rule, test.name)))
+def chosen_cases(ruleset: Ruleset, text: str) -> tuple[list[tuple[Rule, int]], list[tuple[Rule, Path]]]:
+    """Return the tests by number, and the samples, with a text in their name or in the tools or file of the rule."""
 
+    def is_chosen(rule: Rule, name: str) -> bool:
+        return text.casefold() in " ".join((Path(rule.file).name, *rule.tools, name)).casefold()
 
-def chosen_samples(ruleset: Ruleset, chosen: Callable[[str], bool]) -> Iterator[tuple[Rule, Path]]:
-    """Yield rules with the files of their samples for which `chosen` accepts a line with file, tools and sample."""
-    for rule in ruleset.rules:
-        yield from ((rule, file) for file in sample_files(rule, ruleset) if chosen(_line(rule, file.name)))
-
-
-def _line(rule: Rule, name: str) -> str:
-    return " ".join((Path(rule.file).name, *rule.tools, name))
+    tests = [(rule, number) for rule in ruleset.rules for number, _ in enumerate(rule.tests)]
+    samples = [(rule, file) for rule in ruleset.rules for file in sample_files(rule, ruleset)]
+    return (
+        [(rule, number) for rule, number in tests if is_chosen(rule, rule.tests[number].name)],
+        [(rule, file) for rule, file in samples if is_chosen(rule, file.name)],
+    )
 
 
 def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None = None) -> TestResult:

@@ -73,7 +73,12 @@ def _input_format(text: str) -> str:
 
 _SHARED: Mapping[str, Mapping[str, Any]] = {
     "histories": {"nargs": "*", "metavar": "HISTORY", "help": "stored histories, folders, or - for standard input"},
-    "--rules": {"action": "append", "default": [], "metavar": "DIR|FILE", "help": "rule files or folders; repeatable"},
+    "--rules": {
+        "action": "append",
+        "default": [],
+        "metavar": "RULES",
+        "help": "rule files, folders or packs; repeatable",
+    },
     "--tool": {"metavar": "GLOB", "help": "only returns of the tools that match; or the tool of a single answer"},
     "--call": {"metavar": "ID", "help": "only the return with this call id; ID#2 is the second return with it"},
     "--watch": {"action": "store_true", "help": "run again when a file changes, and show the differences"},

@@ -14,11 +14,11 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import write
-from reducer.cli.rules import Chosen, bundled_rules, choose_rules, files_read
 from reducer.cli.screen import (
     CommandError,
     counted,
@@ -29,9 +29,11 @@ from reducer.cli.screen import (
     say,
     visible,
 )
+from reducer.cli.sources import Chosen, choose_rules, files_read
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic
-from reducer.rules import Ruleset, check_rules, compile_rules
+from reducer.files import has_samples, is_builtin
+from reducer.rules import Ruleset, check_rules
 from reducer.rules.diagnostics import catalogue
 from reducer.rules.fix import fixed
 
@@ -40,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("check", __doc__)
     add = reader.add_argument
-    add("rules", nargs="*", metavar="RULES", help="rule files or folders")
+    add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     add("--fix", action="store_true", help="apply the corrections that are safe, then check")
     add("--diff", action="store_true", help="print what --fix would change, but write nothing")
@@ -66,35 +68,29 @@ def main(arguments: Sequence[str]) -> int:
 def _check(options: Namespace) -> tuple[Diagnostic, ...]:
     """Print and return every problem of the rule files. Raises `CommandError`."""
     chosen = choose_rules(options.rules)
-    problems = problems_of(chosen.files)
+    ruleset, problems = check_with_samples(*chosen.sources)
+    replaced = ruleset.replaced if ruleset else ()
     if options.format == "json":
-        print_json({"problems": list(map(problem_fields, problems))})
+        print_json({"problems": list(map(problem_fields, problems)), "replaced": list(map(plain, replaced))})
     elif options.format == "github":
         for problem in problems:
             print(_command(problem))
     else:
         for problem in problems:
             print_problem(f"{problem}\n")
+        for each in replaced:
+            print(visible(str(each)))
         files = counted(len(chosen.files), "rule file") + ("" if options.rules else f" in {chosen.name}")
         print(problem_counts((problem.severity for problem in problems), files))
     return problems
 
 
-def problems_of(files: Sequence[Path]) -> tuple[Diagnostic, ...]:
-    """Return every problem in rule files, including those found by running the rules on their samples."""
-    return _with_samples(*check_rules(*files), {})
-
-
-def _problems_in(texts: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
-    """Return the same as `problems_of` for the texts of rule files by name."""
-    return _with_samples(*compile_rules(texts.items()), texts)
-
-
-def _with_samples(
-    ruleset: Ruleset | None, problems: Sequence[Diagnostic], texts: Mapping[str, bytes]
-) -> tuple[Diagnostic, ...]:
-    """Add the problems that running the rules reveals, and order all by file and line."""
-    rules = ruleset.rules if ruleset else ()
+def check_with_samples(
+    *sources: Path | str, edited: Mapping[str, bytes] = MappingProxyType({})
+) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
+    """Return the same as `check_rules`, with the problems that running the rules on their samples reveals."""
+    ruleset, problems = check_rules(*sources, edited=edited)
+    rules = [rule for rule in ruleset.rules if has_samples(rule.file)] if ruleset else []
     run_all = any(Path(rule.file).with_name("samples").is_dir() for rule in rules)
     to_run = [rule for rule in rules if run_all or rule.tests or not rule.statically_idempotent]
     found = list(problems)
@@ -102,17 +98,17 @@ def _with_samples(
         from reducer.analysis.sample_checks import problems_when_run  # the engine takes time to import
 
         for rule in to_run:
-            found += problems_when_run(rule, ruleset, texts.get(rule.file))
-    return tuple(sorted(found, key=lambda problem: problem.location))
+            found += problems_when_run(rule, ruleset, edited.get(rule.file))
+    return ruleset, tuple(sorted(found, key=lambda problem: problem.location))
 
 
 def _correct(chosen: Chosen, only_show: bool) -> None:
     """Correct rule files in place, or print what would change. Raises `CommandError` and OSError."""
-    bundled = bundled_rules().resolve()
-    if not only_show and not Path("rules").is_dir() and chosen.files[0].resolve().is_relative_to(bundled):
+    if not only_show and not Path("rules").is_dir() and any(map(is_builtin, chosen.files)):
         raise CommandError("the bundled rules are never changed; name your own")
     before = {str(file): file.read_bytes() for file in chosen.files}
-    changed = {name: text for name, text in fixed(before, _problems_in).items() if text != before[name]}
+    after = fixed(before, lambda texts: check_with_samples(*chosen.sources, edited=texts)[1])
+    changed = {name: text for name, text in after.items() if text != before[name]}
     for name, text in changed.items():
         if only_show:
             old, new = (data.decode("utf-8", "surrogateescape").splitlines() for data in (before[name], text))

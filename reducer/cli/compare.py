@@ -24,8 +24,8 @@ from reducer.analysis.measures import added
 from reducer.analysis.prices import Prices
 from reducer.cli.arguments import explained, integer, parse, parser
 from reducer.cli.files import read_histories
-from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import console, counted, make_table, print_json, print_lines
+from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.report import share
 
 _DEFAULT = ("truncate:2000", "truncate:8000", "head:5", "keep-last:5", "minify", "minify+cut:12000")

@@ -28,8 +28,8 @@ from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, 
 from reducer.cli import files, parquet
 from reducer.cli.answers import as_history
 from reducer.cli.files import Advance, Selection, Source
-from reducer.cli.rules import Chosen, choose_rules, files_read, load
 from reducer.cli.screen import CommandError, console, counted, say, say_skipped
+from reducer.cli.sources import Chosen, choose_rules, files_read, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.json_report import print_report
 from reducer.cli.views.report import print_end, print_head, print_html, print_table, share

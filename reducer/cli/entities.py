@@ -22,8 +22,8 @@ from typing import Any
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Source, find_sources
-from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
+from reducer.cli.sources import choose_rules, load
 from reducer.entities import Entity
 from reducer.entities.entity import Scan, types_for, under_key
 from reducer.entities.vocabulary import BUILT_IN

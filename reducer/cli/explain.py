@@ -27,8 +27,8 @@ from reducer.analysis.look import LookOptions, look
 from reducer.cli.answers import as_history
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Selection, find_sources
-from reducer.cli.rules import choose_rules, load
 from reducer.cli.screen import CommandError, console, counted, print_lines, suggestion, visible
+from reducer.cli.sources import choose_rules, load
 from reducer.cli.views.diff import print_returns
 from reducer.errors import HistoryError
 from reducer.histories.files import ENDINGS

@@ -51,7 +51,7 @@ class Source:
 
 
 SAMPLE = Source("the sample bundled with reducer", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
-"""The bundled history: an invented investigation with the answers in `rules/samples`."""
+"""The bundled history: an invented investigation with the answers in `rules/threat_intelligence/samples`."""
 Advance = Callable[[Source, int], object]
 """Takes a source and the number of bytes read from it so far."""
 

@@ -13,7 +13,6 @@ Exit codes: 0 done, 1 nothing to draft, 2 cannot run, or a file exists already.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,11 @@ from reducer.analysis.steps import changes, characters
 from reducer.cli.answers import each_answer
 from reducer.cli.arguments import parse, parser, share
 from reducer.cli.files import STANDARD_INPUT, write
-from reducer.cli.rules import Chosen, load, rules_error
 from reducer.cli.schema import schema_text
 from reducer.cli.screen import CommandError, console, counted, print_lines, say, visible
+from reducer.cli.sources import Chosen, load, write_new
 from reducer.files import rule_files
 from reducer.histories.files import ENDINGS
-from reducer.rules import compile_rules
 from reducer.values import Unreducible, chars
 
 _MAX_ANSWERS = 40
@@ -118,7 +116,7 @@ def _draft_all(
 ) -> list[tuple[Draft, Trial]]:
     """Draft a rule for each tool that needs one, and print why the others do not; a `named` tool must not have one."""
     present = tuple(rule_files(folder)) if folder.is_dir() else ()
-    existing = load(Chosen(present, str(folder)), "drafted") if present else None
+    existing = load(Chosen((folder,), str(folder)), "drafted") if present else None
     files = file_names(answers_by_tool)
     drafted = []
     for tool, answers in answers_by_tool.items():
@@ -153,16 +151,6 @@ def _describe(tool: str, count: int, calls: int) -> str:
 
 def write_drafts(folder: Path, drafts: Sequence[Draft]) -> None:
     """Write all drafts. Raises `CommandError` and writes nothing if a file exists or a draft conflicts with a rule."""
-    if folder.exists() and not folder.is_dir():
-        raise CommandError(f"{folder}: not a folder; drafts are written to a folder of rules")
     drafted = {folder / draft.file: draft.text.encode() for draft in drafts}
     samples = {folder / draft.sample_file: draft.sample.encode() for draft in drafts if draft.sample_file}
-    if existing := ", ".join(str(file) for file in (*drafted, *samples) if os.path.lexists(file)):
-        raise CommandError(f"nothing was written because these files exist: {existing}")
-    present = {file: file.read_bytes() for file in rule_files(folder)} if folder.is_dir() else {}
-    _, problems = compile_rules((str(file), text) for file, text in {**present, **drafted}.items())
-    # Warnings about other rules do not concern the drafts.
-    if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in drafted]:
-        raise rules_error(errors, str(folder), "written")
-    for file, content in (drafted | samples).items():
-        write(file, content)
+    write_new(folder, drafted, samples)

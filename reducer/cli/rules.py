@@ -1,93 +1,129 @@
-"""Choose and load the rule files of a verb."""
+"""List the rules that come with reducer, or copy some of them with their samples, to read and change.
+
+examples:
+  python -m reducer rules                        every rule by pack, with its purpose and its tools
+  python -m reducer rules virustotal             those with this text in their name, pack, purpose or tools
+  python -m reducer rules add virustotal_file    copy a rule to ./rules and its samples to ./rules/samples
+
+`builtin` and `builtin:PACK` load these rules without a copy, for example `--rules builtin:web --rules mine/`.
+
+Exit codes: 0 done, 1 no rule found, 2 cannot run, or a file exists already.
+"""
 
 from __future__ import annotations
 
-import os
-import re
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from reducer.cli.screen import CommandError, counted, visible
-from reducer.errors import Diagnostic, RuleError
-from reducer.files import MAX_RULE_BYTES, read_file, rule_files
-
-if TYPE_CHECKING:
-    from reducer.rules import Ruleset
-
-_WORD = re.compile(r"[\w./-]{1,200}")
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Rule files, and their name in reports."""
-
-    files: tuple[Path, ...]
-    name: str
+from reducer.analysis.samples import sample_files
+from reducer.cli.arguments import parse, parser
+from reducer.cli.screen import CommandError, console, counted, print_json, print_lines, say, suggestion, visible
+from reducer.cli.sources import Chosen, load, write_new
+from reducer.files import MAX_RULE_BYTES, builtin_rules, packs_in, read_file
+from reducer.rules import Rule, Ruleset
+from reducer.rules.parser import locate
+from reducer.rules.parser import parse as parse_rule
 
 
-def bundled_rules() -> Path:
-    """Return the folder of the bundled rules: in the package, or next to it in a checkout."""
-    package = Path(__file__).parents[1]
-    inside = package / "bundled"
-    return inside if inside.is_dir() else package.parent / "rules"
+def main(arguments: Sequence[str]) -> int:
+    """Run the verb and return the exit code. Raises `CommandError`."""
+    reader = parser("rules", __doc__)
+    add = reader.add_argument
+    add("what", nargs="*", metavar="TEXT|add NAME", help="list rules with this text, or copy the named rules")
+    add("-o", "--output", default="rules", metavar="DIR", help="copy to this folder (default: rules)")
+    add("--format", choices=("text", "json"), default="text", help="output format of the list (default: text)")
+    options = parse(reader, arguments)
+    ruleset = load(Chosen(tuple(packs_in(builtin_rules())), "the rules of reducer"), "listed")
+    if options.what[:1] == ["add"]:
+        return _add(options.what[1:], Path(options.output), ruleset)
+    wanted = " ".join(options.what)
+    found = [rule for rule in ruleset.rules if _is_wanted(rule, wanted)]
+    if options.format == "json":
+        print_json({"rules": list(map(_as_json, found))})
+    else:
+        _print(found)
+    if not found:
+        say(f"no rule contains `{wanted}`; {suggestion(wanted, _by_name(ruleset))}")
+    return 0 if found else 1
 
 
-def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
-    """Return the rule files in `given`. If it is empty, use `./rules` (if `use_local`), otherwise the bundled rules.
-
-    Raises `CommandError` if there are none, and OSError.
-    """
-    if given:
-        files = dict.fromkeys(file for name in given for file in _files(name))
-        return Chosen(tuple(files), ", ".join(given))
-    own = Path("rules")
-    if use_local and own.is_dir() and (local := rule_files(own)):
-        return Chosen(tuple(local), "./rules")
-    return Chosen(tuple(map(short, rule_files(bundled_rules()))), "the rules bundled with reducer")
+def _by_name(ruleset: Ruleset) -> dict[str, Rule]:
+    return {Path(rule.file).stem: rule for rule in ruleset.rules}
 
 
-def load(chosen: Chosen, done: str = "run") -> Ruleset:
-    """Load rule files, and print every error to standard error. Raises `CommandError` and OSError."""
-    from reducer.rules import read_rules  # `entities` does not need it
-
-    try:
-        return read_rules(*chosen.files)
-    except RuleError as error:
-        raise rules_error(error.problems, chosen.name, done) from None
+def _pack(rule: Rule) -> str:
+    return Path(rule.file).parent.name
 
 
-def rules_error(problems: Sequence[Diagnostic], name: str, done: str) -> CommandError:
-    """Print problems to standard error, and return an error that counts them."""
-    for problem in problems:
-        print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
-    return CommandError(f"{name}: {counted(len(problems), 'error')} in the rules; nothing was {done}")
+def _is_wanted(rule: Rule, wanted: str) -> bool:
+    """Return whether a text occurs in what the list shows of a rule, or is a tool of the rule."""
+    shown = " ".join([_pack(rule), Path(rule.file).stem, rule.description, *rule.tools])
+    named = (name for name in rule.tools if name != "*")
+    return wanted.casefold() in shown.casefold() or any(fnmatchcase(wanted, name) for name in named)
 
 
-def files_read(given: Sequence[str], *, use_local: bool = True) -> Iterator[Path]:
-    """Yield the rule files that `choose_rules` returns, the word lists and samples that they name, and `samples/`."""
-    files = choose_rules(given, use_local=use_local).files
-    yield from files
-    for folder in {rule.parent / "samples" for rule in files}:
-        yield from folder.glob("*.json")
-    for rule in files:
-        words = set(_WORD.findall(read_file(rule, MAX_RULE_BYTES).decode(errors="replace")))
-        yield from (file for word in words if (file := rule.parent / word).is_file())
+def _as_json(rule: Rule) -> dict[str, Any]:
+    fields = {"name": Path(rule.file).stem, "pack": _pack(rule), "tools": list(rule.tools)}
+    return {**fields, "description": rule.description, "file": rule.file}
 
 
-def short(path: Path) -> Path:
-    """Return a path relative to the current folder if it is inside, otherwise unchanged."""
-    folder = os.getcwd()
-    return path.relative_to(folder) if path.is_relative_to(folder) else path
+def _print(rules: Sequence[Rule]) -> None:
+    screen = console()
+    for pack, of_pack in groupby(rules, _pack):
+        screen.print(pack, style="bold")
+        for rule in of_pack:
+            print_lines([f"{Path(rule.file).stem}: {rule.description}"], screen, 2)
+            print_lines([f"tools: {', '.join(rule.tools)}"], screen, 4, style="dim")
+    if rules:
+        print(f"\n{counted(len(rules), 'rule')}; `rules add NAME` copies one")
 
 
-def _files(name: str) -> list[Path]:
-    path = Path(name)
-    if not path.is_dir():
-        read_file(path, MAX_RULE_BYTES)  # raises OSError if this is not a file
-        return [path]
-    if files := rule_files(path):
-        return files
-    raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")
+def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> int:
+    """Copy rules with their samples. Raises `CommandError` and copies nothing if a file exists or a name is unknown."""
+    if not names:
+        raise CommandError("add: name the rules to copy; `rules` lists them")
+    known = _by_name(ruleset)
+    for name in names:
+        if name not in known:
+            raise CommandError(f"add {name}: no such rule; {suggestion(name, known)}")
+    rules, samples = {}, {}
+    for rule in (known[name] for name in names):
+        files = _samples(rule, ruleset)
+        present = {name: file.read_bytes() for name, file in files.items() if file.is_file()}
+        text = read_file(Path(rule.file), MAX_RULE_BYTES).decode()
+        if len(present) < len(files):
+            text = _without_tests(text, rule, present)
+            say(f"{Path(rule.file).name}: left out tests, because the installed package has no samples")
+        # In a pack, the schema of the editor is one folder above.
+        rules[folder / Path(rule.file).name] = text.replace("=../.schema.json", "=.schema.json", 1).encode()
+        samples.update({folder / name: content for name, content in present.items()})
+    write_new(folder, rules, samples)
+    for file in (*rules, *samples):
+        print(f"wrote {visible(str(file))}")
+    return 0
+
+
+def _samples(rule: Rule, ruleset: Ruleset) -> dict[str, Path]:
+    """Return the samples of a rule by their names relative to its folder."""
+    of_tests = (name for test in rule.tests for name in (test.given.file, test.given.history, test.expect.snapshot))
+    folder = Path(rule.file).parent
+    named = {name: folder / name for name in of_tests if name}
+    return named | {f"samples/{file.name}": file for file in sample_files(rule, ruleset)}
+
+
+def _without_tests(text: str, rule: Rule, present: Mapping[str, bytes]) -> str:
+    """Return the text of a rule file without tests whose samples are missing, and the comments above them."""
+    lines, tree = text.splitlines(keepends=True), parse_rule(text, rule.file)[0]
+    assert tree is not None
+    starts = [locate(tree, ("tests", number)).line - 1 for number in range(len(rule.tests))]
+    for number, start in enumerate(starts):
+        while lines[start - 1].lstrip().startswith("#"):
+            start -= 1
+        starts[number] = start
+    blocks = zip(rule.tests, starts, [*starts[1:], len(lines)], strict=True)
+    kept = [lines[start:end] for test, start, end in blocks if test.given.file in (None, *present)]
+    head = lines[: starts[0]] if kept else lines[: locate(tree, ("tests",), key=True).line - 1]
+    return "".join([*head, *(line for block in kept for line in block)])

@@ -21,7 +21,7 @@ from typing import Any
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Source, check_targets, find_sources, read_histories, write
-from reducer.cli.rules import choose_rules
+from reducer.cli.sources import choose_rules
 from reducer.files import MAX_RULE_BYTES, read_file
 from reducer.histories.stored import returns
 from reducer.rules.parser import parse as parse_rule

@@ -15,7 +15,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Literal
@@ -25,8 +25,7 @@ from reducer.analysis.rule_tests import (
     Coverage,
     Gap,
     TestResult,
-    chosen_samples,
-    chosen_tests,
+    chosen_cases,
     coverage,
     run_sample,
     run_test,
@@ -37,11 +36,12 @@ from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
 from reducer.cli.check import problem_fields
 from reducer.cli.files import write
-from reducer.cli.rules import choose_rules, files_read, load, short
 from reducer.cli.screen import CommandError, counted, fields_of, plain, print_json, print_problem, say, visible
+from reducer.cli.sources import choose_rules, files_read, load, short
 from reducer.cli.views.diff import step_line
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
+from reducer.files import has_samples
 from reducer.rules.diagnostics import Report
 from reducer.rules.parser import Place, Tree, locate
 from reducer.rules.parser import parse as parse_rule
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
     reader = parser("test", __doc__)
     add = reader.add_argument
-    add("rules", nargs="*", metavar="RULES", help="rule files or folders")
+    add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
     add("--coverage", action="store_true", help="list rules without tests and steps that no test exercises")
     add("--require-tests", action="store_true", help="fail for rules without tests")
@@ -88,11 +88,12 @@ def _run(options: Namespace) -> list[_Case]:
     """Run the tests, print and return the results. Raises `CommandError`."""
     if options.text and options.coverage:
         raise CommandError("--coverage needs all tests and -k selects some; use only one of them")
-    ruleset = load(choose_rules(options.rules))
-    wanted = options.text.casefold()
-    tests = list(chosen_tests(ruleset, lambda line: wanted in line.casefold()))
-    samples = list(chosen_samples(ruleset, lambda line: wanted in line.casefold()))
-    if wanted and not tests and not samples:
+    loaded = load(choose_rules(options.rules))
+    ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
+    if loaded.rules and not ruleset.rules:
+        raise CommandError("the built-in rules are installed without their samples; name your own rules")
+    tests, samples = chosen_cases(ruleset, options.text)
+    if options.text and not tests and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
     cases: list[_Case] = []

@@ -30,8 +30,8 @@ from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.texts import excerpt, listed, opened
 from reducer.cli.answers import Answer, each_answer
 from reducer.cli.arguments import parse, parser
-from reducer.cli.rules import choose_rules, files_read, load
 from reducer.cli.screen import CommandError, console, counted, print_json, print_lines, suggestion, visible
+from reducer.cli.sources import choose_rules, files_read, load
 from reducer.cli.views.diff import print_effects, print_head
 from reducer.cli.views.json_report import content_as_json
 from reducer.cli.watch import watch

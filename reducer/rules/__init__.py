@@ -6,11 +6,12 @@
 
 from reducer.rules.compile import check_rules, compile_rules, read_rules
 from reducer.rules.instructions import descriptions, instructions
-from reducer.rules.model import Expect, Given, Rule, Ruleset, Step, Test, When
+from reducer.rules.model import Expect, Given, Replaced, Rule, Ruleset, Step, Test, When
 
 __all__ = [
     "Expect",
     "Given",
+    "Replaced",
     "Rule",
     "Ruleset",
     "Step",

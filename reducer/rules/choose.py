@@ -11,7 +11,7 @@ from typing import NamedTuple
 from reducer.errors import Location
 from reducer.rules.diagnostics import Report
 from reducer.rules.habits import tool_names
-from reducer.rules.model import Rule
+from reducer.rules.model import Replaced, Rule
 from reducer.rules.parser import ScalarNode, SequenceNode, Tree, locate
 
 MAX_NAME = 200
@@ -66,6 +66,7 @@ def _fits(name: str, tool: str) -> bool:
     return fnmatch.fnmatchcase(tool, name) if is_glob(name) else tool == name
 
 
+@lru_cache(maxsize=4096)
 def _rank(glob: str) -> tuple[int, int, str]:
     """Rank a glob by its number of literal characters, then by its literal head, then by its text."""
     literal = _CLASS.sub("", glob).replace("*", "").replace("?", "")
@@ -82,9 +83,14 @@ def shadows(first: str, second: str) -> bool:
     return fnmatch.fnmatchcase(second, first.replace("?", "[!*]"))
 
 
-def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
-    """Report tool names and globs that are too long, dead, shadowed or used twice."""
+def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ...]:
+    """Report tool names and globs that are too long, dead, shadowed, or used twice in one source.
+
+    Return those that a later source uses again: its rule replaces the earlier one.
+    """
     first: dict[str, Location] = {}
+    sources: dict[str, int] = {}
+    replaced: dict[tuple[str, str], list[str]] = {}
     for tree, report in files:
         node = locate(tree, ("tool",))
         for item in node.items if isinstance(node, SequenceNode) else (node,):
@@ -96,12 +102,15 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> None:
                 report.add(item, "E082", f"the tool name has {size}")
             elif _NO_NAME.search(name):
                 report.add(item, "E083", f"`{name}` is not a tool name or a glob", tool_names(name))
-            elif name in first:
+            elif sources.get(name) == report.source:
                 report.add(item, "E080", f"the tool `{name}` already has a rule at {first[name]}")
             else:
+                if name in first:
+                    replaced.setdefault((report.file, first[name].file), []).append(name)
                 if is_glob(name):
                     _check_glob(item, name, first, report)
-                first[name] = Location(report.file, item.line, item.column)
+                first[name], sources[name] = Location(report.file, item.line, item.column), report.source
+    return tuple(Replaced(by, instead_of, tuple(tools)) for (by, instead_of), tools in replaced.items())
 
 
 def _check_glob(node: ScalarNode, glob: str, first: dict[str, Location], report: Report) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import NamedTuple
 
 from reducer.entities import expand
@@ -17,7 +19,7 @@ from reducer.paths import compile_path
 from reducer.rules.choose import check_tool_names, rule_chooser
 from reducer.rules.definitions import lint_unused_types, read_conditions, read_vocabulary
 from reducer.rules.diagnostics import Report, catalogue, written
-from reducer.rules.model import SHARED_KEYS, Rule, RuleFile, Ruleset, Step, StepKeys
+from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, Step, StepKeys
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
 from reducer.rules.validation import listed, nearest, report_unknown, validated, without_empty_keys
@@ -28,9 +30,9 @@ MAX_STEPS = 200
 
 
 def read_rules(*sources: FilePath | str) -> Ruleset:
-    """Read rule files, and all `.yaml` and `.yml` files in folders, into a ruleset.
+    """Read rule files, folders, and built-in packs into a ruleset: `rule_files` describes sources.
 
-    Raises `RuleError` with all errors of all files.
+    If several sources contain the same tool name or glob, the last one applies. Raises `RuleError` with all errors.
     """
     ruleset, problems = check_rules(*sources)
     if ruleset is None:
@@ -38,38 +40,72 @@ def read_rules(*sources: FilePath | str) -> Ruleset:
     return ruleset
 
 
-def check_rules(*sources: FilePath | str) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
-    """Return the ruleset, or None if there are errors, and all problems ordered by file and line."""
-    texts: list[tuple[str, bytes]] = []
+def check_rules(
+    *sources: FilePath | str, edited: Mapping[str, bytes] = MappingProxyType({})
+) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
+    """Return the ruleset, or None if there are errors, and all problems ordered by file and line.
+
+    `edited` contains the texts of files that differ from what is stored.
+    """
+    texts: list[list[tuple[str, bytes]]] = [[] for _ in sources]
     unreadable: list[Diagnostic] = []
-    paths = [FilePath(source) for source in sources]
-    for file in (file for path in paths for file in (rule_files(path) if path.is_dir() else [path])):
+    for file, number in _files(sources, unreadable).items():
         try:
-            texts.append((str(file), read_file(file, MAX_RULE_BYTES)))
+            name = str(file)
+            texts[number].append((name, edited[name] if name in edited else read_file(file, MAX_RULE_BYTES)))
         except OSError as error:
-            message = f"cannot read the file: {error.strerror or error}"
-            unreadable.append(Diagnostic(Location(str(file), 1, 1), "E007", message))
-    if not texts and not unreadable:
+            unreadable.append(_unreadable(file, f"cannot read the file: {error.strerror or error}"))
+    if not any(texts) and not unreadable:
         names = ", ".join(str(source) for source in sources)
         return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)
-    ruleset, problems = compile_rules(texts)
+    ruleset, problems = compile_rules(*texts)
     return (None if unreadable else ruleset), (*unreadable, *problems)
 
 
-def compile_rules(texts: Iterable[tuple[str, str | bytes]]) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
-    """Compile pairs of a file name and a text, and return the same as `check_rules`."""
-    parsed = [parse(text, file) for file, text in texts]
+def _files(sources: Sequence[FilePath | str], unreadable: list[Diagnostic]) -> dict[FilePath, int]:
+    """Return the number of the last source of each file."""
+    files: dict[FilePath, int] = {}
+    for number, source in enumerate(sources):
+        try:
+            files.update(dict.fromkeys(rule_files(source), number))
+        except OSError as error:
+            unreadable.append(_unreadable(source, f"cannot load the rules: {error.strerror or error}"))
+    return files
+
+
+def _unreadable(name: FilePath | str, message: str) -> Diagnostic:
+    return Diagnostic(Location(str(name), 1, 1), "E007", message)
+
+
+def compile_rules(
+    *sources: Iterable[tuple[str, str | bytes]],
+) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
+    """Compile pairs of a file name and a text, for each source, and return the same as `check_rules`."""
+    parsed = [
+        (tree, replace(report, source=number))
+        for number, source in enumerate(sources)
+        for tree, report in (parse(text, file) for file, text in source)
+    ]
     files = [(without_empty_keys(tree, report), report) for tree, report in parsed if tree is not None]
     language = _Language(read_vocabulary(files), read_conditions(files))
     compiled = [_compile_rule(tree, report, language) for tree, report in files]
-    check_tool_names(files)
-    rules = tuple(rule for rule in compiled if rule is not None)
+    replaced = check_tool_names(files)
+    rules = [rule for rule in compiled if rule is not None]
     if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.problems):
         lint_unused_types(files, frozenset[str]().union(*(rule.types for rule in rules)))
     problems = tuple(problem for _, report in parsed for problem in report.in_order())
     if any(problem.severity == "error" for problem in problems):
         return None, problems
-    return Ruleset(rules, rule_chooser(rules), problems, language.vocabulary), problems
+    applied = tuple(_without(rules, replaced))
+    return Ruleset(applied, rule_chooser(applied), problems, language.vocabulary, replaced), problems
+
+
+def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Rule]:
+    """Yield the rules without the tool names that another source replaces, unless none is left."""
+    gone = {(each.instead_of, tool) for each in replaced for tool in each.tools}
+    for rule in rules:
+        if tools := tuple(name for name in rule.tools if (rule.file, name) not in gone):
+            yield rule if tools == rule.tools else replace(rule, tools=tools)
 
 
 class _Language(NamedTuple):

@@ -40,16 +40,19 @@ class Definition(NamedTuple):
 
 
 def definitions(files: Iterable[tuple[Tree, Report]], section: str) -> Iterator[Definition]:
-    """Yield the definitions in a section of rule files; report names that are invalid or defined twice."""
-    first: dict[str, Location] = {}
+    """Yield the definitions in a section of rule files; report names that are invalid or defined twice in a source.
+
+    A later source can define a name again.
+    """
+    first: dict[tuple[int, str], Location] = {}
     for tree, report in files:
         node = locate(tree, (section,))
         for key, value in node.entries if isinstance(node, MappingNode) and node is not tree else ():
             name = str(key.value)
-            if name in first:
-                report.add(key, "E092", f"`{name}` is already defined at {first[name]}")
+            if earlier := first.get((report.source, name)):
+                report.add(key, "E092", f"`{name}` is already defined at {earlier}")
                 continue
-            first[name] = Location(report.file, key.line, key.column)
+            first[report.source, name] = Location(report.file, key.line, key.column)
             if not _NAME.fullmatch(name):
                 report.add(key, "E091", f"`{name}` is not a valid name")
             yield Definition(name, key, value, report)

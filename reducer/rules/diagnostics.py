@@ -55,11 +55,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Collects at most `MAX_DIAGNOSTICS` diagnostics of a rule file."""
+    """Collects at most `MAX_DIAGNOSTICS` diagnostics of a rule file, which is from the source with this number."""
 
     file: str
     lines: tuple[str, ...]
     problems: list[Diagnostic] = field(default_factory=list)
+    source: int = 0
 
     def add(self, span: Span, code: str, message: str, help: str = "", fix: tuple[Edit, ...] = ()) -> None:
         """Add a diagnostic at a span; without `help`, use the default advice of its code."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -272,6 +272,17 @@ class Rule:
         return f"{self.file}@{self.digest}"
 
 
+class Replaced(NamedTuple):
+    """Two sources contain the same names and globs of tools: the rule file `by`, from the later one, applies."""
+
+    by: str
+    instead_of: str
+    tools: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.by} replaces {self.instead_of} for {', '.join(f'`{tool}`' for tool in self.tools)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Ruleset:
     """Rules that are ready to run; `rule_for` returns the rule of a tool name, or None."""
@@ -280,3 +291,5 @@ class Ruleset:
     rule_for: Callable[[str], Rule | None]
     warnings: tuple[Diagnostic, ...] = ()
     vocabulary: Vocabulary = BUILT_IN
+    replaced: tuple[Replaced, ...] = ()
+    """The rules that a later source replaces."""

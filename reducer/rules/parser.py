@@ -271,8 +271,11 @@ class _Reader:
             value = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if "\ufffd" in value and "\ufffd" not in event.value:
                 self.report.add(node, "E042", "escapes from \\ud800 to \\udfff are valid only in pairs", "remove it")
-            return replace(node, value=value)
-        return self._with_comment(node) or replace(node, value=self._plain_value(node, event.value.replace("\t", " ")))
+        elif (whole := self._with_comment(node)) is not None:
+            return whole
+        else:
+            value = self._plain_value(node, event.value.replace("\t", " "))
+        return node if value is event.value else replace(node, value=value)
 
     def _plain_value(self, node: ScalarNode, text: str) -> str | int | float | bool | None:
         """Return the value of a scalar without quotes, and report it if YAML 1.1 and 1.2 disagree about it."""

@@ -62,6 +62,8 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
             escape = line[max(at.column - 2, 0) : at.column]
             return Fault(Span(at.line, at.column - 1, 2), "E042", f"`{escape}` is not an escape sequence")
         return _unclosed(first_line, start)
+    if "cannot start any token" in problem:
+        return unquoted(line, at)
     in_flow = context.startswith("while parsing a flow")
     return (
         _value(line, at, in_flow)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest, ToolReturnPart
 from pydantic_ai.tools import RunContext
 
-from reducer import Reducer
+from reducer import Reducer, RuleError
 from reducer.agent import Archive, Reduction, history_processor
 from reducer.agent.processor import PartReducer
 from reducer.values import MAX_TEXT_CHARS
@@ -108,6 +108,15 @@ def in_context(ctx: RunContext[Any], messages: list[ModelMessage]) -> list[Model
 
 async def asynchronous_in_context(ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
     return [replace(message) for message in messages]
+
+
+def test_built_in_packs_are_loaded_by_name() -> None:
+    content = [{"table": "orders", "row": number} for number in range(90)]
+    messages: list[ModelMessage] = [ModelRequest([ToolReturnPart("run_query", content, "c1")])]
+    (left,) = history_processor(["builtin:web", "builtin:general"])(messages)
+    assert left != messages[0]
+    with pytest.raises(RuleError, match="no such pack; did you mean `builtin:web`"):
+        history_processor("builtin:wbe")
 
 
 @pytest.mark.parametrize("place", range(3))

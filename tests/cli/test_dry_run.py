@@ -79,9 +79,26 @@ def test_rules_in_the_current_folder_replace_the_bundled_rules(folder: Path, cli
     assert cli("h.json", "--format", "json").json["rules"]["from"] == "the rules bundled with reducer"
     (folder / "rules" / "lookup.yaml").write_text(RULE)
     rules = cli("h.json", "--format", "json").json["rules"]
-    assert rules == {"from": "./rules", "files": ["rules/lookup.yaml"]}
+    assert rules == {"from": "./rules", "files": ["rules/lookup.yaml"], "replaced": []}
     # Naming the same file twice is not a conflict.
-    assert cli("h.json", "--rules", "rules", "--rules", "rules/lookup.yaml").code == 0
+    assert "replaces" not in cli("h.json", "--rules", "rules", "--rules", "rules/lookup.yaml").out
+
+
+def test_the_rule_of_a_later_source_replaces_the_earlier_one(folder: Path, cli: Cli) -> None:
+    sources = ("--rules", "lookup.yaml", "--rules", "mine")
+    (folder / "mine").mkdir()
+    (folder / "mine" / "lookup.yaml").write_text("version: 1\ntool: lookup\nmax_chars: 900\n")
+    message = "mine/lookup.yaml replaces lookup.yaml for `lookup`\n"
+    result = cli("h.json", *sources)
+    assert message in result.out
+    assert result.code == 0
+    assert cli("h.json", *sources, "--format", "json").json["rules"] == {
+        "from": "lookup.yaml, mine",
+        "files": ["mine/lookup.yaml"],
+        "replaced": [{"by": "mine/lookup.yaml", "instead_of": "lookup.yaml", "tools": ["lookup"]}],
+    }
+    checked = cli("check", "lookup.yaml", "mine", "--strict")
+    assert (checked.code, checked.out) == (0, f"{message}2 rule files: no problems\n")
 
 
 # --- session histories

@@ -18,6 +18,8 @@ LARGEST = (
     {"objects": 500_000} | dict.fromkeys(("json", "literals", "lines"), 200_000) | {"nested": 40_000, "reprs": 40_000}
 )
 """The longest tool output of each group, in characters of JSON."""
+SAMPLES = ("deep_research", "explore", "get_indicator_details", "execute")
+"""The samples of tools of which there are no real outputs."""
 TOOLS = {
     "*virustotal*ip*": "vt_get_ip_report",
     "*virustotal*domain*": "vt_get_domain_report",
@@ -29,7 +31,7 @@ TOOLS = {
     "aws_security*hub*": "get_security_hub_findings",
     "siem_incidents": "siem_search",
     "microsoft365defender*": "siem_search",
-    **{name: name for name in ("deep_research", "explore", "get_indicator_details", "execute")},
+    **{name: name for name in SAMPLES},
 }
 """The tool names for which the shipped rules reduce the outputs of their products."""
 
@@ -66,7 +68,7 @@ def history_cases(data: Path) -> Iterator[Case]:
 def output_cases(data: Path) -> Iterator[Case]:
     """Yield each tool output in every form."""
     shipped, drafts, harsh = Reducer.load(RULES), _drafts(), _harsh()
-    files = [file for folder in (data / "tool_outputs", RULES / "samples") for file in sorted(folder.glob("*.json"))]
+    files = [*sorted((data / "tool_outputs").glob("*.json")), *(next(RULES.rglob(f"{name}.json")) for name in SAMPLES)]
     for name, value in {file.stem: json.loads(file.read_bytes()) for file in files if file.stem != "manifest"}.items():
         tool = next((tool for pattern, tool in TOOLS.items() if fnmatchcase(name, pattern)), None)
         rulesets = {rules: (rules, reducer) for rules, reducer in harsh.items()} | {"drafts": (name, drafts)}

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from reducer.analysis.samples import sample
 from reducer.engine import prepare, reduce_content
 from reducer.values import chars, dump
-from tests.helpers import BY_FILE, PRODUCTS, RULES, forced, reduced, rules
+from tests.helpers import BY_FILE, PRODUCTS, forced, reduced, rules
 from tests.laws.laws import Case, case_of_drawn, check, law_tests
 from tests.laws.strategies import cases
 
@@ -22,14 +23,13 @@ test_the_laws_hold, test_most_cases_are_reduced = law_tests(cases.map(case_of_dr
 
 
 def results() -> str:
-    """Reduce texts whose markers mention entities, and every sample with every shipped rule."""
+    """Reduce texts whose markers mention entities, and what the tests of every shipped rule start from."""
     texts = [f"APT{n} and Fancy Bear used 192.0.2.{n} and evil{n}[.]com in the night of the report" for n in range(12)]
     steps = [{"path": "articles", "limit": 1}, {"path": "items", "keep": ["id"]}, {"truncate": 20}]
     content = {"items": [{"id": n, "notes": text} for n, text in enumerate(texts)], "articles": texts}
     found = [reduced({"preserve": ["ioc", "threat_actor"], "steps": steps}, content)]
-    for sample in sorted((RULES / "samples").glob("*.json")):
-        content = json.loads(sample.read_bytes())
-        found += [reduce_content(forced(rule), "any", content) for rule in BY_FILE.values()]
+    for rule in BY_FILE.values():
+        found += [reduce_content(forced(rule), "any", sample(rule, test)) for test in rule.tests]
     return dump(found)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import reducer
-from reducer.cli.check import problems_of
+from reducer.cli.check import check_with_samples
 from reducer.rules import compile_rules
 from reducer.rules.diagnostics import catalogue
 from tests.rules.examples import example_files, split_files
@@ -24,11 +24,9 @@ _WITHOUT_EXAMPLE = {"E006", "E007", "E049"}
 
 
 def codes(folder: Path, example: str) -> list[str]:
-    names = []
     for name, text in example_files(example).items():
         (folder / name).write_bytes(text)
-        names.append(folder / name)
-    return [problem.code for problem in problems_of(names)]
+    return [problem.code for problem in check_with_samples(folder)[1]]
 
 
 @pytest.mark.parametrize("code", [code for code in catalogue() if code not in _WITHOUT_EXAMPLE])

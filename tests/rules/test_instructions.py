@@ -64,7 +64,8 @@ def test_shipped_rules_have_descriptions() -> None:
         lines = [description.line for description in descriptions(one) if description.line]
         assert lines == sorted(lines)
         assert lines[0] == one.steps[0].location.line
-        assert len(reducer.instructions([next(name for name in one.tools if "*" not in name)])) < 1000
+        named = min(one.tools, key=lambda name: "*" in name)
+        assert len(reducer.instructions([named])) < 1500
     assert reducer.instructions(["explore", "deep_research"]) == reducer.instructions(["deep_research", "explore"])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from reducer.cli.check import problems_of
+from reducer.cli.check import check_with_samples
 from reducer.rules import compile_rules
 
 TABLE = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text(encoding="utf-8"))
@@ -20,7 +20,7 @@ _LINE = re.compile(r"(- ?|)\w+:.*")
 
 def problems(rule: str) -> list[tuple[str, str, str]]:
     Path("r.yaml").write_text(rule, encoding="utf-8")
-    found = problems_of([Path("r.yaml")])
+    found = check_with_samples("r.yaml")[1]
     return [(f"{one.location.line}:{one.location.column} {one.code}", one.message, one.help) for one in found]
 
 

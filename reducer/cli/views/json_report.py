@@ -24,7 +24,7 @@ def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, pri
 def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
     """Return the report of `run` as plain JSON values.
 
-    - `rules`: `{from, files}`; `histories`: the names of the inputs.
+    - `rules`: `{from, files, replaced}`; `histories`: the names of the inputs.
     - `totals`: `{calls, reduced, characters, tokens}`; `characters` is `{before, after, saved}`, where `saved` is a
       share from 0 to 1 or null; `tokens` are estimated as characters / 4.
     - `as_in_agent`: whether the rules also removed content that later messages reference, as an agent does.
@@ -39,7 +39,11 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
     measures = report.tally.measures
     return {
         "version": VERSION,
-        "rules": {"from": report.rules, "files": [rule.file for rule in report.ruleset.rules]},
+        "rules": {
+            "from": report.rules,
+            "files": [rule.file for rule in report.ruleset.rules],
+            "replaced": list(map(plain, report.ruleset.replaced)),
+        },
         "histories": list(report.histories),
         "totals": _totals(report.total),
         "as_in_agent": not report.references,

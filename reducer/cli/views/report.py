@@ -77,7 +77,8 @@ def print_head(report: Report, screen: Console) -> None:
     reduce = "of `reduce`, which keeps values used later; --as-in-agent removes them"
     result = reduce if report.references else agent
     heading = "History" if count == 1 else "Read   "
-    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", f"Result   {result}"], screen)
+    replaced = (f"         {each}" for each in report.ruleset.replaced)
+    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", *replaced, f"Result   {result}"], screen)
     screen.print()
 
 

@@ -1,0 +1,107 @@
+"""Choose and load the rule files of a verb."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reducer.cli.files import write
+from reducer.cli.screen import CommandError, counted, visible
+from reducer.errors import Diagnostic, RuleError
+from reducer.files import MAX_RULE_BYTES, builtin_rules, read_file, rule_files
+
+if TYPE_CHECKING:
+    from reducer.rules import Ruleset
+
+_WORD = re.compile(r"[\w./-]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The sources of rules, and their name in reports."""
+
+    sources: tuple[Path | str, ...]
+    name: str
+
+    @property
+    def files(self) -> list[Path]:
+        """Return the rule files, each once. Raises OSError."""
+        return list(dict.fromkeys(file for source in self.sources for file in rule_files(source)))
+
+
+def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
+    """Return the sources in `given`. If it is empty, use `./rules` (if `use_local`), otherwise the built-in packs.
+
+    Raises `CommandError` for a folder without rule files, and OSError.
+    """
+    for name in given:
+        files = rule_files(name)
+        if not files:
+            raise CommandError(f"{name}: no rule files (.yaml or .yml) in this folder")
+        if files == [Path(name)]:
+            read_file(files[0], MAX_RULE_BYTES)  # raises OSError if this is not a file
+    if given:
+        return Chosen(tuple(given), ", ".join(given))
+    own = Path("rules")
+    if use_local and own.is_dir() and rule_files(own):
+        return Chosen((own,), "./rules")
+    return Chosen((short(builtin_rules()),), "the rules bundled with reducer")
+
+
+def load(chosen: Chosen, done: str = "run") -> Ruleset:
+    """Load rule files, and print every error to standard error. Raises `CommandError` and OSError."""
+    from reducer.rules import read_rules  # `entities` does not need it
+
+    try:
+        return read_rules(*chosen.sources)
+    except RuleError as error:
+        raise rules_error(error.problems, chosen.name, done) from None
+
+
+def rules_error(problems: Sequence[Diagnostic], name: str, done: str) -> CommandError:
+    """Print problems to standard error, and return an error that counts them."""
+    for problem in problems:
+        print(visible(str(problem), "\n\t"), end="\n\n", file=sys.stderr)
+    return CommandError(f"{name}: {counted(len(problems), 'error')} in the rules; nothing was {done}")
+
+
+def write_new(folder: Path, rules: Mapping[Path, bytes], others: Mapping[Path, bytes]) -> None:
+    """Write rule files and other files to a folder of rules.
+
+    Raises `CommandError` and writes nothing if a file exists or a rule conflicts with those in the folder.
+    """
+    from reducer.rules import compile_rules
+
+    if folder.exists() and not folder.is_dir():
+        raise CommandError(f"{folder}: not a folder; rules are written to a folder")
+    if existing := ", ".join(str(file) for file in (*rules, *others) if os.path.lexists(file)):
+        raise CommandError(f"nothing was written because these files exist: {existing}")
+    present = {file: file.read_bytes() for file in rule_files(folder)} if folder.is_dir() else {}
+    _, problems = compile_rules((str(file), text) for file, text in {**present, **rules}.items())
+    # Warnings about other rules do not concern the new ones.
+    if errors := [one for one in problems if one.severity == "error" or Path(one.location.file) in rules]:
+        raise rules_error(errors, str(folder), "written")
+    for file, content in {**rules, **others}.items():
+        write(file, content)
+
+
+def files_read(given: Sequence[str], *, use_local: bool = True) -> Iterator[Path]:
+    """Yield the rule files that `choose_rules` returns, the word lists and samples that they name, and `samples/`."""
+    files = choose_rules(given, use_local=use_local).files
+    yield from files
+    for folder in {rule.parent / "samples" for rule in files}:
+        yield from folder.glob("*.json")
+    for rule in files:
+        words = set(_WORD.findall(read_file(rule, MAX_RULE_BYTES).decode(errors="replace")))
+        yield from (file for word in words if (file := rule.parent / word).is_file())
+
+
+def short(path: Path) -> Path:
+    """Return a path relative to the current folder if it is inside, otherwise unchanged."""
+    folder = os.getcwd()
+    return path.relative_to(folder) if path.is_relative_to(folder) else path

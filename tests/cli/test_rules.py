@@ -1,0 +1,117 @@
+"""`rules` lists the rules of the package, and copies them with their samples."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+from tests.helpers import BY_FILE, RULES
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(cli: Cli, *arguments: str) -> list[str]:
+    return [rule["name"] for rule in cli("rules", *arguments, "--format", "json").json["rules"]]
+
+
+def test_the_list_shows_the_purpose_and_the_tools_of_every_rule(cli: Cli) -> None:
+    assert sorted(names(cli)) == sorted(BY_FILE)
+    result = cli("rules", "exa")
+    assert result.out.startswith(f"web\n  exa_search: {BY_FILE['exa_search'].description}\n    tools: web_search_exa, ")
+    assert result.out.endswith("\n\n1 rule; `rules add NAME` copies one\n")
+    rule = cli("rules", "exa", "--format", "json").json["rules"][0]
+    assert list(rule) == ["name", "pack", "tools", "description", "file"]
+    assert (rule["pack"], rule["file"]) == ("web", str(RULES / "web" / "exa_search.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"),
+    [
+        ("Tavily", "tavily_search"),
+        ("general", "any_tool"),
+        ("serpapi_anything", "serpapi_search"),
+        ("an exa", "exa_search"),
+    ],
+)
+def test_the_list_is_filtered_by_text_pack_and_tool(wanted: str, name: str, cli: Cli) -> None:
+    assert name in names(cli, *wanted.split())
+    assert len(names(cli, *wanted.split())) < 5
+
+
+def test_a_text_in_no_rule_names_the_nearest(cli: Cli) -> None:
+    result = cli("rules", "virustotal_fle")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "reducer: no rule contains `virustotal_fle`; did you mean `virustotal_file`?\n"
+
+
+def test_a_copy_passes_its_tests_with_its_samples(cli: Cli) -> None:
+    result = cli("rules", "add", "virustotal_file", "shell_output", "-o", "mine")
+    assert result.out == "".join(
+        f"wrote mine/{name}\n"
+        for name in (
+            "virustotal_file.yaml",
+            "shell_output.yaml",
+            "samples/virustotal_file.json",
+            "samples/shell_output.txt",
+            "samples/shell_output_build.txt",
+            "samples/shell_output_result.json",
+        )
+    )
+    assert Path("mine/shell_output.yaml").read_text().startswith("# yaml-language-server: $schema=.schema.json\n")
+    assert Path("mine/samples/shell_output.txt").read_bytes() == (RULES / "web/samples/shell_output.txt").read_bytes()
+    assert cli("test", "mine").code == 0
+    assert cli("check", "mine", "--strict").code == 0
+
+
+def test_nothing_is_overwritten_and_nothing_is_half_copied(cli: Cli) -> None:
+    assert cli("rules", "add", "exa_search").code == 0
+    before = Path("rules/exa_search.yaml").read_bytes()
+    result = cli("rules", "add", "shell_output", "exa_search")
+    files = "rules/exa_search.yaml, rules/samples/exa_search.json"
+    assert (result.code, result.err) == (2, f"reducer: error: nothing was written because these files exist: {files}\n")
+    assert not Path("rules/shell_output.yaml").exists()
+    assert Path("rules/exa_search.yaml").read_bytes() == before
+    Path("rules/own.yaml").write_text("version: 1\ntool: bash\nmax_chars: 900\n")
+    assert "the tool `bash` already has a rule at rules/own.yaml" in cli("rules", "add", "shell_output").err
+    assert not Path("rules/shell_output.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["add"], "add: name the rules to copy; `rules` lists them"),
+        (["add", "exa_serch"], "add exa_serch: no such rule; did you mean `exa_search`?"),
+        (["add", "exa_search", "-o", "file"], "file: not a folder; rules are written to a folder"),
+    ],
+)
+def test_what_cannot_be_copied(arguments: list[str], message: str, cli: Cli) -> None:
+    Path("file").write_text("")
+    result = cli("rules", *arguments)
+    assert (result.code, result.err) == (2, f"reducer: error: {message}\n")
+
+
+def test_an_installed_package_has_no_samples(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    without = shutil.ignore_patterns("samples")
+    shutil.copytree(RULES / "web", tmp_path / "installed" / "web", ignore=without)
+    for module in ("reducer.files", "reducer.cli.rules"):
+        monkeypatch.setattr(f"{module}.builtin_rules", lambda: tmp_path / "installed")
+    result = cli("rules", "add", "exa_search", "execute")
+    assert result.out == "wrote rules/exa_search.yaml\nwrote rules/execute.yaml\n"
+    assert result.err == "".join(
+        f"reducer: {name}.yaml: left out tests, because the installed package has no samples\n"
+        for name in ("exa_search", "execute")
+    )
+    text = Path("rules/execute.yaml").read_text()
+    assert "samples/" not in text
+    assert text.endswith("    expect: {unchanged: true}\n")
+    assert cli("test", "rules").code == 0
+    assert cli("check", "builtin:web").out.endswith("no problems\n")
+    needs = "reducer: error: the built-in rules are installed without their samples; name your own rules\n"
+    assert cli("test", "builtin:web").err == needs
