@@ -214,7 +214,7 @@ class Sketch:
     @cached_property
     def sentences(self) -> Mapping[str, Path]:
         """The beginning of the longest text of each record, with its place, unless it repeats others."""
-        records = [place for place in self.root.walk() if not place.path or type(place.path[-1]) is not str]
+        records = [place for place in self.root.walk() if place.is_record]
         records = [place for place in records if all(path != place.path[: len(path)] for path in self.versions)]
         every = {text: self.root.find(path).path for record in records for text, path in record.longest.items()}
         return {text: path for text, path in every.items() if path not in self.leaves or self.leaves[path].worth}
@@ -340,8 +340,7 @@ def _chosen(sketch: Sketch, price: int, *, protects: bool) -> dict[Path, str]:
 def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterator[Step]:
     """Yield a step for each kind of record that drops keys, or keeps the others if they are fewer."""
     for record in sketch.root.walk():
-        is_record = not record.path or type(record.path[-1]) is not str
-        if not is_record or not is_writable_path(record.path) or (record.path and record.path not in stays):
+        if not record.is_record or not is_writable_path(record.path) or (record.path and record.path not in stays):
             continue
         kept, dropped = _split(record, stays, gone)
         size = sum(place.chars for place in dropped)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reducer.analysis.drafting import Draft, Learned, Recording, drafts, learn, recorded
-from reducer.analysis.drafting.evidence import Score, Scores, split
+from reducer.analysis.drafting.evidence import Score, Scores, folds, split
 from reducer.analysis.drafting.from_histories import COMPACT, UNWRAP, Candidates, find_candidates, keeps_enough
 from reducer.analysis.drafting.rule_text import DraftRule, Step, compiled
 from reducer.analysis.rule_tests import chosen_cases, run_test, unmet
@@ -140,6 +141,31 @@ def test_a_rule_of_a_tool_saves_more_than_the_default_rule(learned: Learned) -> 
     ruleset, content = loaded(drafts(learned)), hosts(99)[1] * 4
     own, default = (len(json.dumps(reduce_content(ruleset, tool, content))) for tool in ("list_hosts", "another"))
     assert own < default < len(json.dumps(content))
+
+
+def test_only_large_returns_are_cut_if_all_of_small_ones_is_used() -> None:
+    def answers(task: int) -> Iterator[recordings.Step]:
+        yield hosts(task, (0, 39))
+        few = [{"host": f"few-{task}-{n}.corp", "note": "seen again " * 8} for n in range(6)]
+        yield "list_hosts", few, "I read " + ", ".join(one["host"] for one in few)
+
+    learned = learn(read(*(recording(f"site {task}", *answers(task)) for task in range(24))), 0.95, 0)
+    ruleset, (_, large, _) = compiled(tool_draft(learned, "list_hosts").rule), hosts(99)
+    left = reduce_content(ruleset, "list_hosts", large)
+    assert len(left) < 10
+    assert {left[0]["host"], left[-2]["host"]} == {large[0]["host"], large[-1]["host"]}
+    assert "more items]" in left[-1]
+    few = reduce_content(ruleset, "list_hosts", large[:6])
+    assert [one["host"] for one in few] == [one["host"] for one in large[:6]]
+
+
+def test_folds_have_the_same_number_of_tasks_of_each_source() -> None:
+    histories = [recorded(source, recording(f"site {n // 2}", hosts(n))) for source in "ab" for n in range(20)]
+    fold_of = folds(histories, 5)
+    assert len(fold_of) == 20
+    assert Counter((source, fold) for (source, _), fold in fold_of.items()) == {
+        (s, n): 2 for s in "ab" for n in range(5)
+    }
 
 
 texts = st.sampled_from(["srv-1a.corp", "note 192.0.2.77 " * 9, "x" * 900, '{"a": [1, {"b": "z"}]}', "[('t1', 5)]", ""])
