@@ -58,8 +58,8 @@ _MIN_ITEMS, _MIN_CUT = 3, 300
 """Shorter texts without sentences are not cut, because they may be ids."""
 _COPIED = 0.25
 """The worth of hashes and links that other keys contain too, as a share of their own."""
-_LITTLE, _TINY = 0.01, 0.001
-"""A place, or a key, with a smaller share of the characters is not worth a step."""
+_LITTLE = 0.01
+"""A place with a smaller share of the characters is not worth a step."""
 _MODELINE = "yaml-language-server: $schema=.schema.json"
 """Tells editors that the schema of a rule file is next to it."""
 _ROUND = 5
@@ -339,25 +339,32 @@ def _chosen(sketch: Sketch, price: int, *, protects: bool) -> dict[Path, str]:
 
 def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterator[Step]:
     """Yield a step for each kind of record that drops keys, or keeps the others if they are fewer."""
+    done: set[Path] = set()
     for record in sketch.root.walk():
         if not record.is_record or not is_writable_path(record.path) or (record.path and record.path not in stays):
             continue
         kept, dropped = _split(record, stays, gone)
+        # Some values are lists in one place and single objects in another: the same key reaches both.
+        dropped = [place for place in dropped if _without_lists(place.path) not in done]
+        done.update(_without_lists(place.path) for place in dropped)
         size = sum(place.chars for place in dropped)
         if not dropped or sketch.is_little(size):
             continue
         # At a list, `keep` and `drop` apply to each item.
         path = record.path[:-1] if record.path[-1:] == (-1,) else record.path
-        large = [place for place in dropped if place.chars >= _TINY * sketch.root.chars]
-        keep, every, drop = (_key_texts(record, some) for some in (kept, dropped, large))
+        keep, drop = (_key_texts(record, some) for some in (kept, dropped))
         is_shorter = len(", ".join(keep)) < len(", ".join(drop)) and not sketch.root.find(path).keys
         can_keep = is_shorter and bool(path) and all(is_writable_path(one.path) for one in kept)
         sizes = Counter[str]()
         for leaf in (leaf for place in dropped for leaf in place.walk() if leaf.path in gone):
             sizes[gone[leaf.path]] += leaf.chars
         why = f"{sketch.share(size)}: {', '.join(reason for reason, _ in sizes.most_common(3))}"
-        names = f" ({listed(every)})" if can_keep else ""
+        names = f" ({listed(drop)})" if can_keep else ""
         yield Step(at(path, {"keep": keep} if can_keep else {"drop": drop}), why + names)
+
+
+def _without_lists(path: Path) -> Path:
+    return tuple(token for token in path if token != -1)
 
 
 def _key_texts(record: Profile, places: Iterable[Profile]) -> list[str]:
