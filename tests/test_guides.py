@@ -37,6 +37,7 @@ GUIDES = sorted(
     str(file.relative_to(ROOT))
     for pattern in ("README.md", "rules/README.md", "reducer/**/README.md", "tests/README.md")
     for file in ROOT.glob(pattern)
+    if "node_modules" not in file.parts
 )
 FILE_NAME = re.compile(r"# (\S+\.yaml)\n")
 OTHER_VERSION = "pydantic-ai<2" if int(version("pydantic-ai-slim").split(".")[0]) >= 2 else "pydantic-ai>=2"

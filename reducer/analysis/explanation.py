@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from reducer.analysis.measures import LostEntity, Recall, lost_entities
 from reducer.analysis.steps import Change, StepReport, changes, characters, step_reports
+from reducer.analysis.tree import tree
 from reducer.engine import Outcome, StepRun, attempt
 from reducer.rules import Rule, Ruleset
 from reducer.values import Unreducible, plain
@@ -45,6 +46,7 @@ class Explanation:
     - `lost` counts the entities beyond a bound of `preserve`.
     - `content` is the result, `entities` counts the distinct entities by type, and `lost_entities` lists those that
       the result no longer contains. Reports of histories contain none of these.
+    - `tree` is the annotated tree of the return, if it was requested.
     - `place` is the place in a history, or None for a single content.
     """
 
@@ -66,6 +68,7 @@ class Explanation:
     lost_entities: tuple[LostEntity, ...] = ()
     place: ReturnPlace | None = None
     unstable: StepRun | None = None
+    tree: Any = None
 
     @property
     def name(self) -> str:
@@ -78,7 +81,7 @@ class Explanation:
         return self.why if self.status == "fault" else ""
 
 
-def explain(ruleset: Ruleset, tool: str, content: Any) -> Explanation:
+def explain(ruleset: Ruleset, tool: str, content: Any, with_tree: bool = False) -> Explanation:
     """Reduce the content of one return of `tool`, and return what each step did. Never raises."""
     outcome = shown = attempt(ruleset, tool, content)
     value = content
@@ -86,13 +89,13 @@ def explain(ruleset: Ruleset, tool: str, content: Any) -> Explanation:
         value = plain(content)
     if value is not content:
         shown = attempt(ruleset, tool, value)
-    return replace(explained(tool, value, shown), content=outcome.content)
+    return replace(explained(tool, value, shown, with_tree), content=outcome.content)
 
 
-def explained(tool: str, content: Any, outcome: Outcome) -> Explanation:
+def explained(tool: str, content: Any, outcome: Outcome, with_tree: bool = False) -> Explanation:
     """Return everything that a rule did to a content in plain JSON types, with the entities that it removed."""
     recall, lost = lost_entities(tool, content, outcome)
-    explanation = explain_outcome(tool, content, outcome, detailed=True)
+    explanation = explain_outcome(tool, content, outcome, detailed=True, with_tree=with_tree)
     return replace(explanation, content=outcome.content, entities=recall, lost_entities=tuple(lost))
 
 
@@ -102,6 +105,7 @@ def explain_outcome(
     outcome: Outcome,
     *,
     detailed: bool,
+    with_tree: bool = False,
     alone: Outcome | None = None,
     size: int = 0,
     untouched: str = "",
@@ -109,8 +113,9 @@ def explain_outcome(
 ) -> Explanation:
     """Return what a rule did to a content in plain JSON types.
 
-    If `detailed`, the steps list what they removed. `alone` is the outcome without the protection of referenced values,
-    `size` the size of a content whose characters cannot be counted, and `untouched` the reason why rules never apply.
+    If `detailed`, the steps list what they removed. `with_tree` adds the annotated tree. `alone` is the outcome without
+    the protection of referenced values, `size` the size of a content whose characters cannot be counted, and
+    `untouched` the reason why rules never apply.
     """
     rule, alone = outcome.rule, alone or outcome
     before = characters(content, size)
@@ -135,6 +140,7 @@ def explain_outcome(
         lost=len(outcome.restored.lost),
         place=place,
         unstable=outcome.unstable,
+        tree=tree(content, outcome) if with_tree else None,
     )
 
 

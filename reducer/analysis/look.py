@@ -23,6 +23,7 @@ class LookOptions:
 
     - `chosen` selects tool returns; None selects all.
     - `detailed` adds a report of each return, with what each step removed.
+    - `with_trees` adds the annotated tree of each return to a detailed report.
     - `writes` adds the reduced history.
     - `measured` adds what the rules cost without the protection of referenced values, or with it if `as_written`.
     - `references` protects values that later messages reference.
@@ -30,6 +31,7 @@ class LookOptions:
 
     chosen: Callable[[stored.Return], bool] | None = None
     detailed: bool = False
+    with_trees: bool = False
     writes: bool = False
     measured: bool = False
     as_written: bool = False
@@ -84,6 +86,7 @@ def look(ruleset: Ruleset, history: str, data: bytes, options: LookOptions = ALL
                 outcome,
                 alone=alone,
                 detailed=options.detailed,
+                with_tree=options.with_trees,
                 size=content.end - content.start,
                 untouched=found.untouched,
                 place=ReturnPlace(history, found.key.message, found.key.part, found.call_id, found.nth),

@@ -27,6 +27,7 @@ VERBS: Mapping[str, str] = {
     "check": "find mistakes in rule files",
     "try": "show what a rule does to answers of its tool",
     "test": "run the tests in rule files",
+    "serve": "open the workbench, a page to edit rules and see what they do",
     "rules": "list the rules that come with reducer, or copy some of them",
     "explain": "explain rules, the reduction of one tool return, or a diagnostic code",
     "schema": "print the JSON Schema of rule files, for editors",

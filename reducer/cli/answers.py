@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reducer.cli.files import Selection, find_sources
+from reducer.cli.files import Selection, Source, find_sources
 from reducer.cli.screen import CommandError
 from reducer.errors import HistoryError
 from reducer.formats.json_text import read_json, read_string
@@ -36,22 +36,27 @@ def each_answer(names: Sequence[str], tool: str | None, call: str | None = None)
     selection = Selection(tool, call)
     is_found = False
     for source in find_sources(names):
-        data = source.read()
-        histories = _histories(data)
-        if not histories and call is None:
+        for answer in answers_in(source, selection):
             is_found = True
-            yield Answer(source.name, tool or "", "", _sample(source.name, data))
-        for number, history in enumerate(histories, 1):
-            try:
-                for entry in returns(history):
-                    if not entry.untouched and selection.matches(entry):
-                        is_found = True
-                        yield Answer(source.name, entry.tool, entry.name, entry.content)
-            except HistoryError as error:
-                name = f"{source.name}:{number}" if len(histories) > 1 else source.name
-                raise CommandError(f"{name}: {error}") from None
+            yield answer
     if not is_found:
         raise selection.nothing_found()
+
+
+def answers_in(source: Source, selection: Selection) -> Iterator[Answer]:
+    """Yield the selected answers of histories, or the answer that a sample contains. Raises `CommandError`."""
+    data = source.read()
+    histories = _histories(data)
+    if not histories and selection.call is None:
+        yield Answer(source.name, selection.tool or "", "", read_answer(source.name, data))
+    for number, history in enumerate(histories, 1):
+        try:
+            for entry in returns(history):
+                if not entry.untouched and selection.matches(entry):
+                    yield Answer(source.name, entry.tool, entry.name, entry.content)
+        except HistoryError as error:
+            name = f"{source.name}:{number}" if len(histories) > 1 else source.name
+            raise CommandError(f"{name}: {error}") from None
 
 
 def as_history(name: str, data: bytes, tool: str | None) -> bytes:
@@ -61,7 +66,7 @@ def as_history(name: str, data: bytes, tool: str | None) -> bytes:
     """
     if tool is None or _histories(data):
         return data
-    part = {"part_kind": "tool-return", "tool_name": tool, "tool_call_id": name, "content": _sample(name, data)}
+    part = {"part_kind": "tool-return", "tool_name": tool, "tool_call_id": name, "content": read_answer(name, data)}
     return json.dumps([{"kind": "request", "parts": [part]}]).encode()
 
 
@@ -81,7 +86,8 @@ def _is_history(data: bytes) -> bool:
     return True
 
 
-def _sample(name: str, data: bytes) -> Any:
+def read_answer(name: str, data: bytes) -> Any:
+    """Return the JSON object, list or text in a file with one answer. Raises `CommandError`."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

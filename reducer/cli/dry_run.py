@@ -32,14 +32,15 @@ from reducer.cli.screen import CommandError, console, counted, say, say_skipped
 from reducer.cli.sources import Chosen, choose_rules, files_read, load
 from reducer.cli.views.diff import print_returns
 from reducer.cli.views.json_report import print_report
-from reducer.cli.views.report import print_end, print_head, print_html, print_table, share
+from reducer.cli.views.page import write_page
+from reducer.cli.views.report import print_end, print_head, print_table, share
 from reducer.cli.watch import watch
 from reducer.engine import prepare
 from reducer.errors import HistoryError
 from reducer.histories.files import ENDINGS, Chunk
 from reducer.rules import Ruleset
 
-_PRINT = {"table": print_table, "diff": print_end, "json": print_report, "html": print_html}
+_PRINT = {"table": print_table, "diff": print_end, "json": print_report}
 _CHUNKS_AHEAD = 4
 """Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB; of row groups, one is read ahead."""
 _Result = tuple[Look, Selection]
@@ -86,7 +87,10 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     if not report.histories:
         return 2, report
     needs = attention(report)
-    _PRINT[options.format](report, needs, stream, options.cache_prices)
+    if options.format == "html":
+        write_page(report, needs, options.cache_prices, options.page)
+    else:
+        _PRINT[options.format](report, needs, stream, options.cache_prices)
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {run.written:,} bytes")
     too_low = list(_below(options.fail_under, report))
@@ -100,9 +104,6 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
 def _prepare(options: Namespace) -> _Run:
     """Load the rules, and find the inputs and outputs. Raises `CommandError` and OSError."""
     output, archive = options.output, options.archive
-    if output is not None and output.endswith(".html"):
-        page = f"write the page with `--format html > {output}`"
-        raise CommandError(f"--output {output}: writes the reduced history; {page}")
     chosen = choose_rules(options.rules, use_local=bool(options.histories))
     _ruleset.cache_clear()  # with --watch, the files are different now
     ruleset = _ruleset(chosen)
@@ -112,9 +113,12 @@ def _prepare(options: Namespace) -> _Run:
     if options.column and not any(are_parquet):
         raise CommandError("--column: there are no Parquet files (.parquet)")
     outputs = files.targets(output, sources, chosen.files) if output is not None else {}
+    if options.page not in (None, "-"):
+        files.check_targets([Path(options.page)], [*(source.path for source in sources), *chosen.files])
     if archive is not None:
         if output is None:
-            raise CommandError("--archive stores the originals of what --output writes; add --output")
+            instead = "leave out --format html" if options.page else "add --output"
+            raise CommandError(f"--archive stores the originals of what --output writes; {instead}")
         if any(are_parquet):
             raise CommandError("--archive: does not support Parquet files, from which `restore` does not read")
         if os.path.realpath(output) == os.path.realpath(archive):
@@ -313,8 +317,8 @@ def _ruleset(rules: Chosen) -> Ruleset:
 
 
 def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
-    """Return whether to report what each step removed: in a diff, and in JSON for whole histories."""
-    return bool(options.format == "diff" or (options.format == "json" and chunk.kind == "history"))
+    """Return whether to report what each step removed: in a diff, and in JSON and pages for whole histories."""
+    return bool(options.format == "diff" or (options.format in ("json", "html") and chunk.kind == "history"))
 
 
 def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None, options: Namespace) -> _Result:
@@ -324,6 +328,7 @@ def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None,
     look_options = LookOptions(
         None if selection.is_everything else selection.matches,
         _is_detailed(options, chunk),
+        with_trees=options.format == "html",
         writes=options.output is not None,
         measured=options.measures,
         references=options.references,

@@ -99,11 +99,12 @@ def _answers_by_tool(names: Sequence[str], tool: str | None) -> tuple[dict[str, 
     is_history = False
     for answer in each_answer(names, tool):
         is_history = is_history or bool(answer.call)
-        contents.setdefault(answer.tool or _tool_name(answer.file), []).append(answer.content)
+        contents.setdefault(answer.tool or tool_name(answer.file), []).append(answer.content)
     return {name: sorted(found, key=characters, reverse=True) for name, found in contents.items()}, is_history
 
 
-def _tool_name(file: str) -> str:
+def tool_name(file: str) -> str:
+    """Return the name of the tool that the file of a sample is named after. Raises `CommandError`."""
     if file == STANDARD_INPUT:
         raise CommandError("standard input has no file name; add --tool NAME, the tool that returned this answer")
     name = Path(file).name

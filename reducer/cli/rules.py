@@ -12,7 +12,7 @@ Exit codes: 0 done, 1 no rule found, 2 cannot run, or a file exists already.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
@@ -22,10 +22,8 @@ from reducer.analysis.samples import sample_files
 from reducer.cli.arguments import parse, parser
 from reducer.cli.screen import CommandError, console, counted, print_json, print_lines, say, suggestion, visible
 from reducer.cli.sources import Chosen, load, write_new
-from reducer.files import MAX_RULE_BYTES, builtin_rules, packs_in, read_file
+from reducer.files import MAX_RULE_BYTES, builtin_rules, has_samples, packs_in, read_file
 from reducer.rules import Rule, Ruleset
-from reducer.rules.parser import locate
-from reducer.rules.parser import parse as parse_rule
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -91,15 +89,14 @@ def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> int:
             raise CommandError(f"add {name}: no such rule; {suggestion(name, known)}")
     rules, samples = {}, {}
     for rule in (known[name] for name in names):
-        files = _samples(rule, ruleset)
-        present = {name: file.read_bytes() for name, file in files.items() if file.is_file()}
         text = read_file(Path(rule.file), MAX_RULE_BYTES).decode()
-        if len(present) < len(files):
-            text = _without_tests(text, rule, present)
-            say(f"{Path(rule.file).name}: left out tests, because the installed package has no samples")
+        if has_samples(rule.file):
+            samples.update({folder / name: file.read_bytes() for name, file in _samples(rule, ruleset).items()})
+        else:
+            text = text.partition("\ntests:")[0] + "\n"
+            say(f"{Path(rule.file).name}: left out the tests, because the installed package has no samples")
         # In a pack, the schema of the editor is one folder above.
         rules[folder / Path(rule.file).name] = text.replace("=../.schema.json", "=.schema.json", 1).encode()
-        samples.update({folder / name: content for name, content in present.items()})
     write_new(folder, rules, samples)
     for file in (*rules, *samples):
         print(f"wrote {visible(str(file))}")
@@ -112,18 +109,3 @@ def _samples(rule: Rule, ruleset: Ruleset) -> dict[str, Path]:
     folder = Path(rule.file).parent
     named = {name: folder / name for name in of_tests if name}
     return named | {f"samples/{file.name}": file for file in sample_files(rule, ruleset)}
-
-
-def _without_tests(text: str, rule: Rule, present: Mapping[str, bytes]) -> str:
-    """Return the text of a rule file without tests whose samples are missing, and the comments above them."""
-    lines, tree = text.splitlines(keepends=True), parse_rule(text, rule.file)[0]
-    assert tree is not None
-    starts = [locate(tree, ("tests", number)).line - 1 for number in range(len(rule.tests))]
-    for number, start in enumerate(starts):
-        while lines[start - 1].lstrip().startswith("#"):
-            start -= 1
-        starts[number] = start
-    blocks = zip(rule.tests, starts, [*starts[1:], len(lines)], strict=True)
-    kept = [lines[start:end] for test, start, end in blocks if test.given.file in (None, *present)]
-    head = lines[: starts[0]] if kept else lines[: locate(tree, ("tests",), key=True).line - 1]
-    return "".join([*head, *(line for block in kept for line in block)])

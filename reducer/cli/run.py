@@ -7,6 +7,8 @@ examples:
   python -m reducer session.json --format diff --tool 'get_*'
                                                    what each step removed from the returns of some tools
   python -m reducer session.json --call call_7#2   the second return with the call id call_7 (add --format diff)
+  python -m reducer session.json --format html -o report.html
+                                                   a page with each return before and after, for the browser
   python -m reducer session.json -o reduced.json --archive returns.db
                                                    write the reduced history, and archive the original returns
   python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
@@ -48,7 +50,8 @@ def main(arguments: Sequence[str]) -> int:
     minimums = "exit with 1 below these values, for example saved=60%%"
     add("--fail-under", type=_minimums, default={}, metavar="MEASURE=SHARE", help=minimums)
     add("--strict", action="store_true", help="exit with 1 if something needs attention")
-    add("-o", "--output", metavar="FILE|DIR/", help="write the reduced histories there; - is standard output")
+    output = "write the reduced histories, or the page of --format html, there; - is standard output"
+    add("-o", "--output", metavar="FILE|DIR/", help=output)
     add("--column", metavar="NAME", help="the column of Parquet files that contains histories")
     add("--archive", metavar="FILE", help="store the originals of what --output writes in this SQLite archive")
     jobs = "use N processes; output and report stay the same"
@@ -60,7 +63,11 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     # Import late, so that --version and --help start as fast as Python.
     from reducer.cli.dry_run import dry_run, watch_run
+    from reducer.cli.views.page import check_page
 
+    check_page(options.output, options.format)
+    options.page = options.output if options.format == "html" else None
+    options.output = None if options.page else options.output
     options.measures |= options.output is None or bool(options.fail_under)
     if options.watch:
         watch_run(options)

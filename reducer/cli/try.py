@@ -9,7 +9,8 @@ examples:
   python -m reducer try rules/search.yaml session.json
                                                    the answers of the tool in a history
 
-Formats: diff has no excerpt of the answer but every place, json has everything for other programs.
+Formats: diff has no excerpt of the answer but every place, json has everything for other programs, and html is a page
+that shows each answer before and after.
 Exit codes: 0 done, 1 the rule cannot be applied to an answer, 2 cannot run.
 """
 
@@ -19,13 +20,16 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from reducer.analysis.explanation import Explanation, explain
+from reducer.analysis.explanation import Explanation, ReturnPlace, explain
 from reducer.analysis.laws import alone
+from reducer.analysis.measures import Measures
+from reducer.analysis.prices import Prices
+from reducer.analysis.report import Report, attention, tally_of
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.texts import excerpt, listed, opened
 from reducer.cli.answers import Answer, each_answer
@@ -34,6 +38,7 @@ from reducer.cli.screen import CommandError, console, counted, print_json, print
 from reducer.cli.sources import choose_rules, files_read, load
 from reducer.cli.views.diff import print_effects, print_head
 from reducer.cli.views.json_report import content_as_json
+from reducer.cli.views.page import check_page, write_page
 from reducer.cli.watch import watch
 from reducer.rules import Rule, Ruleset
 from reducer.rules.choose import matches
@@ -54,13 +59,17 @@ _INDENT = 5
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("try", __doc__, ("--watch",), formats=("text", "diff", "json", "result"))
+    reader = parser("try", __doc__, ("--watch",), formats=("text", "diff", "json", "html", "result"))
     add = reader.add_argument
     add("rule", metavar="RULE", help="a rule file, or a folder of rules with --tool")
     answers = "answers (JSON or text), histories, or - for standard input"
     add("samples", nargs="*", default=[], metavar="SAMPLE", help=answers)
     add("--tool", metavar="NAME", help="the tool that returned the answers")
+    add("-o", "--output", metavar="FILE", help="write the page of --format html there (default: standard output)")
     options = parse(reader, arguments)
+    if options.output is not None and options.format != "html":
+        raise CommandError(f"--output {options.output}: writes a page; add --format html")
+    check_page(options.output, options.format)
     if options.watch:
         if options.format not in ("text", "diff") or "-" in options.samples:
             raise CommandError("--watch prints text or a diff of files; leave out other formats and standard input")
@@ -83,7 +92,10 @@ def _try(options: Namespace) -> _Results:
     only = alone(rule, ruleset)
     answers = _answers(rule, options) if options.samples else _samples(rule, ruleset)
     results = [
-        (f"{answer.file} {answer.call}".rstrip(), explain(only, answer.tool or rule.name, answer.content))
+        (
+            f"{answer.file} {answer.call}".rstrip(),
+            explain(only, answer.tool or rule.name, answer.content, options.format == "html"),
+        )
         for answer in answers
     ]
     if not results:
@@ -91,6 +103,9 @@ def _try(options: Namespace) -> _Results:
         raise CommandError(f"{rule.file}: {missing}; add a SAMPLE")
     if options.format == "json":
         print_json({"version": 1, "answers": [{"name": name, **content_as_json(entry)} for name, entry in results]})
+    elif options.format == "html":
+        report = _report(results, options.rule, only)
+        write_page(report, attention(report), Prices(), options.output)
     elif options.format == "result":
         for _, entry in results:
             content = entry.content
@@ -99,6 +114,17 @@ def _try(options: Namespace) -> _Results:
     else:
         _print(results, is_short=options.format == "text")
     return results
+
+
+def _report(results: _Results, rules: str, ruleset: Ruleset) -> Report:
+    """Return the report of the answers, as if each was a history with one return."""
+    report = Report(rules, ruleset, whole=False, references=False)
+    for name, entry in results:
+        report.histories.append(name)
+        report.returns.append(replace(entry, place=ReturnPlace(name, message=0, part=0, call_id=name, nth=1)))
+        measures = Measures(entities=entry.entities, lost_entities=entry.lost_entities)
+        report.tally.merge(replace(tally_of(entry), measures=measures))
+    return report
 
 
 def _print(results: _Results, is_short: bool) -> None:

@@ -12,6 +12,8 @@ from reducer.entities import Entity
 
 Range = tuple[int, int]
 """The start and end of a piece of text, in characters."""
+Piece = Range | str
+"""A range of a text, or a marker."""
 Scan = Callable[[str], Sequence[Entity]]
 
 EXCERPT = 200
@@ -43,8 +45,8 @@ class Cut:
     """Markers mention entities of these types, and of the types that the step preserves."""
     written: str = ""
     """The kept text with its markers."""
-    restored: str | None = None
-    """The overlay: `written` with what restoring adds."""
+    restored: tuple[Piece, ...] | None = None
+    """The overlay: the pieces of the text with what restoring adds."""
     before: Cut | None = None
     """The cut of an earlier step."""
 
@@ -52,7 +54,7 @@ class Cut:
         """Return the text as it is after a step."""
         if step < self.step:
             return self.text if self.before is None else self.before.after(step)
-        return self.written if self.restored is None or step < RESULT else self.restored
+        return self.written if self.restored is None or step < RESULT else self.join(self.restored)
 
     def gaps(self) -> list[Range]:
         """Return the ranges of the text that are not kept."""
@@ -75,20 +77,34 @@ class Cut:
         marker = markers.written(count, "characters", mentions)
         return f"{' ' if start else ''}{marker}{markers.CONTINUES if follows else ''}"
 
-    def write(self, mentions: Sequence[tuple[str, ...]] = ()) -> str:
-        """Write the kept text with a marker in each gap, or with the gap's own text if that is not longer.
+    def pieces(self, mentions: Sequence[tuple[str, ...]] = ()) -> tuple[Piece, ...]:
+        """Return the kept ranges with a marker in each gap, or with the gap itself if that is not longer.
 
         `mentions` contains the mentions of each gap.
         """
-        pieces, at = [], 0
+        pieces, at = list[Piece](), 0
         for number, (start, end) in enumerate(self.gaps()):
             marker = self.marker((start, end), mentions[number] if mentions else ())
-            pieces += [self.text[at:start], marker if len(marker) < end - start else self.text[start:end]]
+            pieces += [(at, start), marker if len(marker) < end - start else (start, end)]
             at = end
-        return "".join([*pieces, self.text[at:]])
+        return (*pieces, (at, len(self.text)))
 
-    def write_with_mentions(self, entities: Sequence[Entity], wanted: Iterable[str]) -> str:
-        """Write the text with markers that mention the `wanted` entities that are not kept, or the whole text if that
+    def written_pieces(self) -> tuple[Piece, ...]:
+        """Return the pieces of `written`. Without kept text, it is the marker of the step, or the whole text."""
+        if self.written == self.text:
+            return ((0, len(self.text)),)
+        return self.pieces() if self.kept else (self.written,)
+
+    def join(self, pieces: Iterable[Piece]) -> str:
+        """Join pieces of the text."""
+        return "".join([piece if isinstance(piece, str) else self.text[piece[0] : piece[1]] for piece in pieces])
+
+    def write(self, mentions: Sequence[tuple[str, ...]] = ()) -> str:
+        """Write the kept text with its markers."""
+        return self.join(self.pieces(mentions))
+
+    def pieces_with_mentions(self, entities: Sequence[Entity], wanted: Iterable[str]) -> tuple[Piece, ...]:
+        """Return pieces with markers that mention the `wanted` entities that are not kept, or the whole text if that
         is not longer. `entities` are all entities of the text.
         """
         kept, removed = self.split(entities)
@@ -98,8 +114,8 @@ class Cut:
             inside = (e.value for e in removed if e.end > start and e.start < end and e.value in unmentioned)
             mentions.append(tuple(dict.fromkeys(inside)))
             unmentioned = unmentioned.difference(mentions[-1])
-        text = self.write(mentions)
-        return text if len(text) < len(self.text) else self.text
+        pieces = self.pieces(mentions)
+        return pieces if len(self.join(pieces)) < len(self.text) else ((0, len(self.text)),)
 
 
 def shortened(cut: Cut, head: int, tail: int, scan_all: Callable[[], Scan]) -> Cut | None:

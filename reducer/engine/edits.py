@@ -60,7 +60,7 @@ def edits(value: Any, node: Node | None, path: tuple[Key, ...] = (), until: int 
             start, end = node.gaps()[0]
             yield replace(edit, value=node.text[start:end])
         if node.restored is not None:
-            restored = node.restored
+            restored = node.join(node.restored)
             yield replace(edit, value=restored, before=edit.after, after=len(restored), is_restored=True)
 
 

@@ -29,7 +29,7 @@ from reducer.engine.plan import (
 )
 from reducer.engine.protected import References, Scans
 from reducer.paths import Expression, Path, walk
-from reducer.rules import Rule
+from reducer.rules import Rule, Step
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media
 
 Key = str | int
@@ -60,6 +60,13 @@ class Work:
     def root(self) -> Place:
         """Return the place of the whole return."""
         return Place(self.top.value, self.top.inside.get(0), self.top, 0, work=self)
+
+    def apply(self, step: Step) -> int:
+        """Apply a step at its places, and return their number."""
+        places = [place for place in self.root().find(step.path) if place.accepted_by(step.op.accepts)]
+        for place in places:
+            step.op.apply(place, self.root())
+        return len(places)
 
 
 @dataclass(slots=True, eq=False)

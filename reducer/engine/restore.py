@@ -245,7 +245,7 @@ class _Overlay:
             e.value for e in removed if e.type in cut.always or (e.type in types and e.value in needed)
         )
         if values or wider is not cut:
-            cut.restored = wider.write_with_mentions(entities, values)
+            cut.restored = wider.pieces_with_mentions(entities, values)
             self.result.nodes.append(cut)
         for value in values:
             needed.pop(value, None)
@@ -354,17 +354,15 @@ class _Overlay:
 
     def _plan_for_text(self, text: str, values: tuple[str, ...], referenced: frozenset[str]) -> Cut | None:
         """Return a plan that keeps only excerpts of a removed text and a marker, or None to keep all of it."""
-        if len(text) <= _SHORT or (not referenced and len(text) <= _SHORT + sum(map(len, values))):
-            return None
         if referenced:
             removed = Cut(text, (), markers.read_all(text, 0, self.work.scans.is_entity))
             wider = self.work.references.widened(removed, referenced, self.work.rule.vocabulary.everything)
-            written = wider.write_with_mentions(self.work.scans.entities(text) if values else (), values)
-        else:
-            written = markers.written(len(text), "characters", values)
-            if len(written) >= len(text) or markers.read_alone(text, self.work.scans.is_entity):
-                return None
-        return Cut(text, (), restored=written)
+            entities = self.work.scans.entities(text) if values else ()
+            return Cut(text, (), restored=wider.pieces_with_mentions(entities, values))
+        marker = markers.written(len(text), "characters", values)
+        if len(marker) >= len(text) or markers.read_alone(text, self.work.scans.is_entity):
+            return None
+        return Cut(text, (), restored=(marker,))
 
     def _write_marker(self, value: list[Any], node: Omission, are_texts: bool) -> None:
         """Append a marker that counts the removed items of a list and, for texts, mentions their needed entities.
@@ -397,7 +395,8 @@ class _Overlay:
             count = len(removed) + (earlier.count if earlier else 0)
             marker = markers.written(count, "items", tuple(mentions), tallies)
         may_be_long = marker and not (are_texts and earlier)
-        if may_be_long and len(marker) - len(before) > sum(chars([value[i]]) - 2 for i in removed):
+        more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
+        if may_be_long and more > sum(chars([value[i]]) - 2 for i in removed):
             restored |= {i for i in found if not are_texts or found[i][0]}
             marker = markers.written(len(removed), "items") if is_empty and not restored else before
         node.marker = before if marker == before else marker  # an unchanged list stays the same object

@@ -56,11 +56,9 @@ def addresses_and_domains(data: bytes, mask: bytes) -> list[Match]:
             if mask[start] != 95:
                 continue
             start = end - len(mask[start:end].lstrip(b"_"))  # Markdown: _evil.com_
-        # Most of the texts that are not names are paths. This check keeps them out of the cache of `needed`.
-        is_path = mask.find(b"/", start + 3, dot) >= 0 and mask.find(b"\\", start, dot) < 0
-        level = NO_NAME if is_path else needed(data[start:end])
+        level = needed(data[start:end])
         if level == NO_NAME:
-            start = -1 if is_path else _start(data, mask, start, dot, end=end)
+            start = _start(data, mask, start, dot, end=end)
             if start < 0:
                 path_end = mask.find(b" ", end)
                 if path_end < 0:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -30,8 +31,8 @@ _PREFIXES = (
     *(b"cl unk 0000", b"utg q 000", b"larva 00000"),
 )
 _NUMBERED = re.compile(
-    rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC-?[0-9]{2,4}
-    | TA[ -]?[1-9][0-9]{2,3} | FIN-?[0-9]{1,2} | (?:Storm|STORM|DEV|Dev)-[0-9]{4}
+    rb"""(?: (?:APT|apt|Apt) (?:[ -]?[0-9]{1,2} | -[CQ]-[0-9]{2,3}) | UNC[ -]?[0-9]{2,4}
+    | TA[ -]?[1-9][0-9]{2,3} | FIN[ -]?[0-9]{1,2} | Fin-?[0-9]{1,2} | (?:Storm|STORM|DEV|Dev)-[0-9]{4}
     | UA[CT]-[0-9]{4,5} | TAG-[0-9]{2,3} | ITG[0-9]{2} | CL-(?:STA|CRI|UNK)-[0-9]{4} | UTG-Q-[0-9]{3}
     | Larva-[0-9]{5} )(?![0-9A-Za-z_])""",
     re.VERBOSE,
@@ -46,6 +47,7 @@ _PLAIN_CODE = re.compile(rb"\A(apt|ta|fin|unc)[ -]?([0-9]+)\Z", re.IGNORECASE)  
 _FAMILIES = tuple(b" " + family for family in sorted(word_lists()[b"families"]))
 _FIRST = re.compile(rb"[a-z]{2,14}[A-Z](?![A-Za-z0-9_])|[A-Z]{3,15}(?![A-Za-z0-9_])")  # matches reversed bytes
 _ORDINARY = word_lists()[b"ordinary"]
+_PART, _LONGEST = 1 << 20, 256  # bytes of a part of a text, and of an anchor
 
 
 class Name(NamedTuple):
@@ -91,10 +93,9 @@ def names(data: bytes, shape: bytes) -> list[Match]:
             shape = shape.replace(escape, _ESCAPED)
         shape = shape.replace(b"\\", b" ")
     # With the leading space, an anchor starts where its name starts.
-    anchors = automaton.find_matches_as_indexes(b" " + shape, overlapping=True)
     found: list[Match] = []  # with negative ends: sorted, the longest of the names with one start comes first
     size, families = len(data), len(_FAMILIES)
-    for index, start, past in anchors:
+    for index, start, past in _anchors_in(b" " + shape, automaton):
         end = past - 1
         is_bounded = end == size or data[end] not in _WORD
         if index < families and is_bounded and start:
@@ -103,16 +104,25 @@ def names(data: bytes, shape: bytes) -> list[Match]:
                 found.append((first, -end, "threat_actor", b""))
         if not may_start(data, start) or data[start - 1 : start] == b"_":
             continue
-        if families <= index < code_names:
-            m = _NUMBERED.match(data, start)
-            if m:
-                found.append((start, -m.end(), "threat_actor", b""))
-        name = table.get(data[start:end].translate(_LOW)) if is_bounded else None
+        if families <= index < code_names and (m := _NUMBERED.match(data, start)):
+            found.append((start, -m.end(), "threat_actor", b""))
+            continue
+        is_known = found and found[-1][:2] == (start, -end)  # APT 28 is listed and has a number
+        name = table.get(data[start:end].translate(_LOW)) if is_bounded and not is_known else None
         if name is None or (name.spellings is not None and data[start:end] not in name.spellings):
             continue
         if not name.is_ordinary or _is_threat(data, start, end, found):
             found += [(start, -end, kind, name.canonical) for kind in name.types]
     return _longest(data, found, table) if found else []
+
+
+def _anchors_in(shape: bytes, automaton: BytesAhoCorasick) -> Iterator[tuple[int, int, int]]:
+    """Yield index, start and end of each anchor, by its end. The text is searched part by part, which saves memory."""
+    for low in range(0, len(shape), _PART):
+        first = max(0, low - _LONGEST)
+        for index, start, past in automaton.find_matches_as_indexes(shape[first : low + _PART], overlapping=True):
+            if first + past > low:
+                yield index, first + start, first + past
 
 
 def _start_of_family_name(data: bytes, start: int, end: int) -> int:
@@ -143,7 +153,9 @@ def _longest(data: bytes, candidates: list[Match], table: dict[bytes, Name]) -> 
     """
     found: list[Match] = []
     done, last = 0, (0, 0, "")
-    for start, negative_end, kind, canonical in sorted(candidates):
+    candidates.sort(reverse=True)
+    while candidates:
+        start, negative_end, kind, canonical = candidates.pop()
         end = -negative_end
         if start < done and (last[:2] != (start, end) or last[2] == kind):
             continue

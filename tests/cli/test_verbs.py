@@ -95,7 +95,7 @@ def test_the_schema_is_written_and_written_again(folder: Path, cli: Cli) -> None
     assert (folder / "rules" / ".schema.json").read_text() == cli("schema").out
     # The schema is neither a rule file nor a history.
     assert cli("check").out == "1 rule file in ./rules: no problems\n"
-    assert "files (plain, .gz or .zst) in this folder" in cli("rules").err
+    assert "files (plain, .gz or .zst) in this folder" in cli("./rules").err
 
 
 def test_the_tools_of_histories_are_suggested(folder: Path, cli: Cli) -> None:

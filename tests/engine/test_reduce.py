@@ -197,6 +197,21 @@ HASH = {"hash": "d41d8cd98f00b204e9800998ecf8427e"}
             id="a root list with a restored item does not need its first item",
         ),
         pytest.param(
+            {"steps": [{"limit": 2}, {"extract": ["cve"]}, {"keep": ["id"]}], "preserve": ["ip"]},
+            [
+                {"id": 3, "note": "1.2.3.4 and more words to cut"},
+                {"id": 5, "note": "CVE-2024-3400 and more words to cut"},
+            ],
+            [{"note": "1.2.3.4 and more words to cut"}, {}],
+            id="an item that a later step empties stays next to a restored item",
+        ),
+        pytest.param(
+            {"steps": [{"path": "items", "extract": ["cve"]}, {"path": "items", "drop": ["note"]}]},
+            {"items": [{"note": "CVE-2024-3400", "tags": [["a"]]}, {"note": "nothing"}, {"a": [{}, []]}]},
+            {"items": [{}, {"a": [{}, []]}]},
+            id="an item without any value stays",
+        ),
+        pytest.param(
             {"steps": [{"drop": "items"}, {"path": "items", "keep": ["id"]}]},
             {"items": [{"id": 1, "note": "a"}]},
             {"items": []},

@@ -26,6 +26,7 @@ from tests.tools import build_names
 HARD = Path(__file__).parents[2] / ".." / "shared" / "data" / "entities" / "hard_cases.jsonl"
 HARD_CASES = [json.loads(line) for line in HARD.open(encoding="utf-8")] if HARD.exists() else []
 CASES = table(__file__, "cases.yaml")
+LINES = table(__file__, "reports.yaml")
 CASES["sha512"] = [{"text": "a1b2c3d4" * 16, "found": ["a1b2c3d4" * 16]}]
 
 
@@ -39,6 +40,11 @@ def test_case(kind: str, case: dict[str, Any]) -> None:
     assert found(case["text"], kind) == case["found"]
     if "written" in case:
         assert [entity.value for entity in scan(case["text"], [kind])] == case["written"]
+
+
+@pytest.mark.parametrize(("kind", "text", "expected"), [(kind, *row) for kind, rows in LINES.items() for row in rows])
+def test_line(kind: str, text: str, expected: list[str]) -> None:
+    assert found(text, kind) == expected
 
 
 @pytest.mark.data
@@ -183,6 +189,15 @@ def test_no_listed_name_can_break_a_marker() -> None:
 @pytest.mark.data
 def test_the_list_is_what_its_generator_writes(data: Path) -> None:
     assert build_names.content(data / "entities" / "names.json", data / "common_words.txt") == NAMES
+
+
+@pytest.mark.data
+def test_forms_are_names_of_their_list(data: Path) -> None:
+    """The generator checks the other sections against packages that the tests do not need."""
+    names = [entry["name"] for entry in json.loads((data / "entities" / "names.json").read_bytes())]
+    assert build_names.without_source("names", names) == []
+    assert "LummaC2" in build_names.without_source("malpedia", names)
+    assert set(build_names.forms()) == {"names", "tidal-software", "malpedia", "CAPE-parsers"}
 
 
 # --- the interface

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from collections.abc import Callable
 from unittest.mock import patch
 
@@ -10,8 +11,8 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.entities import GROUPS, TYPES, Entity, scan, scanner, search, web
-from reducer.entities.entity import Match, Scan, under_key
+from reducer.entities import GROUPS, TYPES, Entity, names, scan, scanner, search
+from reducer.entities.entity import Scan, under_key
 from reducer.entities.search import compiled_for_many
 from tests.entities.texts import FAMILIES, TEXTS, observable, tempting
 from tests.laws.strategies import ENTITIES, WORDS
@@ -130,46 +131,35 @@ def test_texts_without_entities_are_left_out() -> None:
     assert compiled_for_many(KINDS[-1])(["info", "2024-05-01T10:44:22.123Z", "version 4.2 of it", "7"]) == {}
 
 
-# --- adjacent URLs: the regex for common URLs, and paths in windows, find what `url_at` alone finds
-
-PIECES = [
-    *b"http https hxxp :// :// http:// https://a.co http://b.example.com/x a.co localhost / ? # . , ; '".split(),
-    *b"* ** _ + - : :80 :123456 @ u:p@ ( ) [ ] & = %20 ~ ! < > \\ \\n \x01 \x81 \x80 A X.CO n { |".split(),
-    *b"1.2.3.4 .zzz1 x/y.php ,http://a.co &lt; ;http ') users('a') http://1.2.3.4 https://10.0.0.1:443/x".split(),
-    *(b"1.2.3.", b"999", b", ", b"\n", b" ", b'"', b"a" * 300, b"x" * 600, b"+" * 500, b"_" * 520, b"a," * 260),
-    *(b"/" + b"(a" * 300, b"'" * 50, b"[" + b"a" * 64 + b"]=", b"y" * 430),
-]
+# --- dense texts
 
 
-def spelled(data: bytes, start: int, end: int, kind: str, canonical: bytes) -> Match:
-    """Return a match of a URL with its canonical value."""
-    return start, end, kind, canonical or data[start:end]
+@given(st.lists(tempting, max_size=30).map(" ".join), st.integers(1, 99))
+@example("x Fancy Bear, Play and Medusa; TA505, APT 28 used Cobalt Strike\n" * 4, 7)
+def test_a_text_that_is_searched_part_by_part_has_the_same_names(text: str, size: int) -> None:
+    kinds = ["threat_actor", "malware", "tool"]
+    text += " " * 300  # longer texts are not cached
+    expected = scan(text, kinds)
+    event(f"{min(len(expected), 3)} names")
+    with patch.object(names, "_PART", size):
+        assert scan(text, kinds) == expected
 
 
-def closely(data: bytes) -> list[Match]:
-    """Return the URLs of `data` with `url_at` alone."""
-    found: list[Match] = []
-    at = data.find(b"://")
-    while at >= 0:
-        hit = web.url_at(data, at, found[-1][1] if found else 0)
-        found += [spelled(data, *hit)] if hit else []
-        at = data.find(b"://", hit[1] if hit else at + 3)
-    return found
+@pytest.mark.parametrize("piece", ["x.co ", "x[.]co ", "a@b[.]co ", "1.1.1.1 ", "::1 ", "TA505 ", "APT 28 ", "t1059 "])
+def test_a_dense_text_needs_less_than_50_bytes_per_character(piece: str) -> None:
+    """10 MB need less than 500 MB. A first scan loads the lists."""
+    text = piece * 4000
+    find(piece)
+    with patch.object(names, "_PART", 1000):
+        tracemalloc.start()
+        found = find(text)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert len(found) == 4000
+    assert peak < 50 * len(text)
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join))
-@example(b"http://a.cohttp://b.co/x")
-@example(b"+http://a.co/x+ _https://a.co/_")
-@example(b"http://a.co/x)http://b.co/]")
-@example(b"http://a-.co:8080?a=b&c=d& http://a.co:99999999")
-@example(b"http://a.co/http://b.co/...")
-@example(b"http://a.co:80")
-@example(b"http://1.2.3.4.5/ http://1.2.3.4.co/ http://a.1.2.3.4/ http://1.2.3.4:80, http://256.1.1.1/x,")
-@example(b"http://1.2.3.4\x01/,\n")
-def test_usual_urls_are_read_as_if_looked_at_closely(data: bytes) -> None:
-    found = [spelled(data, *url) for url in web.urls(data)]
-    event(f"{min(len(found), 3)} URLs")
-    assert found == closely(data)
+# --- adjacent URLs
 
 
 @pytest.mark.parametrize("filler", ["x", "(a)", ",a", "+", "_", "%20", "[a]=", "'a'", ".x"])

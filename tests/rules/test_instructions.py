@@ -10,7 +10,7 @@ from hypothesis import given
 from reducer import Reducer
 from reducer.operations import operations
 from reducer.rules import descriptions, instructions
-from tests.helpers import BY_FILE, RULES, rules
+from tests.helpers import RULES, rules
 from tests.laws.strategies import cases
 from tests.rules.examples import CASES
 
@@ -60,7 +60,7 @@ def test_every_rule_has_descriptions(case: Any) -> None:
 
 def test_shipped_rules_have_descriptions() -> None:
     reducer = Reducer.load(RULES)
-    for one in BY_FILE.values():
+    for one in reducer.ruleset.rules:
         lines = [description.line for description in descriptions(one) if description.line]
         assert lines == sorted(lines)
         assert lines[0] == one.steps[0].location.line

@@ -1,9 +1,10 @@
 """Write `reducer/entities/names.txt`: `python tests/tools/build_names.py NAMES.json COMMON_WORDS.txt`.
 
 NAMES.json holds `{name, types: [actor|malware], clusters, zipf}` from MISP galaxy; zipf is how common the name is in
-English (3 and more: an ordinary word). `recent.txt` adds names that are not in MISP galaxy, and overrides its forms. A
-line of the result is types (`a` actor, `m` malware, `t` tool), case (`=` only as written, `~` in any case, `?` only
-beside a word such as "ransomware"), name, and `|canonical` if that is another name.
+English (3 and more: an ordinary word). `forms.txt` overrides their forms and adds names from two packages, which this
+needs: `pip install --no-deps pymispgalaxies==1.1.1 CAPE-parsers==0.1.73`. A line of the result is types (`a` actor, `m`
+malware, `t` tool), case (`=` only as written, `~` in any case, `?` only beside a word such as "ransomware"), name, and
+`|canonical` if that is another name.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib.metadata import files
+from importlib.resources import files as resources
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -24,11 +27,37 @@ JUNK = re.compile(
     r"|(?:trojan|backdoor|downloader|exploit|hacktool|gen|agent|trj|troj|w32|win32|linux|osx|android|apk|mal)[._/:].*"
 )
 RANSOM = re.compile(r"(?i) (?:ransomware|cryptor|locker|rat|virus|trojan|banking trojan|campaign)$")
+KIND = re.compile(r"(?i)[ _-](?:ransomware|stealer)$")
 ORDINARY = (HERE / "ordinary.txt").read_text(encoding="utf-8").split()
 # System commands, products, companies and jargon that name lists contain because malware abuses them.
 KNOWN = frozenset(word for word in ORDINARY if word[0] != "=")
 # Ordinary words that usually mean the threat; they match only as written.
 KEPT = frozenset(word[1:] for word in ORDINARY if word[0] == "=")
+
+
+def forms() -> dict[str, list[tuple[str, str, str]]]:
+    """Return the types, the case and name, and the rest of each line of `forms.txt` by its section."""
+    sections = re.findall(r"(?m)^\[(.+)\]\n([^\[]*)", (HERE / "forms.txt").read_text(encoding="utf-8"))
+    return {section: re.findall(r"(?m)^([amt]+)([=~?][^|\n]+)(.*)$", lines) for section, lines in sections}
+
+
+def without_source(section: str, listed: list[str]) -> list[str]:
+    """Return the names of a section of `forms.txt` that its list does not contain, in any spelling."""
+    known = {key for name in listed for key in (_key(name), _key(KIND.sub("", name)))}
+    return [form[1:] for _, form, _ in forms()[section] if _key(form[1:]) not in known]
+
+
+def listed_in_package(section: str) -> list[str]:
+    """Return the names in CAPE-parsers, which has a module for each malware, or in a cluster of pymispgalaxies."""
+    if section == "CAPE-parsers":
+        return [file.stem for file in files(section) or ()]
+    cluster = resources("pymispgalaxies").joinpath(f"data/misp-galaxy/clusters/{section}.json")
+    values = json.loads(cluster.read_text(encoding="utf-8"))["values"]
+    return [name for value in values for name in (value["value"], *value.get("meta", {}).get("synonyms", ()))]
+
+
+def _key(name: str) -> str:
+    return re.sub(r"\s*\([^)]*\)\s*$|[-_ ]", "", name.lower())
 
 
 def kinds_of(entry: dict) -> str:
@@ -91,19 +120,23 @@ def content(names_path: Path, words_path: Path) -> str:
             if not wrong and (how := case(form, entry, common)) is not None:
                 kinds[key] = "".join(sorted({*kinds.get(key, ""), *kinds_of(entry)}))
                 chosen[form] = (key, how)
-    lines, recent = [], set()
-    for line in (HERE / "recent.txt").read_text(encoding="utf-8").splitlines():
-        if match := re.fullmatch(r"([amt]+)([=~?][^|]+)(.*)", line):
-            key = match[2][1:].lower()
-            recent.add(key.replace("-", " "))
-            lines.append("".join(sorted({*match[1], *kinds.get(key, "")})) + match[2] + match[3])
+    lines, overridden = [], set()
+    for types, form, rest in (line for section in forms().values() for line in section):
+        key = form[1:].lower()
+        overridden.add(key.replace("-", " "))
+        lines.append("".join(sorted({*types, *kinds.get(key, "")})) + form + rest)
     for form, (key, how) in chosen.items():
         other = canonical.get(re.sub("[-_ ]", "", key))
-        if key.replace("-", " ") not in recent:
+        if key.replace("-", " ") not in overridden:
             lines.append(f"{kinds[key]}{how}{form}" + (f"|{other}" if other and other != form else ""))
     lines.sort(key=lambda line: (re.sub("^[amt]+[=~?]", "", line).lower(), line))
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
+    entries = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    for section in forms():
+        names = [entry["name"] for entry in entries] if section == "names" else listed_in_package(section)
+        if unknown := without_source(section, names):
+            sys.exit(f"not in {section}: {', '.join(unknown)}")
     OUT.write_text(content(Path(sys.argv[1]), Path(sys.argv[2])), encoding="utf-8")

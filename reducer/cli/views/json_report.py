@@ -14,6 +14,11 @@ from reducer.cli.screen import fields_of, plain, print_json
 
 VERSION = 3
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
+_NOT_IN_RETURNS = (
+    *("before", "after", "rule", "steps", "place", "unstable", "tree"),
+    *("content", "entities", "lost_entities"),
+)
+"""Fields of `Explanation` that have another form, or that only a single content has."""
 
 
 def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
@@ -70,9 +75,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
 def return_as_json(entry: Explanation) -> dict[str, Any]:
     """Return what a rule did to one return as plain JSON values."""
     return {
-        **fields_of(
-            entry, "before", "after", "rule", "steps", "content", "entities", "lost_entities", "place", "unstable"
-        ),
+        **fields_of(entry, *_NOT_IN_RETURNS),
         "rule": entry.rule.file if entry.rule else None,
         "characters": _characters(entry.before, entry.after),
         "steps": [_step(step) for step in entry.steps],

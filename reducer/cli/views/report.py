@@ -1,11 +1,9 @@
-"""The report of `run`: a table with sections below it, as text or as one self-contained HTML page."""
+"""The report of `run` as text: a table with sections below it."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from io import StringIO
 from itertools import groupby
 from operator import attrgetter
 from pathlib import PurePath
@@ -28,27 +26,13 @@ _MAX_VALUES = 3
 _MAX_STEPS = 2
 _MAX_VALUE = 64
 _SEVERAL = "several steps"
-_PAGE_WIDTH = 160
 _Section = tuple[str, Sequence[str]]
 """A summary with its details."""
 
 
 def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
     """Print the table, what the rules cost if that was measured, and what needs attention."""
-    _print_report(report, needs, prices, console(stream))
-
-
-def print_html(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
-    """Write an HTML page with the same text as `print_table` and all details."""
-    from rich.console import Console
-
-    page = Console(file=StringIO(), record=True, width=_PAGE_WIDTH, highlight=False, markup=False, emoji=False)
-    _print_report(report, needs, prices, page)
-    stream.write(page.export_html())
-
-
-def _print_report(report: Report, needs: Sequence[Attention], prices: Prices, screen: Console) -> None:
-    """Print the report, with all details if the screen is recorded for a page."""
+    screen = console(stream)
     print_head(report, screen)
     if report.tools:
         rows = [[tool.tool, _rule_name(tool), *_numbers(tool)] for tool in report.tools]
@@ -91,13 +75,12 @@ def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, _: Pri
 
 
 def _print_part(heading: str, sections: Iterable[_Section], screen: Console) -> None:
-    max_details = sys.maxsize if screen.record else _MAX_DETAILS
     screen.print(f"\n{heading}", style="bold")
     for summary, details in sections:
         print_lines([summary], screen, 2)
-        print_lines(details[:max_details], screen, 4)
-        if len(details) > max_details:
-            print_lines([f"and {len(details) - max_details:,} more; `--format json` lists them"], screen, 4)
+        print_lines(details[:_MAX_DETAILS], screen, 4)
+        if len(details) > _MAX_DETAILS:
+            print_lines([f"and {len(details) - _MAX_DETAILS:,} more; `--format json` lists them"], screen, 4)
 
 
 def share(part: int, whole: int) -> str:
@@ -185,7 +168,7 @@ def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
 
 def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity], screen: Console) -> list[str]:
     """Describe the lost entities of each type, the largest loss first; links of an API are counted but come last."""
-    lines, max_values = [], sys.maxsize if screen.record else _MAX_VALUES
+    lines = []
     width = min(_MAX_VALUE, screen.width // 4)  # a SHA-256 hash would fill a narrow line
     for kind, recall in recalls.items():
         found = [one for one in lost if one.type == kind]
@@ -195,8 +178,8 @@ def lost_entities(recalls: Mapping[str, Recall], lost: Sequence[LostEntity], scr
         steps = Counter(one.step or _SEVERAL for one in found)
         counts = (f"{step} ({count:,})" if len(steps) > 1 else step for step, count in steps.most_common())
         by = listed(counts, _MAX_STEPS)
-        shown = ", ".join(excerpt(value, width) for value in values[:max_values])
-        more = f" and {len(values) - max_values:,} more" if len(values) > max_values else ""
+        shown = ", ".join(excerpt(value, width) for value in values[:_MAX_VALUES])
+        more = f" and {len(values) - _MAX_VALUES:,} more" if len(values) > _MAX_VALUES else ""
         gone = recall.total - recall.kept
         line = f"{kind}: {gone:,} of {recall.total:,} lost{of_api}, by {by}: {shown}{more}"
         lines += [(len(links) - gone, line)] if gone else []

@@ -1,0 +1,247 @@
+"""One tree of a tool return that shows what each step removed and what the result contains, read from the plan."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any
+
+from reducer.engine import Outcome
+from reducer.engine.cuts import Cut, Range
+from reducer.engine.plan import Emptied, Node, Omission, Opened, build, has_structure, open_live, open_return
+from reducer.entities import TYPES, scanner
+from reducer.formats import Atom
+from reducer.values import MAX_DEPTH, Unreducible
+
+_GONE = object()
+"""Takes the place of the plan of a value that the result does not contain."""
+_UNREADABLE = {"raw": "…"}
+"""A value that rules do not read: it is too deep, has too many digits or has no JSON form."""
+_MAX_SAFE = 2**53
+"""JavaScript reads smaller integers exactly."""
+_scan = scanner(frozenset(TYPES))
+_Effect = tuple[int, bool]
+"""The number of the step that removed something, or 0, and whether the result contains it."""
+
+
+def tree(content: Any, outcome: Outcome) -> dict[str, Any]:
+    """Return a content in plain JSON types and its result as one tree of plain JSON values.
+
+    The tree contains the rule `file`, or null, the `steps` as `{number, name, line}`, and the root `node`. `max_chars`
+    is the last step and has no line. A node is one of these:
+
+    - null, true, false or an integer
+    - `{raw}`: any other number in JSON, an atom of a Python literal, or `…` for a value that rules do not read
+    - a text, or `{text: [run, …]}`. A run is a text, `{text, type?, step?, kept?}`, or `{marker}`, which only the
+      result contains; `type` is the type of an entity.
+    - `{items: [node, …], ranges?, marker?}`: a list; `marker` is the last item of the result.
+    - `{keys: [text, …], items: [node, …], ranges?}`: an object; keys are nodes of texts.
+
+    `ranges` contains `[start, stop, step, kept]` for consecutive items. `step` is the step that removed them, or 0, and
+    `kept` tells whether the result contains them: what a step removed and the result contains was restored. Both are
+    given, also for a run, only if they differ from those of the enclosing value. An item with step 0 that is not kept
+    is the marker of an earlier pass. A list or an object that is the structure of a text is `opened`, and `unwrapped`
+    is the step that replaced the text with it.
+    """
+    is_changed = outcome.content is not content
+    top = outcome.top if is_changed else None
+    with suppress(Unreducible):
+        top = top or open_return(content)
+    plan = top.inside.get(0) if top is not None and is_changed else None
+    # The structure that the engine opened lacks the items that it cannot read.
+    value = content if top is None or type(content) is not str else top.value
+    node = _node(value, _State(plan, plan))
+    if value is not content:
+        node["opened"] = True
+    named = ((run.number, run.step) for run in outcome.steps)
+    steps = [
+        {"number": number, "name": step.name if step else "max_chars", "line": step.location.line if step else None}
+        for number, step in named
+    ]
+    return {"file": outcome.rule.file if outcome.rule else None, "steps": steps, "node": node}
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What happens to a value: its plan, its plan in the result, and the step that removed a value around it, or 0."""
+
+    plan: Node | None
+    left: Any
+    step: int = 0
+    depth: int = 0
+
+    @property
+    def effect(self) -> _Effect:
+        """What happens to everything in the value that has no plan."""
+        return self.step, self.left is not _GONE
+
+
+def _node(value: Any, at: _State) -> Any:
+    if at.depth > MAX_DEPTH:
+        return _UNREADABLE
+    opened = next((plan for plan in (at.plan, at.left) if type(plan) is Opened), None)
+    if type(value) is str:
+        is_open = opened is not None and type(at.left) is not Emptied
+        return _opened_text(value, opened, at) if is_open else _text(value, at)
+    if opened is None and has_structure(value):
+        try:
+            opened = open_live(value)
+        except Unreducible:
+            return _UNREADABLE
+    if opened is not None:
+        value, at = opened.value, _inside(at)
+    if type(value) is str:
+        return _text(value, at)
+    if type(value) is dict or type(value) is list:
+        return _children(value, at)
+    if value is None or type(value) is bool or (type(value) is int and abs(value) < _MAX_SAFE):
+        return value
+    try:
+        return {"raw": value.source if type(value) is Atom else json.dumps(value)}
+    except (TypeError, ValueError):
+        return _UNREADABLE
+
+
+def _opened_text(text: str, opened: Any, at: _State) -> Any:
+    """Return the node of the structure of a text. If writing it saves nothing, the text stays as it is."""
+    result = build(text, at.left) if at.left is not _GONE else ""
+    inside = replace(at, plan=None, left=None) if result is text else _inside(at)
+    node = _node(opened.value, inside)
+    node["opened"] = True
+    if type(result) is not str:
+        node["unwrapped"] = opened.unwrapped
+    return node
+
+
+def _inside(at: _State) -> _State:
+    """Return what happens to the structure in a value."""
+    return replace(at, plan=_plan_inside(at.plan), left=_plan_inside(at.left))
+
+
+def _plan_inside(plan: Any) -> Any:
+    if type(plan) is Emptied:
+        return replace(plan, before=_plan_inside(plan.before))
+    return plan.inside.get(0) if type(plan) is Opened else plan
+
+
+# --- lists and objects
+
+
+def _children(value: dict[str, Any] | list[Any], at: _State) -> dict[str, Any]:
+    keys: Iterable[Any] = value if type(value) is dict else range(len(value))
+    removed, plans = _removals(value, at.plan)
+    kept, left_plans = _remains(value, at.left)
+    effects, items = list[_Effect](), list[Any]()
+    for key in keys:
+        step = _first(removed.get(key, 0), at.step)
+        left = left_plans.get(key) if key in kept else _GONE
+        effects.append((step, left is not _GONE))
+        items.append(_node(value[key], _State(plans.get(key), left, step, at.depth + 1)))
+    node: dict[str, Any] = {"keys": [_text(key, _State(None, None)) for key in keys]} if type(value) is dict else {}
+    node["items"] = items
+    if ranges := list(_ranges(effects, at.effect)):
+        node["ranges"] = ranges
+    if type(at.left) is Omission and at.left.marker:
+        node["marker"] = at.left.marker
+    return node
+
+
+def _removals(value: Any, plan: Any) -> tuple[dict[Any, int], dict[Any, Node | None]]:
+    """Return the keys or indices that a plan removes, with the steps, and the plans of the children."""
+    if type(plan) is Omission:
+        return plan.removed(value), plan.separate(value)
+    if type(plan) is Emptied:
+        removed, plans = _removals(value, plan.before)
+        return dict.fromkeys(value if type(value) is dict else range(len(value)), plan.step) | removed, plans
+    return {}, {}
+
+
+def _remains(value: Any, left: Any) -> tuple[Collection[Any], dict[Any, Any]]:
+    """Return the keys or indices that the result contains, and the plans of the children in the result."""
+    if left is _GONE or type(left) is Emptied:
+        return (), {}
+    every = value if type(value) is dict else range(len(value))
+    if type(left) is not Omission:
+        return every, {}
+    plans, restored, kept = left.separate(value), left.restored or {}, left.kept()
+    return every if kept is None else {*kept, *restored}, plans | restored
+
+
+def _ranges(effects: list[_Effect], own: _Effect) -> Iterator[list[int]]:
+    """Yield start, stop, step and whether they are kept, for consecutive items that differ from their parent."""
+    start = 0
+    for (step, is_kept), group in groupby(effects):
+        stop = start + len([*group])
+        if (step, is_kept) != own:
+            yield [start, stop, step, int(is_kept)]
+        start = stop
+
+
+# --- texts
+
+
+def _text(text: str, at: _State) -> Any:
+    """Return the node of a text: the text itself, or its runs if it was cut or contains entities."""
+    entities = [(entity.start, entity.end, entity) for entity in _scan(text)]
+    is_cut = at.plan is not None or (at.left is not None and at.left is not _GONE)
+    if not is_cut and not entities:
+        return text
+    kept, markers = _in_result(text, at.left)
+    gaps = [*_gaps(at.plan, len(text))]
+    stays = _in_result(text, replace(at.plan, restored=None))[0] if type(at.plan) is Cut else []
+    ranges: list[Any] = [*kept, *(each for _, group in gaps for each in group), *entities]
+    edges = sorted({0, len(text)}.union(*(each[:2] for each in ranges)))
+    runs = list[Any]()
+    for start, stop in pairwise(edges):
+        runs += [{"marker": markers.pop(start)}] if start in markers else []
+        removed = next((step for step, group in gaps if _range_at(group, start)), 0)
+        removed = 0 if _range_at(stays, start) else removed  # a gap stays if its marker would be longer
+        effect = _first(removed, at.step), _range_at(kept, start) is not None
+        entity = _range_at(entities, start)
+        runs.append(_run(text[start:stop], entity[2].type if entity else "", effect, at.effect))
+    return {"text": [*runs, *({"marker": marker} for marker in markers.values())]}
+
+
+def _run(text: str, kind: str, effect: _Effect, own: _Effect) -> Any:
+    run: dict[str, Any] = {"type": kind} if kind else {}
+    if effect != own:
+        run |= {"step": effect[0], "kept": int(effect[1])}
+    return {"text": text, **run} if run else text
+
+
+def _gaps(plan: Any, size: int) -> Iterator[tuple[int, list[Range]]]:
+    """Yield the steps that cut a text of `size` characters, in order, with everything that is not kept after each."""
+    if type(plan) is Emptied:
+        yield from _gaps(plan.before, size)
+        yield plan.step, [(0, size)]
+    elif type(plan) is Cut:
+        yield from _gaps(plan.before, size)
+        yield plan.step, plan.gaps()
+
+
+def _in_result(text: str, left: Any) -> tuple[list[Range], dict[int, str]]:
+    """Return the ranges of a text that the result contains, and its markers by the end of the range before them."""
+    kept, markers = [(0, len(text))] if left is None else list[Range](), dict[int, str]()
+    if type(left) is Cut:
+        for piece in left.written_pieces() if left.restored is None else left.restored:
+            if isinstance(piece, str):
+                markers[kept[-1][1] if kept else 0] = piece
+            elif piece[0] < piece[1]:
+                kept.append(piece)
+    return kept, markers
+
+
+def _range_at(ranges: Sequence[Any], position: int) -> Any:
+    """Return the range that contains a position, or None. Ranges are in order."""
+    number = bisect_right(ranges, position, key=itemgetter(0)) - 1
+    return ranges[number] if number >= 0 and position < ranges[number][1] else None
+
+
+def _first(step: int, outer: int) -> int:
+    """Return the earlier one of two steps that removed a value: its own and that of the value around it."""
+    return min(step, outer) if step and outer else step or outer

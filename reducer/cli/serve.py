@@ -1,0 +1,82 @@
+"""Open the workbench, a page in the browser to edit rules, see what they do to real answers, and test them.
+
+examples:
+  python -m reducer serve session.json --rules rules/ --write
+                                                   edit the rules in rules/ and see them applied to a history
+  python -m reducer serve answer.json --rules my/ --write
+                                                   draft a first rule from an answer, JSON or text
+  python -m reducer serve                          the bundled sample and ./rules, otherwise the built-in rules
+
+The page works without a network. Only browsers on this machine that know the printed address can use it, and nothing is
+written without --write. Ctrl-C ends.
+Exit codes: 0 done, 2 cannot run.
+"""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+
+from reducer.cli.arguments import integer, parse, parser
+from reducer.cli.files import find_sources
+from reducer.cli.screen import CommandError, reason, say
+from reducer.cli.sources import short
+from reducer.files import builtin_rules
+
+_PORT = 8420
+"""The default port. Browsers keep drafts by address, so it is the same in every run."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the verb and return the exit code. Raises `CommandError` and OSError."""
+    reader = parser("serve", __doc__, ("histories",))
+    add = reader.add_argument
+    add("--rules", metavar="DIR", help="folder of rule files (default: ./rules, otherwise the built-in rules)")
+    add("--write", action="store_true", help="allow the page to save rules in this folder")
+    add("--port", type=integer("a port", 0, 65535), default=_PORT, metavar="N", help="port; 0 is any (default: 8420)")
+    add("--no-open", action="store_true", help="print the address, but do not open a browser")
+    options = parse(reader, arguments)
+    folder = _folder(options.rules, options.write)
+    sources = find_sources(options.histories)
+
+    from reducer.workbench.api import Bench  # after the arguments are checked: it takes time to import
+    from reducer.workbench.recordings import load_in_background
+    from reducer.workbench.server import HOST, create_server, new_token
+
+    token = new_token()
+    bench = Bench(folder, load_in_background(sources), can_write=options.write)
+    try:
+        server = create_server(bench, options.port, token)
+    except OSError as error:
+        message = f"--port {options.port}: {reason(error)}; end the other workbench, or choose another port such as 0"
+        raise CommandError(message) from None
+    address = f"http://{HOST}:{server.server_address[1]}/#{token}"
+    print(f"{folder}: {address}", flush=True)
+    say("Ctrl-C ends")
+    if not options.no_open:
+        Thread(target=_open, args=(address,), daemon=True).start()  # some browsers return when they are closed
+    with server, suppress(KeyboardInterrupt):
+        server.serve_forever()
+    return 0
+
+
+def _folder(name: str | None, can_write: bool) -> Path:
+    """Return the folder of rules, which need not exist if rules can be saved. Raises `CommandError`."""
+    if name is None:
+        own = Path("rules")
+        if can_write or own.is_dir():
+            return own
+        return short(builtin_rules())
+    folder = Path(name)
+    if folder.is_dir() or (can_write and not folder.exists()):
+        return folder
+    what = "not a folder" if folder.exists() else "no such folder; add --write to create it with the first rule"
+    raise CommandError(f"--rules {name}: {what}")
+
+
+def _open(address: str) -> None:
+    if not webbrowser.open(address):
+        say("no browser found; open the address above")

@@ -1,0 +1,13 @@
+// What the workbench uses of CodeMirror. `npm run build` bundles it as ../static/codemirror.js.
+export { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+export { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+export { yaml, yamlLanguage } from "@codemirror/lang-yaml";
+export {
+  bracketMatching, ensureSyntaxTree, HighlightStyle, indentOnInput, syntaxHighlighting,
+} from "@codemirror/language";
+export { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+export { EditorState } from "@codemirror/state";
+export {
+  drawSelection, EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers, placeholder,
+} from "@codemirror/view";
+export { tags } from "@lezer/highlight";

@@ -1,0 +1,55 @@
+"""Build the HTML report: one file with its data, styles and scripts, which loads nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from reducer.analysis.report import TITLES
+
+_IMPORTS = re.compile(r"^import .*?;\n|^export (?=async function|class|const|function)", re.DOTALL | re.MULTILINE)
+_FIELD = re.compile(r"\{\{(\w+)\}\}")
+
+
+def report_page(report: Mapping[str, Any], trees: Sequence[Any]) -> bytes:
+    """Return the page of a report in plain JSON values, with the tree of each of its returns.
+
+    Each tree is compressed, and the page reads it when its return is opened. Scripts and styles run only with the hash
+    that the policy of the page names, and data is never markup.
+    """
+    style = _static("style.css")
+    script = "\n".join(_IMPORTS.sub("", _static(name)) for name in ("tree.js", "report.js"))
+    fields = {
+        "policy": f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; "
+        "form-action 'none'",
+        "style": style,
+        "script": script,
+        "report": _data({**report, "titles": TITLES}),
+        "trees": _data([b64encode(zlib.compress(_json(tree).encode(), 9)).decode() for tree in trees]),
+    }
+    return _FIELD.sub(lambda field: fields[field[1]], _static("report.html")).encode()
+
+
+def _static(name: str) -> str:
+    return files(__package__).joinpath("static", name).read_text("utf-8")
+
+
+def _hash(content: str) -> str:
+    """Return the source expression of a Content-Security-Policy that allows an inline script or style."""
+    return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
+
+
+def _json(value: Any) -> str:
+    """Write ASCII JSON, in which lone surrogates are escaped."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _data(value: Any) -> str:
+    """Write JSON that cannot end the element that contains it."""
+    return _json(value).replace("<", "\\u003c")

@@ -1,0 +1,159 @@
+"""The HTTP server of the workbench. It serves the page and the JSON API to browsers on this machine only.
+
+The page is public, because it contains no data. Each request of the API needs the token, which is in the fragment of
+the address that the terminal shows: browsers never send it. Requests of other sites are refused by `Host` (against DNS
+rebinding), `Origin` and `Sec-Fetch-Site`.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+import traceback
+from functools import partial
+from hmac import compare_digest
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from reducer.workbench.api import ApiError, Bench, answer
+
+HOST = "127.0.0.1"
+TOKEN_HEADER = "X-Reducer-Token"
+MAX_BODY = 32_000_000
+_TIMEOUT = 30
+"""Seconds after which a silent connection is closed."""
+_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+_PAGE = "workbench.html"
+_FILES = frozenset(
+    {_PAGE, "workbench.css", "style.css"}
+    | {f"{name}.js" for name in ("api", "codemirror", "rule_editor", "tree", "workbench", "yaml_steps")}
+)
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Server(ThreadingHTTPServer):
+    """Answers each connection in a thread, so that a slow rule does not delay other windows."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore connections that the browser closes early."""
+        if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
+
+
+def create_server(bench: Bench, port: int, token: str) -> Server:
+    """Return a server that listens on 127.0.0.1; port 0 is any free one. Raises OSError if the port is in use."""
+    return Server((HOST, port), partial(_Connection, bench, token))
+
+
+def new_token() -> str:
+    """Return a random token."""
+    return secrets.token_urlsafe(24)
+
+
+class _Connection(BaseHTTPRequestHandler):
+    """Answers the requests of one connection."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "reducer"
+    sys_version = ""
+    timeout = _TIMEOUT
+
+    def __init__(self, bench: Bench, token: str, *arguments: Any) -> None:
+        self.bench = bench
+        self.token = token
+        super().__init__(*arguments)  # answers the requests
+
+    def log_message(self, *_: Any) -> None:
+        """Log nothing: addresses contain no errors."""
+
+    def do_GET(self) -> None:
+        """Answer a request."""
+        try:
+            self._check_origin()
+            url = urlsplit(self.path)
+            if url.path.startswith("/api/"):
+                self._send(HTTPStatus.OK, self._answer(url.path, url.query), "application/json")
+            elif self.command == "GET":
+                self._send_file(url.path.removeprefix("/") or _PAGE)
+            else:
+                raise ApiError(HTTPStatus.METHOD_NOT_ALLOWED, "files are read with GET")
+        except ApiError as error:
+            self.close_connection = True  # its body may not have been read
+            self._send(error.status, json.dumps({"error": str(error), **error.more}).encode(), "application/json")
+        except (ConnectionError, TimeoutError):
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            self.close_connection = True
+            message = f"{type(error).__name__}: {error}; the terminal shows where"
+            self._send(HTTPStatus.INTERNAL_SERVER_ERROR, json.dumps({"error": message}).encode(), "application/json")
+
+    do_POST = do_PUT = do_GET  # noqa: N815  # the names that `http.server` calls
+
+    def _check_origin(self) -> None:
+        """Raise `ApiError` for a request that another site makes."""
+        hosts = [f"{name}:{self.connection.getsockname()[1]}" for name in (HOST, "localhost")]
+        host, origin, site = (self.headers.get_all(name, []) for name in ("Host", "Origin", "Sec-Fetch-Site"))
+        if len(host) != 1 or host[0] not in hosts:
+            raise ApiError(HTTPStatus.MISDIRECTED_REQUEST, f"this server is http://{hosts[0]}/ only")
+        if any(one != f"http://{host[0]}" for one in origin) or any(one not in ("same-origin", "none") for one in site):
+            raise ApiError(HTTPStatus.FORBIDDEN, "requests of other sites are refused")
+
+    def _answer(self, path: str, query: str) -> bytes:
+        token = self.headers.get(TOKEN_HEADER, "")
+        if not compare_digest(token.encode(), self.token.encode()):
+            raise ApiError(HTTPStatus.UNAUTHORIZED, "the token is wrong: open the address that the terminal shows")
+        given = dict(parse_qsl(query)) if self.command == "GET" else self._body()
+        return answer(self.bench, self.command, path, given)
+
+    def _body(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length", "")
+        if self.headers.get_content_type() != "application/json" or not (length.isdecimal() and length.isascii()):
+            raise ApiError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected JSON with a Content-Length")
+        if len(length) > 9 or int(length) > MAX_BODY:
+            raise ApiError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"larger than {MAX_BODY:,} bytes")
+        try:
+            body = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError) as error:
+            raise ApiError(HTTPStatus.BAD_REQUEST, f"not JSON: {error}") from None
+        if type(body) is not dict:
+            raise ApiError(HTTPStatus.BAD_REQUEST, "expected a JSON object")
+        return body
+
+    def _send_file(self, name: str) -> None:
+        if name not in _FILES:
+            raise ApiError(HTTPStatus.NOT_FOUND, "there is no such file")
+        content = files("reducer.workbench").joinpath("static", name).read_bytes()
+        nonce = secrets.token_urlsafe(16)  # the editor adds a style sheet to the page
+        if name == _PAGE:
+            content = content.replace(b"{nonce}", nonce.encode())
+        self._send(HTTPStatus.OK, content, _TYPES[name.rpartition(".")[2]], nonce)
+
+    def _send(self, status: HTTPStatus, content: bytes, kind: str, nonce: str = "") -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Content-Security-Policy", _POLICY.format(nonce=nonce))
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(content)

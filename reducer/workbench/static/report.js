@@ -1,0 +1,284 @@
+// The report of a run: totals, tools, what needs attention, and each tool return before and after.
+
+import { addTooltip, appendText, createTree, make, namesOf, placeOf, stepClass } from "./tree.js";
+
+const ROWS = 200; // rows of the list that are added at once
+const LINES = 200; // lines of a section
+
+const at = (id) => document.getElementById(id);
+const read = (id) => JSON.parse(at(id).textContent);
+const count = (number) => Math.round(number).toLocaleString("en");
+const counted = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+const sum = (entries, key) => entries.reduce((total, entry) => total + entry[key], 0);
+const safe = (text, tag = "bdi") => appendText(make(tag), text);
+const saved = ({ before, after }) => (before ? `${(((before - after) / before) * 100).toFixed(1)}%` : "–");
+
+/** Return a share as a percentage; it is 100% only if nothing is missing. */
+function share(part, whole) {
+  return part === whole ? "100%" : `${(Math.min(part / whole, 0.999) * 100).toFixed(1)}%`;
+}
+
+// --- the whole run
+
+function showAbout({ histories, rules, as_in_agent: asInAgent, references }) {
+  const names = histories.length === 1 ? histories[0] : counted(histories.length, "history", "histories");
+  const kept = `${counted(references.characters, "character")} kept because later messages reference them`;
+  const result = asInAgent ? "as in an agent, which also removes what it uses later" : kept;
+  at("about").append(safe(names), " · ", safe(rules.from), ` (${counted(rules.files.length, "rule")}) · ${result}`);
+}
+
+function showTotals({ totals: { characters, tokens, calls, reduced }, measures }) {
+  addCard("Saved", saved(characters), `${count(characters.before)} → ${count(characters.after)} characters`);
+  addCard("Tokens, estimated", count(tokens.after), `of ${count(tokens.before)} (characters / 4)`);
+  addCard("Tool returns", count(calls), `${count(reduced)} reduced`);
+  if (!measures) return;
+  const { novel, kept } = measures.references;
+  if (novel) addCard("References kept", share(kept, novel), `${count(kept)} of ${count(novel)} values used later`);
+  const types = Object.values(measures.entities.types);
+  const [left, all] = [sum(types, "kept"), sum(types, "total")];
+  if (all) addCard("Entities kept", share(left, all), `${count(left)} of ${count(all)} in reduced returns`);
+  const [before, after] = [measures.cost.recorded.cached, measures.cost.reduced.cached];
+  const cost = `${count(before / 4)} → ${count(after / 4)} tokens at input price`;
+  if (before) addCard("Cost with prompt cache", `${saved({ before, after })} less`, cost);
+}
+
+function addCard(title, value, detail) {
+  const card = make("div", { class: "card" }, make("h3", {}, title), make("strong", {}, value), make("p", {}, detail));
+  at("totals").append(card);
+}
+
+function showTools({ tools }) {
+  at("tools").closest("section").hidden = !tools.length;
+  const most = Math.max(1, ...tools.map(({ characters }) => characters.before));
+  for (const { tool, rule, calls, untouched, characters } of tools) {
+    const file = rule ? safe(placeOf(rule.file)) : untouched === calls ? "not reducible" : "no rule";
+    const sizes = [count(characters.before), count(characters.after), saved(characters)];
+    const cells = [safe(tool), file, count(calls), barOf(characters, most), ...sizes];
+    const classes = ["", "", "number", "", "number", "number", "number"];
+    at("tools").append(make("tr", {}, ...cells.map((cell, column) => make("td", { class: classes[column] }, cell))));
+  }
+}
+
+function barOf({ before, after }, most) {
+  const [kept, removed] = [make("span", { class: "kept" }), make("span", { class: "gone" })];
+  kept.style.width = `${(after / most) * 100}%`;
+  removed.style.width = `${(Math.max(0, before - after) / most) * 100}%`;
+  const label = `${count(after)} of ${count(before)} characters kept`;
+  return make("div", { class: "size-bar", role: "img", "aria-label": label }, kept, removed);
+}
+
+function showAttention({ attention, titles }) {
+  const section = at("attention");
+  if (!attention.length) section.append(make("p", { class: "quiet" }, "Nothing needs attention."));
+  for (const [kind, title] of Object.entries(titles)) {
+    const needs = attention.filter((need) => need.kind === kind);
+    addDetails(section, title, needs.length, needs.map(({ where, message }) => `${where}: ${message}`));
+  }
+}
+
+function showCosts({ measures }) {
+  if (!measures) return;
+  const { references, entities } = measures;
+  const by = (step) => `removed by ${step || "several steps"}`;
+  const lost = references.lost.map(
+    ({ value, tool, found, path, used, step }) =>
+      `${value}: from ${tool} ${found} at ${path}, used in message ${used}, ${by(step)}`,
+  );
+  const gone = entities.lost.map(({ type, value, tool, step }) => `${type} ${value}: from ${tool}, ${by(step)}`);
+  const types = Object.entries(entities.types).map(([type, { kept, total }]) => `${type}: ${kept} of ${total} kept`);
+  const missing = sum(Object.values(entities.types), "total") - sum(Object.values(entities.types), "kept");
+  addDetails(at("costs"), "Lost references", references.novel - references.kept, lost);
+  addDetails(at("costs"), "Types of entities", types.length, types);
+  addDetails(at("costs"), "Lost entities", missing, gone);
+  at("costs").hidden = at("costs").children.length === 1;
+}
+
+function addDetails(section, title, number, lines) {
+  if (!number) return;
+  const items = lines.slice(0, LINES).map((line) => safe(line, "li"));
+  if (number > items.length) items.push(make("li", {}, `and ${count(number - items.length)} more`));
+  const summary = make("summary", {}, `${title} `, make("span", { class: "badge" }, count(number)));
+  section.append(make("details", {}, summary, make("ul", {}, ...items)));
+}
+
+// --- the list of returns
+
+const FILTERS = {
+  all: () => true,
+  reduced: ({ data }) => data.status === "reduced",
+  lost: ({ lost }) => lost > 0,
+  attention: ({ attention }) => attention !== "",
+};
+
+/** Return what the list shows of each return, and the text that a search looks through. */
+function entriesOf({ returns, measures }) {
+  const lost = new Map();
+  for (const { history, found } of measures?.references.lost ?? []) {
+    const place = JSON.stringify([history, found]);
+    lost.set(place, (lost.get(place) ?? 0) + 1);
+  }
+  return returns.map((data, index) => {
+    const name = data.nth > 1 ? `${data.call_id}#${data.nth}` : data.call_id;
+    const attention = problemsOf(data).join(", ");
+    return {
+      data,
+      index,
+      name,
+      attention,
+      number: index + 1,
+      tool: data.tool,
+      ...data.characters,
+      lost: lost.get(JSON.stringify([data.history, name])) ?? 0,
+      text: [data.tool, name, data.history, data.rule, data.status, attention].join("\n").toLowerCase(),
+    };
+  });
+}
+
+function problemsOf({ status, over, lost }) {
+  return [
+    status === "fault" && "not applied completely",
+    status === "no rule" && "no rule",
+    over > 0 && `${count(over)} above max_chars`,
+    lost > 0 && `${counted(lost, "entity", "entities")} beyond preserve`,
+  ].filter(Boolean);
+}
+
+function showReturns(report) {
+  const list = { entries: entriesOf(report), trees: read("trees"), open: new Map(), key: "number", sign: 1 };
+  if (!list.entries.length) {
+    const lines = sum(report.lines, "lines");
+    at("returns").parentElement.hidden = true;
+    at("none").textContent = lines ? `Only the totals of ${counted(lines, "line")} are known.` : "No tool returns.";
+    at("none").hidden = false;
+    return;
+  }
+  for (const head of document.querySelectorAll("th[data-key]")) {
+    head.firstChild.addEventListener("click", () => sortBy(list, head.dataset.key, head.className === "number"));
+  }
+  for (const id of ["search", "filter"]) at(id).addEventListener("input", () => update(list));
+  const watcher = new IntersectionObserver(([seen]) => seen.isIntersecting && addRows(list), { rootMargin: "600px" });
+  update(list);
+  watcher.observe(at("more"));
+  if (list.entries.length === 1) toggleReturn(list, list.entries[0], at("returns").firstChild);
+}
+
+function sortBy(list, key, isNumber) {
+  list.sign = list.key === key ? -list.sign : isNumber && key !== "number" ? -1 : 1;
+  list.key = key;
+  update(list);
+}
+
+/** Search, filter and sort the list, and show its beginning. */
+function update(list) {
+  const words = at("search").value.toLowerCase().split(/\s+/);
+  const { key, sign, entries } = list;
+  const isFound = ({ text }) => words.every((word) => text.includes(word));
+  list.shown = entries.filter((entry) => FILTERS[at("filter").value](entry) && isFound(entry));
+  list.shown.sort((one, other) => sign * compare(one[key], other[key]) || one.index - other.index);
+  for (const head of document.querySelectorAll("th[data-key]")) {
+    head.setAttribute("aria-sort", head.dataset.key !== key ? "none" : sign > 0 ? "ascending" : "descending");
+  }
+  at("count").textContent = `${count(list.shown.length)} of ${counted(entries.length, "return")}`;
+  at("none").hidden = list.shown.length > 0;
+  at("returns").replaceChildren();
+  list.done = 0;
+  addRows(list);
+}
+
+function compare(one, other) {
+  return typeof one === "string" ? one.localeCompare(other, "en") : one - other;
+}
+
+/** Add the next rows; the rows of open returns are followed by their details. */
+function addRows(list) {
+  for (const entry of list.shown.slice(list.done, list.done + ROWS)) {
+    at("returns").append(returnRow(list, entry), ...[list.open.get(entry.index)].filter(Boolean));
+  }
+  list.done += ROWS;
+  at("more").hidden = list.done >= list.shown.length;
+}
+
+function returnRow(list, entry) {
+  const { index, number, tool, name, before, after, lost, attention, data } = entry;
+  const state = { type: "button", class: "toggle", "aria-expanded": String(list.open.has(index)) };
+  const cells = {
+    number: String(number),
+    tool: make("button", state, safe(tool)),
+    name: safe(name),
+    before: count(before),
+    after: count(after),
+    saved: data.status === "reduced" ? saved(entry) : data.status,
+    lost: lost ? count(lost) : "",
+    attention,
+  };
+  const columns = Object.entries(cells).map(([key, cell]) => make("td", { class: key }, cell));
+  const row = make("tr", { class: "return" }, ...columns);
+  row.addEventListener("click", () => getSelection().type !== "Range" && toggleReturn(list, entry, row));
+  return row;
+}
+
+// --- one return
+
+function toggleReturn({ open, trees }, entry, row) {
+  const details = open.get(entry.index);
+  row.querySelector(".toggle").setAttribute("aria-expanded", !details);
+  if (details) {
+    details.remove();
+    open.delete(entry.index);
+    return;
+  }
+  const cell = make("td", { colspan: row.cells.length }, make("p", { class: "quiet" }, "Opening …"));
+  open.set(entry.index, make("tr", { class: "details" }, cell));
+  row.after(open.get(entry.index));
+  unpack(trees[entry.index]).then(
+    (tree) => cell.replaceChildren(...opened(entry, tree)),
+    (error) => cell.replaceChildren(make("p", { class: "notice" }, `This return cannot be shown: ${error.message}`)),
+  );
+}
+
+/** Read a compressed tree. */
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** Return the elements that show an open return. */
+function opened({ data, tool, name, before, after }, tree) {
+  const { why, history, message, part, rule, rewritten, restored, referenced, steps } = data;
+  const fragment = at("opened").content.cloneNode(true);
+  const place = history === name ? history : `${history}, message ${message + 1}, part ${part + 1}`;
+  const more = [
+    [rewritten, "less, as JSON text without blanks"],
+    [restored, "restored by preserve, and markers"],
+    [referenced, "kept because later messages reference them"],
+  ].filter(([size]) => size > 0);
+  const sizes = more.map(([size, what]) => ` · ${counted(size, "character")} ${what}`);
+  sizes.unshift(` · ${count(before)} → ${counted(after, "character")}`);
+  fragment.querySelector(".about").append(safe(place), " · ", safe(rule ?? "no rule"), ...sizes);
+  appendText(fragment.querySelector(".why"), why);
+  fragment.querySelector(".steps").append(...tree.steps.map((step) => legendOf(step, steps, tree)));
+  fragment.append(createTree(tree, { label: `${tool} ${name}, before and after` }).element);
+  return fragment.childNodes;
+}
+
+/** Describe a step with its colour, its line and what it removed. */
+function legendOf({ number, name, line }, steps, tree) {
+  const { ran, characters, restored } = steps.find((step) => step.name === name && step.line === line) ?? {};
+  const size = characters ? characters.before - characters.after : 0;
+  const effect = ran === false ? "its `when` does not hold" : size ? `${count(size)} removed` : "nothing to remove";
+  const where = placeOf(tree.file, line);
+  const again = restored ? `, ${count(restored)} restored` : "";
+  const chip = make("span", { class: `chip ${stepClass(number)}` }, namesOf(tree, number)[0]);
+  const about = make("span", { class: "quiet" }, ` ${where} · ${effect}${again}`);
+  return make("li", { class: size ? "" : "quiet" }, chip, " ", safe(name), about);
+}
+
+const report = read("report");
+showAbout(report);
+showTotals(report);
+showTools(report);
+showAttention(report);
+showCosts(report);
+showReturns(report);
+addTooltip();

@@ -1,0 +1,147 @@
+"""The HTML report: one file whose data is inert and complete."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Cli, history
+
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "]]>--><img src=x onerror=alert(1)>",
+    "\u202egnp.exe\u2066 \u2028 \x00\x1b[2J",
+    "\ud800 lone \udfff",
+    "{{script}} {{policy}}",
+    "'\"&amp;&lt;",
+)
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the content of its scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.contents: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if self.elements and self.elements[-1][0] in ("script", "style") and data.strip():
+            self.contents.append(data)
+
+    @property
+    def data(self) -> tuple[Any, list[Any]]:
+        """The report and the trees."""
+        report, trees = (json.loads(text) for text in self.contents[1:3])
+        return report, [json.loads(zlib.decompress(b64decode(tree))) for tree in trees]
+
+
+def page_of(cli: Cli, *arguments: str) -> Page:
+    result = cli(*arguments, "--format", "html")
+    assert result.code == 0
+    return Page(result.out)
+
+
+def test_the_page_has_the_data_of_the_json_report(folder: Path, cli: Cli) -> None:
+    page = page_of(cli, "h.json", "--rules", "lookup.yaml")
+    report, (tree,) = page.data
+    assert report.pop("titles")["fault"] == "Returns to which a rule was not applied completely"
+    assert report == cli("h.json", "--rules", "lookup.yaml", "--format", "json").json
+    assert (tree["file"], [step["line"] for step in tree["steps"]]) == ("lookup.yaml", [4, 6])
+    assert tree["node"]["items"][0]["ranges"] == [[5, 30, 1, 0]]
+
+
+def test_hostile_content_is_inert(folder: Path, cli: Cli) -> None:
+    normal = page_of(cli, "h.json", "--rules", "lookup.yaml")
+    contents = [{text: [text] for text in HOSTILE}, "\n".join(HOSTILE), json.dumps([*HOSTILE])]
+    names = [(text, content) for text in HOSTILE for content in contents]
+    Path("h.json").write_bytes(history(*names, ids=[name for name, _ in names], text=HOSTILE[0]))
+    page = page_of(cli, "h.json", "--rules", "lookup.yaml")
+    assert page.elements == normal.elements
+    report, trees = page.data
+    assert [entry["tool"] for entry in report["returns"]][::3] == [
+        name.replace("\ud800", "�").replace("\udfff", "�") for name in HOSTILE
+    ]
+    assert trees[0]["node"]["keys"] == [*HOSTILE]
+    assert "<" not in "".join(page.contents[1:3])
+
+
+def test_the_policy_of_the_page_allows_only_its_own_script_and_style(folder: Path, cli: Cli) -> None:
+    page = page_of(cli, "h.json", "--rules", "lookup.yaml")
+    (policy,) = (attributes["content"] for tag, attributes in page.elements if "http-equiv" in attributes)
+    style, _, _, script = page.contents
+    hashes = (f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in (script, style))
+    assert policy == "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'".format(
+        *hashes
+    )
+    assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
+    assert all({"src", "style", "onclick"}.isdisjoint(attributes) for _, attributes in page.elements)
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|https?://", script)
+
+
+def test_the_scripts_of_the_page_share_no_names(folder: Path, cli: Cli) -> None:
+    script = page_of(cli, "h.json", "--rules", "lookup.yaml").contents[-1]
+    names = re.findall(r"^(?:async )?(?:function\*?|const|class) (\w+)", script, re.MULTILINE)
+    assert len(names) == len({*names})
+
+
+def test_content_that_cannot_be_reduced_is_shown(folder: Path, cli: Cli) -> None:
+    deep: Any = 1
+    for _ in range(240):
+        deep = {"a": deep}
+    contents = [None, "", [], {}, 7, "[" * 10_000 + "]" * 10_000, deep, "x" * 1_000_000]
+    Path("h.json").write_bytes(history(*(("lookup", content) for content in contents)))
+    _, trees = page_of(cli, "h.json", "--rules", "lookup.yaml").data
+    nodes = [tree["node"] for tree in trees]
+    assert nodes[:6] == [None, "", {"items": []}, {"keys": [], "items": []}, 7, contents[5]]
+    assert nodes[7] == contents[7]
+
+
+def test_a_page_is_written_completely_or_not_at_all(
+    folder: Path,
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = ("h.json", "--rules", "lookup.yaml", "--format", "html")
+    result = cli(*run, "-o", "new/report.html")
+    page = Path("new/report.html").read_bytes()
+    assert (result.code, result.out, result.err) == (0, "", f"reducer: wrote new/report.html, {len(page):,} bytes\n")
+    assert page == cli(*run).out.encode() == cli(*run, "-o", "-").out.encode()
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    Path("new/report.html").write_text("old")
+    assert cli(*run, "-o", "new/report.html").err == "reducer: error: new/report.html: No space left on device\n"
+    assert [(file.name, file.read_text()) for file in Path("new").iterdir()] == [("report.html", "old")]
+
+
+def test_a_page_of_answers(folder: Path, cli: Cli) -> None:
+    Path("answer.json").write_text(
+        json.dumps({"records": [{"name": f"host{n}.example.com", "raw": n} for n in range(9)]})
+    )
+    report, (tree,) = page_of(cli, "answer.json", "--tool", "lookup", "--rules", "lookup.yaml").data
+    assert (report["histories"], report["totals"]["calls"]) == (["answer.json"], 1)
+    result = cli("try", "lookup.yaml", "answer.json", "--format", "html", "-o", "report.html")
+    assert result.err.startswith("reducer: wrote report.html, ")
+    tried, (other,) = Page(Path("report.html").read_text()).data
+    assert other == tree
+    assert tried["measures"]["entities"]["types"] == {"domain": {"total": 9, "kept": 5}}
+    assert [entry["characters"] for entry in tried["returns"]] == [entry["characters"] for entry in report["returns"]]
+
+
+@pytest.mark.data
+def test_a_page_is_smaller_than_its_histories(data: Path, cli: Cli) -> None:
+    histories = data / "histories" / "secrl_large"
+    size = sum(file.stat().st_size for file in histories.glob("*.json"))
+    assert len(cli(str(histories), "--format", "html").out) < 0.75 * size

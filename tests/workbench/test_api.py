@@ -1,0 +1,297 @@
+"""The JSON API answers with the functions of the command line, over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from reducer.workbench import api
+from tests.workbench.conftest import HOSTS, ROWS, RULE, Workbench, history
+
+Start = Callable[..., Workbench]
+SAMPLE = json.dumps(HOSTS)
+
+
+def run(bench: Workbench, text: str, content: Any = 0, name: str = "list_hosts.yaml") -> Any:
+    return bench.get("POST", "run", name=name, text=text, content=content)
+
+
+# --- rule files
+
+
+def test_rules_are_listed_with_their_tools(start: Start) -> None:
+    bench = start({"a.yaml": RULE, "web/b.yml": "tool: [x, 'y*']\nsteps: [", "c.yaml": "tool: z\n", "notes.txt": "no"})
+    listed = bench.get("GET", "rules")
+    assert listed["folder"] == str(bench.folder)
+    assert listed["why_not"] == ""
+    tools = {rule["name"]: rule["tools"] for rule in listed["rules"]}
+    assert tools["a.yaml"] == ["list_hosts"]
+    assert tools["c.yaml"] == ["z"]
+
+
+def test_a_rule_is_read_and_saved_as_text(start: Start) -> None:
+    bench = start()
+    rule = bench.get("GET", "rule", name="list_hosts.yaml")
+    assert rule["text"] == RULE
+    new = f"# keep me\r\n{RULE}"
+    saved = bench.get("PUT", "rule", name="list_hosts.yaml", text=new, version=rule["version"])
+    assert (bench.folder / "list_hosts.yaml").read_bytes() == new.encode()
+    assert bench.get("GET", "rule", name="list_hosts.yaml") == {"text": new, "version": saved["version"]}
+
+
+def test_a_file_that_changed_on_disk_is_not_overwritten(start: Start) -> None:
+    bench = start()
+    version = bench.get("GET", "rule", name="list_hosts.yaml")["version"]
+    (bench.folder / "list_hosts.yaml").write_text("theirs")
+    status, answer = bench.ask("PUT", "rule", name="list_hosts.yaml", text="mine", version=version)
+    assert (status, answer["text"], answer["error"]) == (409, "theirs", "the file has changed on disk")
+    assert (bench.folder / "list_hosts.yaml").read_text() == "theirs"
+    bench.get("PUT", "rule", name="list_hosts.yaml", text="mine", version=answer["version"])
+    assert (bench.folder / "list_hosts.yaml").read_text() == "mine"
+
+
+def test_a_new_file_does_not_replace_another_one(start: Start) -> None:
+    bench = start()
+    bench.get("PUT", "rule", name="pack/new.yaml", text="version: 1\n", version="")
+    assert (bench.folder / "pack/new.yaml").read_text() == "version: 1\n"
+    status, answer = bench.ask("PUT", "rule", name="list_hosts.yaml", text="mine", version="")
+    assert (status, answer["text"]) == (409, RULE)
+
+
+def test_a_deleted_file_is_a_change(start: Start) -> None:
+    bench = start()
+    version = bench.get("GET", "rule", name="list_hosts.yaml")["version"]
+    (bench.folder / "list_hosts.yaml").unlink()
+    status, answer = bench.ask("PUT", "rule", name="list_hosts.yaml", text="mine", version=version)
+    assert (status, answer["text"], answer["version"]) == (409, "", "")
+
+
+def test_two_windows_that_save_at_once_never_lose_a_text(start: Start) -> None:
+    bench = start()
+    version = bench.get("GET", "rule", name="list_hosts.yaml")["version"]
+
+    def save(text: str) -> int:
+        return bench.ask("PUT", "rule", name="list_hosts.yaml", text=text, version=version)[0]
+
+    with ThreadPoolExecutor(8) as windows:
+        assert sorted(windows.map(save, map(str, range(8)))) == [200] + [409] * 7
+
+
+def test_nothing_is_saved_without_write(start: Start) -> None:
+    bench = start(can_write=False)
+    why = "start the workbench with --write to save rules"
+    assert bench.get("GET", "rules")["why_not"] == why
+    status, answer = bench.ask("PUT", "rule", name="new.yaml", text="version: 1\n", version="")
+    assert (status, answer) == (403, {"error": why})
+    assert not (bench.folder / "new.yaml").exists()
+
+
+def test_a_read_only_folder_is_reported(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = start()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert bench.get("GET", "rules")["why_not"] == f"{bench.folder} is read-only"
+
+
+def test_a_folder_that_does_not_exist_is_created_with_the_first_rule(start: Start) -> None:
+    bench = start({})
+    assert bench.get("GET", "rules")["rules"] == []
+    assert bench.get("GET", "schema")["$schema"].startswith("https://json-schema.org/")
+    bench.get("PUT", "rule", name="new.yaml", text=RULE, version="")
+    assert [rule["name"] for rule in bench.get("GET", "rules")["rules"]] == ["new.yaml"]
+
+
+def test_a_file_that_is_not_text_is_reported(start: Start) -> None:
+    bench = start()
+    (bench.folder / "list_hosts.yaml").write_bytes(b"tool: \xff")
+    status, answer = bench.ask("GET", "rule", name="list_hosts.yaml")
+    assert (status, "utf-8" in answer["error"]) == (400, True)
+
+
+# --- returns
+
+
+def test_tools_are_listed_with_their_rules(start: Start) -> None:
+    contents = history(("list_hosts", HOSTS), ("search", "x" * 10), ("search", "x" * 2000))
+    bench = start(histories={"history.json": contents, "answer.json": '["a", "b"]'})
+    assert bench.get("GET", "tools")["tools"] == [
+        {"tool": "search", "returns": 2, "characters": 2010, "rule": None},
+        {"tool": "list_hosts", "returns": 1, "characters": 749, "rule": "list_hosts.yaml"},
+        {"tool": "answer", "returns": 1, "characters": 9, "rule": None},
+    ]
+    found = bench.get("POST", "returns", tools=["se*", "answer"])
+    assert [(one["number"], one["tool"], one["call"]) for one in found["returns"]] == [
+        (1, "search", "call_2"),
+        (2, "search", "call_3"),
+        (3, "answer", ""),
+    ]
+
+
+def test_a_history_that_cannot_be_read_is_reported_and_others_work(
+    start: Start, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = start(histories={"bad.json": '[{"parts": [{"part_kind": ', "good.json": history(("list_hosts", HOSTS))})
+    answer = bench.get("GET", "tools")
+    assert [tool["tool"] for tool in answer["tools"]] == ["list_hosts"]
+    assert len(answer["skipped"]) == 1
+    assert "bad.json: cut off" in answer["skipped"][0]
+    assert "bad.json" in capsys.readouterr().err
+
+
+# --- running a rule
+
+
+def test_a_rule_is_run_while_it_is_edited(start: Start) -> None:
+    bench = start()
+    answer = run(bench, RULE)
+    assert answer["problems"] == []
+    assert (answer["tools"], answer["samples"]) == (["list_hosts"], ["samples/hosts.json"])
+    assert json.loads(bench.get("GET", "rule", name="samples/hosts.json")["text"]) == HOSTS
+    assert answer["did"]["characters"] == {"before": 749, "after": 257, "saved": 0.6569}
+    assert [(step["name"], step["line"]) for step in answer["did"]["steps"]] == [("limit hosts", 5)]
+    assert [one["value"] for one in answer["did"]["lost_entities"]] == [f"192.0.2.{n}" for n in range(6)]
+    assert answer["tree"]["node"]["items"][0]["ranges"] == [[0, 6, 1, 0]]
+
+
+def test_a_mistake_has_its_place_and_the_return_stays_visible(start: Start) -> None:
+    answer = run(start(), RULE.replace("limit", "limt"))
+    (problem,) = answer["problems"]
+    assert (problem["line"], problem["column"], problem["width"], problem["severity"]) == (6, 5, 4, "error")
+    assert problem["help"] == "did you mean `limit`?"
+    assert answer["did"] is None
+    assert len(answer["tree"]["node"]["items"][0]["items"]) == 9
+
+
+@pytest.mark.parametrize("text", ["", "[", "tool: x\nsteps: [{", "- a", "x" * 10_000, "\0", "a: &x [*x]"])
+def test_any_text_is_answered(start: Start, text: str) -> None:
+    answer = run(start(), text)
+    assert answer["problems"]
+    assert answer["did"] is None
+
+
+def test_a_sample_is_read_as_json_or_text(start: Start) -> None:
+    bench = start()
+    assert run(bench, RULE, SAMPLE)["did"]["characters"]["after"] == 257
+    text = run(bench, "version: 1\ntool: log\nsteps:\n  - {truncate: 20}\n", "a line of a log\n" * 20)
+    assert text["did"]["status"] == "reduced"
+    assert run(bench, RULE, None)["tree"] is None
+    status, answer = bench.ask("POST", "run", name="a.yaml", text=RULE, content="  ")
+    assert (status, answer["error"]) == (400, "the sample: empty; expected a history, or one answer of a tool")
+    assert bench.ask("POST", "run", name="a.yaml", text=RULE, content=99)[0] == 404
+
+
+def test_entity_types_of_other_files_are_known(start: Start) -> None:
+    shared = "version: 1\nentities: {ticket: {pattern: 'INC-[0-9]{6}'}}\nconditions: {risky: risk > 7}\n"
+    bench = start({"a_shared.yaml": shared})
+    text = "version: 1\ntool: list_hosts\nsteps:\n  - {path: hosts, limit: 1, always_keep: risky}\npreserve: [ticket]\n"
+    assert run(bench, text)["problems"] == []
+    assert run(bench, text.replace("[ticket]", "[tiket]"))["problems"][0]["help"] == "did you mean `ticket`?"
+
+
+def test_check_runs_samples_and_tests(start: Start) -> None:
+    bench = start()
+    (test,) = bench.get("POST", "check", name="list_hosts.yaml", text=RULE)["tests"]
+    assert (test["name"], test["line"], test["failures"]) == ("three hosts stay", 9, [])
+    changed = RULE.replace("limit: 3", "limit: 4").replace("sort_by: risk", "sort_by: rsk")
+    answer = bench.get("POST", "check", name="list_hosts.yaml", text=changed)
+    assert [(one["line"], one["code"]) for one in answer["problems"]] == [(7, "W061")]
+    assert answer["tests"][0]["failures"][0]["message"] == "`length(hosts)` is not as expected"
+    assert (bench.folder / "list_hosts.yaml").read_text() == RULE
+
+
+def test_check_reports_only_problems_of_the_edited_file(start: Start) -> None:
+    bench = start({"broken.yaml": "tool: [", "list_hosts.yaml": RULE, "samples/hosts.json": SAMPLE})
+    answer = bench.get("POST", "check", name="list_hosts.yaml", text=RULE)
+    assert answer["problems"] == []
+    assert len(answer["tests"]) == 1
+    twice = bench.get("POST", "check", name="twice.yaml", text=RULE)
+    assert [one["code"] for one in twice["problems"]] == ["E080"]
+
+
+def test_places_of_a_path(start: Start) -> None:
+    bench = start()
+    assert bench.get("POST", "query", path="hosts[*].name", content=0)["places"][:2] == [
+        "hosts[0].name",
+        "hosts[1].name",
+    ]
+    nothing = bench.get("POST", "query", path="hosts.nme", content=0)
+    assert nothing["places"] == []
+    assert "did you mean" in nothing["why"]
+    for path in ("hosts[", "length(hosts)", ""):
+        assert bench.get("POST", "query", path=path, content=0)["places"] == []
+
+
+def test_a_draft_is_saved_with_its_sample(start: Start) -> None:
+    bench = start(histories={"history.json": history(("list_rows", ROWS))})
+    draft = bench.get("POST", "draft", tool="list_rows", content=0)
+    assert (draft["name"], draft["sample_name"]) == ("list_rows.yaml", "samples/list_rows.json")
+    saved = {key: draft[key] for key in ("name", "text", "sample_name", "sample")}
+    bench.get("PUT", "rule", **saved, version="")
+    assert json.loads((bench.folder / "samples/list_rows.json").read_text()) == ROWS
+    checked = bench.get("POST", "check", name=draft["name"], text=draft["text"])
+    assert checked["problems"] == []
+    assert [test["failures"] for test in checked["tests"]] == [[]]
+    status, answer = bench.ask("POST", "draft", tool="list_rows", content=0)
+    assert (status, answer["error"]) == (400, "`list_rows` already has a rule: list_rows.yaml")
+    status, answer = bench.ask("PUT", "rule", **(saved | {"name": "x.yaml", "sample": "[]"}), version="")
+    assert (status, answer["error"]) == (400, "samples/list_rows.json exists already; delete or rename it")
+    assert not (bench.folder / "x.yaml").exists()
+
+
+def test_a_draft_without_anything_to_remove_has_no_steps(start: Start) -> None:
+    draft = start().get("POST", "draft", tool="t[*]", content='{"a": 1}')
+    text = "version: 1\ntool: 't[[][*]]'\nsteps:\n"
+    assert draft == {"name": "t.yaml", "text": text, "sample_name": "", "sample": "", "saves": 0}
+
+
+def test_a_slow_rule_does_not_delay_other_windows(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = start()
+    started, finish = Event(), Event()
+    attempt = api.attempt
+
+    def slow(*arguments: Any) -> Any:
+        started.set()
+        finish.wait(30)
+        return attempt(*arguments)
+
+    monkeypatch.setattr(api, "attempt", slow)
+    with ThreadPoolExecutor(1) as window:
+        waiting = window.submit(run, bench, RULE)
+        assert started.wait(30)
+        assert bench.get("GET", "rule", name="list_hosts.yaml")["text"] == RULE
+        assert not waiting.done()
+        finish.set()
+        assert waiting.result(30)["did"]["status"] == "reduced"
+
+
+def test_documented_requests_exist() -> None:
+    documented = {
+        tuple(line.split("|")[1].replace("`", "").split()) for line in str(api.__doc__).splitlines() if "/api/" in line
+    }
+    assert documented == set(api._ENDPOINTS)
+
+
+def test_a_rule_in_a_link_is_refused(start: Start, tmp_path: Path) -> None:
+    bench = start()
+    secret = tmp_path / "secret.yaml"
+    secret.write_text("secret")
+    (bench.folder / "link.yaml").symlink_to(secret)
+    (bench.folder / "pack").symlink_to(tmp_path)
+    for name in ("link.yaml", "pack/secret.yaml", "pack/new.yaml"):
+        for status, answer in (
+            bench.ask("GET", "rule", name=name),
+            bench.ask("PUT", "rule", name=name, text="mine", version=""),
+            bench.ask("POST", "run", name=name, text=RULE, content=0),
+        ):
+            assert (status, answer["error"]) == (
+                400,
+                f"`{name}` is a link, or is in one; open the folder that it leads to",
+            )
+    assert secret.read_text() == "secret"
+    assert not (tmp_path / "new.yaml").exists()

@@ -1,0 +1,238 @@
+"""The workbench in a real browser. These tests need the package `playwright` and Chromium."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workbench.conftest import HOSTS, ROWS, RULE, Workbench, history
+
+api = pytest.importorskip(
+    "playwright.sync_api", reason="the package `playwright` is missing: pip install -e '.[browser]'"
+)
+expect: Any = api.expect
+
+TIMEOUT = 20_000
+
+Start = Callable[..., Workbench]
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Open]:
+    """Return a function that opens the page of a workbench. The test fails if the page reports an error."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    errors: list[str] = []
+
+    def opened(bench: Workbench) -> Any:
+        page = context.new_page()
+        page.set_default_timeout(TIMEOUT)
+        expect.set_options(timeout=TIMEOUT)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.append(message.text) if is_error(message) else None)
+        page.goto(bench.url)
+        return page
+
+    def is_error(message: Any) -> bool:
+        return message.type == "error" and "Failed to load resource" not in message.text
+
+    yield opened
+    context.close()
+    assert errors == []
+
+
+def append(page: Any, text: str) -> None:
+    """Type at the end of the rule."""
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.insert_text(text)
+
+
+def replace(page: Any, old: str, new: str) -> None:
+    """Replace a text of the rule, as a user who deletes it and types."""
+    line = page.locator(".cm-line", has_text=old).first
+    line.click()
+    page.keyboard.press("End")
+    after = line.inner_text().partition(old)[2].rstrip("\n")
+    for key in ["ArrowLeft"] * len(after) + ["Backspace"] * len(old):
+        page.keyboard.press(key)
+    page.keyboard.insert_text(new)
+
+
+def test_a_mistake_is_shown_and_its_correction_changes_the_result(start: Start, open_page: Open) -> None:
+    page = open_page(start())
+    expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
+    expect(page.locator("#tests .passed")).to_contain_text("three hosts stay")
+    replace(page, "limit: 3", "limt: 2")
+    expect(page.locator("#problems li")).to_contain_text("Line 6 unknown key `limt`")
+    page.locator(".cm-lintRange-error").hover()
+    expect(page.locator(".cm-tooltip .problem")).to_contain_text("did you mean `limit`?")
+    expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
+    replace(page, "limt", "limit")
+    expect(page.locator("#sizes")).to_have_text("749 → 175 characters, 76.6% saved")
+    expect(page.locator("#problems li")).to_have_count(0)
+    expect(page.locator("#tests .failed")).to_contain_text("`length(hosts)` is not as expected")
+
+
+def test_a_step_is_added_by_clicking_a_value_and_saved(start: Start, open_page: Open) -> None:
+    bench = start()
+    page = open_page(bench)
+    page.locator("#before .row", has_text="srv-8").click()
+    page.locator("#before .row", has_text="note:").last.click()
+    expect(page.locator("#offers code")).to_have_text("hosts[*].note")
+    page.locator("#offers button", has_text="drop").click()
+    expect(page.locator("#steps tr", has_text="drop hosts")).to_be_visible()
+    page.locator("#before .row", has_text="risk: 8").last.click()
+    page.locator("#offers button", has_text="drop").click()
+    page.keyboard.press("Control+s")
+    expect(page.locator("#status")).to_have_text("saved")
+    added = "  - path: hosts\n    drop: [note, risk]\n"
+    assert (bench.folder / "list_hosts.yaml").read_text() == RULE.replace("tests:", f"{added}tests:")
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("drop: [note, risk]")
+    expect(page.locator("#save")).to_be_disabled()
+
+
+def test_a_draft_survives_a_reload_and_can_be_discarded(start: Start, open_page: Open) -> None:
+    bench = start()
+    page = open_page(bench)
+    expect(page.locator("#sizes")).not_to_be_empty()
+    append(page, "max_chars: 100\n")
+    expect(page.locator("#status")).to_have_text("not saved")
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("max_chars: 100")
+    page.locator("#discard").click()
+    expect(page.locator(".cm-content")).not_to_contain_text("max_chars: 100")
+    assert (bench.folder / "list_hosts.yaml").read_text() == RULE
+
+
+def test_a_file_that_changed_on_disk_is_offered_next_to_the_draft(start: Start, open_page: Open) -> None:
+    bench = start()
+    page = open_page(bench)
+    expect(page.locator("#sizes")).not_to_be_empty()
+    append(page, "# mine\n")
+    (bench.folder / "list_hosts.yaml").write_text(f"# theirs\n{RULE}")
+    page.locator("#save").click()
+    expect(page.locator("#theirs")).to_have_value(f"# theirs\n{RULE}")
+    expect(page.locator("#mine")).to_have_value(f"{RULE}# mine\n")
+    page.keyboard.press("Escape")
+    assert (bench.folder / "list_hosts.yaml").read_text().startswith("# theirs")
+    page.locator("#save").click()
+    page.locator("#conflict button", has_text="Save mine").click()
+    expect(page.locator("#status")).to_have_text("saved")
+    assert (bench.folder / "list_hosts.yaml").read_text() == f"{RULE}# mine\n"
+
+
+def test_two_windows_work_at_once(start: Start, open_page: Open) -> None:
+    bench = start()
+    first, second = open_page(bench), open_page(bench)
+    for page in (first, second):
+        expect(page.locator("#sizes")).not_to_be_empty()
+    replace(first, "limit: 3", "limit: 1")
+    expect(first.locator("#sizes")).to_contain_text("749 → 93")
+    expect(second.locator("#sizes")).to_contain_text("749 → 257")
+
+
+def test_a_new_rule_is_drafted_saved_and_tested(start: Start, open_page: Open) -> None:
+    bench = start({}, {"history.json": history(("list_rows", ROWS))})
+    page = open_page(bench)
+    expect(page.locator("#notice")).to_contain_text("`list_rows` has no rule")
+    page.locator("#new").click()
+    expect(page.locator("#notice")).to_contain_text("Saving also writes samples/list_rows.json")
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("tool: list_rows")
+    page.locator("#save").click()
+    expect(page.locator("#tests .passed")).to_have_count(1)
+    assert json.loads((bench.folder / "samples/list_rows.json").read_text()) == ROWS
+    assert (bench.folder / "list_rows.yaml").is_file()
+
+
+def test_a_sample_is_pasted_and_the_path_under_the_cursor_is_marked(start: Start, open_page: Open) -> None:
+    page = open_page(start(histories={"other.json": history(("search", "x"))}))
+    expect(page.locator("#sizes")).not_to_be_empty()
+    page.locator("#paste").click()
+    page.locator("#sample-text").fill(json.dumps(HOSTS))
+    page.locator("#sample button", has_text="Use this sample").click()
+    expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
+    page.locator(".cm-line", has_text="path: hosts").click()
+    expect(page.locator("#before .row.marked")).to_contain_text("hosts")
+
+
+def test_a_rule_without_a_history_is_shown_with_its_sample(start: Start, open_page: Open) -> None:
+    page = open_page(start(histories={"other.json": history(("search", "x"))}))
+    expect(page.locator("#returns option")).to_have_text(["samples/hosts.json"])
+    expect(page.locator("#sizes")).to_have_text("749 → 257 characters, 65.7% saved")
+
+
+def test_a_rule_is_drafted_from_a_pasted_sample(start: Start, open_page: Open) -> None:
+    bench = start()
+    page = open_page(bench)
+    page.on("dialog", lambda dialog: dialog.accept("list_rows"))
+    expect(page.locator("#sizes")).not_to_be_empty()
+    page.locator("#paste").click()
+    page.locator("#sample-text").fill(json.dumps(ROWS))
+    page.locator("#sample button", has_text="Use this sample").click()
+    page.locator("#new").click()
+    expect(page.locator(".cm-content")).to_contain_text("tool: list_rows")
+    page.reload()
+    expect(page.locator("#sizes")).to_contain_text("saved")
+    page.locator("#save").click()
+    expect(page.locator("#tests .passed")).to_have_count(1)
+    assert (bench.folder / "list_rows.yaml").is_file()
+
+
+def test_keys_and_paths_are_completed(start: Start, open_page: Open) -> None:
+    page = open_page(start())
+    expect(page.locator("#sizes")).not_to_be_empty()
+    page.locator(".cm-line", has_text="sort_by").click()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.type("always")
+    expect(page.locator(".cm-completionLabel").first).to_have_text("always_keep")
+    page.keyboard.press("Escape")
+    page.keyboard.insert_text("_keep: name == 'srv-0'")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    page.keyboard.type("- path: hosts[*].no")
+    expect(page.locator(".cm-completionLabel").first).to_have_text("hosts[*].note")
+
+
+def test_hostile_contents_are_inert(start: Start, open_page: Open) -> None:
+    hostile = "</script><img src=x onerror=alert(1)><script>alert(1)</script>\u202eevil\u0000 " + "x" * 1_000_000
+    rule = f"version: 1\ntool: '{'<b>t</b>'}'\nsteps:\n  - truncate: 100\n"
+    bench = start({"<i>.yaml": rule}, {"<u>.json": history(("<b>t</b>", {"text": hostile, hostile[:200]: 1}))})
+    page = open_page(bench)
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    expect(page.locator("#sizes")).to_contain_text("saved")
+    expect(page.locator("#before .row").nth(1)).to_contain_text("<img src=x onerror=alert(1)>")
+    assert page.locator("#before img, #after img, #before script, #result i, option b").count() == 0
+    assert "\u202e" not in page.locator("#before").inner_text()
+
+
+def test_the_page_says_what_is_wrong(start: Start, open_page: Open, tmp_path: Path) -> None:
+    bench = start(histories={"bad.json": '[{"parts": [{"part_kind": '}, can_write=False)
+    page = open_page(bench)
+    expect(page.locator(".cm-content")).to_contain_text("tool: list_hosts")
+    expect(page.locator("#skipped")).to_contain_text("bad.json: cut off")
+    expect(page.locator("#status")).to_have_text("read-only: start the workbench with --write to save rules")
+    append(page, "# more\n")
+    expect(page.locator("#save")).to_be_disabled()
+    page.goto("about:blank")
+    page.goto(f"{bench.url}-wrong")
+    expect(page.locator("#notice")).to_contain_text("open the address that the terminal shows")
+
+
+def test_nothing_scrolls_sideways_and_everything_has_a_name(start: Start, open_page: Open) -> None:
+    page = open_page(start())
+    expect(page.locator("#sizes")).not_to_be_empty()
+    for width in (1280, 1920):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    unnamed = """() => [...document.querySelectorAll("button, select, textarea, [role=tree]")]
+        .filter((one) => !one.textContent.trim() && !one.ariaLabel && !one.closest("label")).map((one) => one.id)"""
+    assert page.evaluate(unnamed) == []

@@ -1,0 +1,78 @@
+"""`serve` starts and ends the workbench, and says why it cannot."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from reducer.cli import main
+from reducer.cli.serve import _open
+from tests.workbench.conftest import HOSTS, RULE, history
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_serve_prints_an_address_and_ends_with_an_interrupt(tmp_path: Path) -> None:
+    (tmp_path / "session.json").write_text(history(("list_hosts", HOSTS)))
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "list_hosts.yaml").write_text(RULE)
+    command = [sys.executable, "-m", "reducer", "serve", "session.json", "--port", "0", "--no-open"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        printed = process.stdout.readline()
+        found = re.fullmatch(r"rules: (http://127\.0\.0\.1:\d+/)#([\w-]{32})\n", printed)
+        assert found, printed
+        with urlopen(Request(f"{found[1]}api/tools", headers={"X-Reducer-Token": found[2]}), timeout=30) as answer:
+            assert b'"rule": "list_hosts.yaml"' in answer.read()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (0, "", "reducer: Ctrl-C ends\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.json"], "error: missing.json: No such file or directory"),
+        (["--rules", "new"], "error: --rules new: no such folder; add --write to create it with the first rule"),
+        (["--rules", "file"], "error: --rules file: not a folder"),
+        (["--port", "70000"], "argument --port: expected a port from 0 to 65,535, not 70000"),
+        (["empty"], "error: empty: no .json, .jsonl or .ndjson files (plain, .gz or .zst) in this folder"),
+    ],
+)
+def test_what_cannot_be_served_is_reported(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "empty").mkdir()
+    assert main(["serve", *arguments, "--no-open"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_port_in_use_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert main(["serve", "--rules", str(tmp_path), "--port", str(port), "--no-open"]) == 2
+    message = "Address already in use; end the other workbench, or choose another port such as 0"
+    assert f"error: --port {port}: {message}" in capsys.readouterr().err
+
+
+def test_a_missing_browser_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("webbrowser.open", lambda address: False)
+    _open("http://127.0.0.1:1/")
+    assert capsys.readouterr().err == "reducer: no browser found; open the address above\n"
