@@ -56,9 +56,8 @@ def _marking(rule: Rule) -> list[str]:
     lists = [step for step in rule.steps if [*step.op.shortens()]]
     counting = [step.path.text for step in lists if getattr(step.op, "mark", None) is not None]
     cuts = rule.max_chars is not None or any(step.op.verb() in ("truncate", "extract") for step in rule.steps)
-    marked = ["cut texts"] * cuts + [
-        "items of the answer" if path == "@" else f"items of `{path}`" for path in counting
-    ]
+    lists_with_count = ["items of the answer" if path == "@" else f"items of `{path}`" for path in counting]
+    marked = ["cut texts"] * cuts + lists_with_count
     keys = any([*step.op.names()] or step.op.verb() == "compact" for step in rule.steps)
     items = rule.max_chars is not None or len(counting) < len(lists)
     unmarked = ["keys"] * keys + [f"{'other ' if counting else ''}items that are not long texts"] * items
