@@ -19,16 +19,7 @@ from typing import Any
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import write
-from reducer.cli.screen import (
-    CommandError,
-    counted,
-    plain,
-    print_json,
-    print_problem,
-    problem_counts,
-    say,
-    visible,
-)
+from reducer.cli.screen import CommandError, counted, plain, print_json, print_problem, problem_counts, say, visible
 from reducer.cli.sources import Chosen, choose_rules, files_read
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic
@@ -40,14 +31,12 @@ from reducer.rules.fix import fixed
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("check", __doc__)
+    reader = parser("check", __doc__, ("--watch",), formats=("text", "json", "github"))
     add = reader.add_argument
     add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     add("--fix", action="store_true", help="apply the corrections that are safe, then check")
     add("--diff", action="store_true", help="print what --fix would change, but write nothing")
-    add("--format", choices=("text", "json", "github"), default="text", help="output format (default: text)")
-    add("--watch", action="store_true", help="check again when a rule or sample changes, and show the differences")
     options = parse(reader, arguments)
     if options.watch:
         if options.fix or options.diff or options.format != "text":

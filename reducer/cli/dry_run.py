@@ -139,10 +139,7 @@ def watch_run(options: Namespace) -> NoReturn:
 
     def facts() -> dict[str, str]:
         _, report = dry_run(options)
-        kept = {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in report.tools}
-        if (measures := report.tally.measures) is not None:
-            kept["references"] = f"{measures.kept:,} of {measures.references:,} kept"
-        return kept
+        return {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in report.tools}
 
     def read() -> Iterator[Path]:
         yield from files_read(options.rules, use_local=bool(options.histories))
@@ -185,7 +182,7 @@ def _reduce_sources(run: _Run, advance: Advance) -> None:
                     run.errors += 1
                     if re.match("not (a history|JSON): ", message.removeprefix(f"{source.name}: ")):
                         message += (
-                            f"; for one answer of a tool, add --tool NAME, or use `try RULE {source.path or '-'}`"
+                            f"; for one answer of a tool, add --tool NAME, or run `try RULE {source.path or '-'}`"
                         )
                     say(f"error: {message}")
                 else:
@@ -362,7 +359,7 @@ def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) 
         rule = ruleset.rule_for(tool)
         return rule.version if rule is not None else ""
 
-    texts = [text.split(b"\n") if chunk.kind == "lines" else [text] for text in (chunk.content, output)]
+    texts = (text.split(b"\n") if chunk.kind == "lines" else [text] for text in (chunk.content, output))
     with Archive(str(options.archive)) as archive:
         for old, new in zip(*texts, strict=True):
             if old != new:
