@@ -40,14 +40,14 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(reader, arguments)
     if options.watch:
         if options.fix or options.diff or options.format != "text":
-            raise CommandError("--watch prints text and writes nothing; leave out --fix, --diff and --format")
+            raise CommandError("--watch prints text and writes nothing; omit --fix, --diff and --format")
         # Line numbers change with every edit, so problems are compared by their messages.
         watch(
             lambda: {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)},
             lambda: files_read(options.rules),
         )
     if options.diff and options.format != "text":
-        raise CommandError("--diff prints text; leave out --format")
+        raise CommandError("--diff prints text; omit --format")
     if options.diff or options.fix:
         _correct(choose_rules(options.rules), options.diff)
     problems = _check(options)
@@ -94,7 +94,7 @@ def check_with_samples(
 def _correct(chosen: Chosen, only_show: bool) -> None:
     """Correct rule files in place, or print what would change. Raises `CommandError` and OSError."""
     if not only_show and not Path("rules").is_dir() and any(map(is_builtin, chosen.files)):
-        raise CommandError("the bundled rules are never changed; name your own")
+        raise CommandError("the bundled rules are never changed; specify your own")
     before = {str(file): file.read_bytes() for file in chosen.files}
     after = fixed(before, lambda texts: check_with_samples(*chosen.sources, edited=texts)[1])
     changed = {name: text for name, text in after.items() if text != before[name]}

@@ -117,7 +117,7 @@ def _prepare(options: Namespace) -> _Run:
         files.check_targets([Path(options.page)], [*(source.path for source in sources), *chosen.files])
     if archive is not None:
         if output is None:
-            instead = "leave out --format html" if options.page else "add --output"
+            instead = "omit --format html" if options.page else "add --output"
             raise CommandError(f"--archive stores the originals of what --output writes; {instead}")
         if any(are_parquet):
             raise CommandError("--archive: does not support Parquet files, from which `restore` does not read")
@@ -135,7 +135,7 @@ def watch_run(options: Namespace) -> NoReturn:
     """Run after every change, for `--watch`. Raises `CommandError`."""
     if options.output is not None or options.format not in ("table", "diff") or "-" in options.histories:
         needless = "--output, --format json or html, and standard input"
-        raise CommandError(f"--watch prints tables and diffs of files; leave out {needless}")
+        raise CommandError(f"--watch works with tables and diffs of files; omit {needless}")
 
     def facts() -> dict[str, str]:
         _, report = dry_run(options)
@@ -182,7 +182,7 @@ def _reduce_sources(run: _Run, advance: Advance) -> None:
                     run.errors += 1
                     if re.match("not (a history|JSON): ", message.removeprefix(f"{source.name}: ")):
                         message += (
-                            f"; for one answer of a tool, add --tool NAME, or run `try RULE {source.path or '-'}`"
+                            f"; for one answer of a tool, add --tool NAME, or use `try RULE {source.path or '-'}`"
                         )
                     say(f"error: {message}")
                 else:

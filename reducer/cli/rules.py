@@ -81,7 +81,7 @@ def _print(rules: Sequence[Rule]) -> None:
 def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> int:
     """Copy rules with their samples. Raises `CommandError` and copies nothing if a file exists or a name is unknown."""
     if not names:
-        raise CommandError("add: name the rules to copy; `rules` lists them")
+        raise CommandError("add: specify the rules to copy; `rules` lists them")
     known = _by_name(ruleset)
     for name in names:
         if name not in known:

@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(reader, arguments)
     if options.watch:
         if options.format != "text":
-            raise CommandError("--watch prints text; leave out --format")
+            raise CommandError("--watch prints text; omit --format")
         watch(
             lambda: {f"{case.location.file}: {case.name}": case.status for case in _run(options)},
             lambda: files_read(options.rules),
@@ -92,7 +92,7 @@ def _run(options: Namespace) -> list[_Case]:
     loaded = load(choose_rules(options.rules))
     ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
     if loaded.rules and not ruleset.rules:
-        raise CommandError("the built-in rules are installed without their samples; name your own rules")
+        raise CommandError("the bundled rules are installed without their samples; specify your own rules")
     tests, samples = chosen_cases(ruleset, options.text)
     if options.text and not tests and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")

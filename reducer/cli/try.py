@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     check_page(options.output, options.format)
     if options.watch:
         if options.format not in ("text", "diff") or "-" in options.samples:
-            raise CommandError("--watch prints text or a diff of files; leave out other formats and standard input")
+            raise CommandError("--watch works with text and diffs of files; omit other formats and standard input")
         watch(lambda: _facts(_try(options)), lambda: [*files_read([options.rule]), *map(Path, options.samples)])
     return int(any(entry.fault for _, entry in _try(options)))
 
@@ -153,7 +153,7 @@ def _chosen(ruleset: Ruleset, options: Namespace) -> Rule:
         raise CommandError(f"--tool {options.tool}: no rule in {options.rule} applies; {near}")
     if len(ruleset.rules) != 1:
         rules = counted(len(ruleset.rules), "rule")
-        raise CommandError(f"{options.rule}: {rules}; name one file, or add --tool; {suggestion('', names)}")
+        raise CommandError(f"{options.rule}: {rules}; specify one file, or add --tool; {suggestion('', names)}")
     return ruleset.rules[0]
 
 

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{code}  {entry.severity:<7}  {entry.meaning}{refused}")
         return 0
     if not options.histories:
-        raise CommandError("name a HISTORY to check, or - for standard input (--help shows how)")
+        raise CommandError("specify a HISTORY to check, or - for standard input (see --help)")
     sources = find_sources(options.histories)
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
         raise CommandError(f"--against {options.against}: for {len(sources):,} histories, name a folder")

@@ -38,7 +38,7 @@ def watch(run: Callable[[], Facts], files: Callable[[], Iterable[Path]]) -> NoRe
                 print("\nSince the last run", *(_changes(last, facts) or ["no changes"]), sep="\n  ")
             last = facts
         sys.stdout.flush()
-        say(f"watching {counted(len(before), 'file')}; Ctrl-C ends")
+        say(f"watching {counted(len(before), 'file')}; press Ctrl-C to stop")
         while _stamps(files) == before:
             time.sleep(_INTERVAL)
         time.sleep(_INTERVAL)  # an editor may delete a file before it writes the new one

@@ -57,7 +57,7 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
         print_lines([line], screen, 2)
         _print_changes(changes, screen, max_changes)
     if entry.lost_entities:
-        print_lines(["entities that the result does not contain"], screen, 2)
+        print_lines(["entities missing from the result"], screen, 2)
         print_lines(lost_entities(entry.entities, entry.lost_entities, screen), screen, 4)
 
 
@@ -96,7 +96,7 @@ def describe(change: Change) -> str:
 def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
     """Yield what changed the size of a return, with the changed places."""
     if entry.rewritten > 0:
-        yield f"JSON text without blanks: {counted(entry.rewritten, 'character')} less", ()
+        yield f"JSON without white space: {counted(entry.rewritten, 'character')} less", ()
     yield from ((step_line(step), step.changes) for step in entry.steps)
     if entry.restored:
         places = () if entry.referenced else entry.restorations

@@ -57,12 +57,12 @@ def print_head(report: Report, screen: Console) -> None:
     lines = f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}" if report.lines else ""
     names = report.histories[0] if count == 1 else counted(count, *(("file",) if lines else ("history", "histories")))
     rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
-    agent = "of an agent, which also removes values used later"
-    reduce = "of `reduce`, which keeps values used later; --as-in-agent removes them"
+    agent = "agent: also removes values that are used later"
+    reduce = "reduce: keeps values that are used later (--as-in-agent removes them)"
     result = reduce if report.references else agent
     heading = "History" if count == 1 else "Read   "
     replaced = (f"         {each}" for each in report.ruleset.replaced)
-    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", *replaced, f"Result   {result}"], screen)
+    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", *replaced, f"Mode     {result}"], screen)
     screen.print()
 
 
@@ -144,7 +144,7 @@ def _print_attention(needs: Sequence[Attention], screen: Console, *, in_table: b
 def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
     """Yield the references and entities that were kept or lost, and the calls that were repeated."""
     if not measures.references:
-        yield "References the agent later used no value that only tool returns contain", []
+        yield "References none: the agent used no value later that only tool returns contain", []
     else:
         lost = [
             f"{one.value}: from {one.tool} {one.found} at {one.path}, "
