@@ -21,16 +21,8 @@ from pathlib import Path, PurePath
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reducer.analysis.rule_tests import (
-    Coverage,
-    Gap,
-    TestResult,
-    chosen_cases,
-    coverage,
-    run_sample,
-    run_test,
-    untested,
-)
+from reducer.analysis import rule_tests
+from reducer.analysis.rule_tests import Coverage, Gap, TestResult
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
@@ -93,14 +85,14 @@ def _run(options: Namespace) -> list[_Case]:
     ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
     if loaded.rules and not ruleset.rules:
         raise CommandError("the bundled rules are installed without their samples; specify your own rules")
-    tests, samples = chosen_cases(ruleset, options.text)
+    tests, samples = rule_tests.chosen_cases(ruleset, options.text)
     if options.text and not tests and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
-    snapshots = snapshots_for(ruleset.rules) if options.update else {}
-    results = [run_test(ruleset, rule, number, snapshots if options.update else None) for rule, number in tests]
-    of_samples = [result for rule, file in samples if (result := run_sample(ruleset, rule, file))]
-    covered = coverage(ruleset.rules, results) if options.coverage else None
-    gaps = covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ()
+    snapshots = snapshots_for(ruleset.rules) if options.update else None
+    results = [rule_tests.run_test(ruleset, rule, number, snapshots) for rule, number in tests]
+    of_samples = [result for rule, file in samples if (result := rule_tests.run_sample(ruleset, rule, file))]
+    covered = rule_tests.coverage(ruleset.rules, results) if options.coverage else None
+    gaps = covered.gaps if covered else rule_tests.untested(ruleset.rules) if options.require_tests else ()
     cases = [_run_case("test", result) for result in results]
     cases += (_run_case("sample", result) for result in of_samples)
     cases += (_gap_case(gap, options.require_tests) for gap in gaps)
@@ -114,7 +106,7 @@ def _run(options: Namespace) -> list[_Case]:
         for problem in filter(None, (*(case.text for case in cases), *map(str, warnings))):
             print_problem(f"{problem}\n")
         _print_summary(cases, counted(len(ruleset.rules), "rule"), covered, len(warnings))
-    for snapshot, content in snapshots.items():
+    for snapshot, content in (snapshots or {}).items():
         if content is not None:
             write(snapshot, content)
             say(f"wrote {short(snapshot)}, {len(content):,} bytes")

@@ -1,13 +1,10 @@
 """Try a rule on answers of its tool: show the reduced answer, what each step removed, and the entities that are lost.
 
 examples:
-  python -m reducer try rules/search.yaml          the samples that the tests name, and rules/samples/search*.json
-  python -m reducer try rules/search.yaml answer.json --watch
-                                                   one answer, JSON or text, again after every change of the rule
-  curl … | python -m reducer try rules/search.yaml - --format result
-                                                   only the reduced answer, complete
-  python -m reducer try rules/search.yaml session.json
-                                                   the answers of the tool in a history
+  python -m reducer try search.yaml                     the samples that the tests name, and samples/search*.json
+  python -m reducer try search.yaml answer.json --watch one answer, JSON or text, again after every change of the rule
+  curl … | python -m reducer try search.yaml - --format result   only the reduced answer, complete
+  python -m reducer try search.yaml session.json        the answers of the tool in a history
 
 Formats: diff has no excerpt of the answer but every place, json has everything for other programs, and html is a page
 that shows each answer before and after.

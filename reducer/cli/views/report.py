@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
@@ -40,12 +40,8 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
         screen.print(make_table(_COLUMNS, rows, sums, screen=screen, texts=(0, 1), optional=_OPTIONAL))
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
-            losses = _losses(measures, screen)
-            _print_part(
-                "What the rules cost in an agent",
-                [*losses, *_always_kept(report), *_requests(measures, prices)],
-                screen,
-            )
+            sections = chain(_losses(measures, screen), _always_kept(report), _requests(measures, prices))
+            _print_part("What the rules cost in an agent", sections, screen)
     else:
         screen.print("No tool returns.")
     _print_attention(needs, screen, in_table=True)
