@@ -62,7 +62,7 @@ def print_head(report: Report, screen: Console) -> None:
     screen.print()
 
 
-def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, _: Prices) -> None:
+def print_end(report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
     """Print the totals and what needs attention, to follow a diff."""
     screen = console(stream)
     total = report.total
