@@ -14,18 +14,7 @@ from reducer.cli.screen import fields_of, plain
 
 VERSION = 3
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
-_OMITTED = [
-    "before",
-    "after",
-    "rule",
-    "steps",
-    "place",
-    "unstable",
-    "tree",
-    "content",
-    "entities",
-    "lost_entities",
-]
+_OMITTED = ["before", "after", "rule", "steps", "place", "unstable", "tree", "content", "entities", "lost_entities"]
 """Fields of `Explanation` that have another form, or that only a single content has."""
 
 
