@@ -136,8 +136,12 @@ class Place:
         if type(self.value) is list:
             return self.keys()
         self.work.in_maps = True
-        keeps_keys = self.is_root or self.work.rule.all_keys
-        return self.keys() if not keeps_keys and _is_map(self.json) else ()
+        if self.is_root or self.work.rule.all_keys:
+            return ()
+        for key in self.keys():
+            if has_structure(self.value[key]):
+                self.child(key)  # opens a live object, so that a map of them is seen as in a stored history
+        return self.keys() if _is_map(self.json) else ()
 
     def contents(self) -> list[Any]:
         """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""
