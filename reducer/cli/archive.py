@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(reader, arguments)
     limits = Limits(options.max_bytes, options.max_age)
     if (options.action == "prune") == (limits == Limits()):
-        raise CommandError("--max-age 30d and --max-bytes 1GB are for `archive prune`, which needs at least one")
+        raise CommandError("--max-age and --max-bytes are for `archive prune`, which needs at least one of them")
     with open_to_read(options.file) as connection:
         contents = statistics(connection)
     if options.action == "prune":

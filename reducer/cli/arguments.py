@@ -89,14 +89,20 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "metavar": "RULES",
         "help": "rule files, folders or packs; repeatable",
     },
-    "--tool": {"metavar": "GLOB", "help": "only returns of the tools that match; or the tool of a single answer"},
-    "--call": {"metavar": "ID", "help": "only the return with this call id; ID#2 is the second return with it"},
+    "--tool": {
+        "metavar": "GLOB",
+        "help": "only returns of matching tools; for one answer, the tool that returned it",
+    },
+    "--call": {
+        "metavar": "ID",
+        "help": "only the return with this call id; ID#2 is the second return with that id",
+    },
     "--watch": {"action": "store_true", "help": "run again when a file changes, and show the differences"},
     "--input-format": {
         "type": _input_format,
         "default": "auto",
         "metavar": "FORMAT",
-        "help": "format of the histories; an unknown name lists all (default: auto, which detects it)",
+        "help": "format of the histories, such as openai-chat (default: auto, which detects it)",
     },
     "--cache-prices": {
         "type": _prices,

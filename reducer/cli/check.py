@@ -2,7 +2,7 @@
 
 examples:
   python -m reducer check                  ./rules, or the bundled rules if there is none
-  python -m reducer check --fix            correct misspelt keys, missing quotes, a missing [*] and the like, then check
+  python -m reducer check --fix            correct misspelt keys, missing quotes and similar mistakes, then check
   python -m reducer check --format github  print workflow commands; use json for other programs
 
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.

@@ -112,7 +112,7 @@ def _prepare(options: Namespace) -> _Run:
     sources = files.find_sources(options.histories, endings)
     are_parquet = [parquet.is_parquet(source.name) for source in sources]
     if options.column and not any(are_parquet):
-        raise CommandError("--column: there are no Parquet files (.parquet)")
+        raise CommandError("--column requires Parquet files (.parquet)")
     outputs = files.targets(output, sources, chosen.files) if output is not None else {}
     if options.page not in (None, "-"):
         files.check_targets([Path(options.page)], [*(source.path for source in sources), *chosen.files])
@@ -121,9 +121,9 @@ def _prepare(options: Namespace) -> _Run:
             instead = "omit --format html" if options.page else "add --output"
             raise CommandError(f"--archive stores the originals of what --output writes; {instead}")
         if any(are_parquet):
-            raise CommandError("--archive: does not support Parquet files, from which `restore` does not read")
+            raise CommandError("--archive does not support Parquet files, because `restore` cannot read them")
         if os.path.realpath(output) == os.path.realpath(archive):
-            raise CommandError(f"{archive}: is both --archive and --output")
+            raise CommandError(f"{archive}: --archive and --output must be different files")
         from reducer.archive import Archive  # SQLite takes time to import
 
         Archive(archive).close()

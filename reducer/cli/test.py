@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
 def _run(options: Namespace) -> list[_Case]:
     """Run the tests, print and return the results. Raises `CommandError`."""
     if options.text and options.coverage:
-        raise CommandError("--coverage needs all tests and -k selects some; use only one of them")
+        raise CommandError("--coverage needs all tests, but -k selects some; use only one of them")
     loaded = load(choose_rules(options.rules))
     ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
     if loaded.rules and not ruleset.rules:

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
         raise CommandError("specify a HISTORY to check, or - for standard input (see --help)")
     sources = find_sources(options.histories)
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
-        raise CommandError(f"--against {options.against}: for {len(sources):,} histories, name a folder")
+        raise CommandError(f"--against {options.against}: for {len(sources):,} histories, specify a folder")
     checked: dict[str, list[Finding]] = {}
     skipped: list[str] = []
     count = errors = 0
