@@ -89,14 +89,8 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "metavar": "RULES",
         "help": "rule files, folders or packs; repeatable",
     },
-    "--tool": {
-        "metavar": "GLOB",
-        "help": "only returns of matching tools; for one answer, the tool that returned it",
-    },
-    "--call": {
-        "metavar": "ID",
-        "help": "only the return with this call id; ID#2 is the second return with that id",
-    },
+    "--tool": {"metavar": "GLOB", "help": "only returns of matching tools; for one answer, the tool that returned it"},
+    "--call": {"metavar": "ID", "help": "only the return with this call id; ID#2 is the second return with that id"},
     "--watch": {"action": "store_true", "help": "run again when a file changes, and show the differences"},
     "--input-format": {
         "type": _input_format,
