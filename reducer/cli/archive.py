@@ -1,10 +1,9 @@
 """Show the contents of an archive of original tool returns (stats), or delete old originals (prune).
 
 examples:
-  python -m reducer archive stats returns.db         contents by tool; use --format json for other programs
-  python -m reducer archive prune returns.db --max-age 30d
-                                                     delete originals older than 30 days (also 12h, 90m, 2w)
-  python -m reducer archive prune returns.db --max-bytes 1GB
+  python -m reducer archive stats a.db                 contents by tool; use --format json for other programs
+  python -m reducer archive prune a.db --max-age 30d   delete originals older than 30 days (also 12h, 90m, 2w)
+  python -m reducer archive prune a.db --max-bytes 1GB delete the oldest originals until the file is small enough
 
 Exit codes: 0 done, 2 cannot run.
 """
@@ -38,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parse(reader, arguments)
     limits = Limits(options.max_bytes, options.max_age)
     if (options.action == "prune") == (limits == Limits()):
-        raise CommandError("--max-age 30d and --max-bytes 1GB are for `archive prune`, which needs at least one")
+        raise CommandError("--max-age and --max-bytes are for `archive prune`, which needs at least one of them")
     with open_to_read(options.file) as connection:
         contents = statistics(connection)
     if options.action == "prune":

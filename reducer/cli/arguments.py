@@ -47,6 +47,18 @@ def parse(reader: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse
     return options
 
 
+def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return an argument type that reports the message of a `ValueError` raised by `read`."""
+
+    def checked(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from None
+
+    return checked
+
+
 def _prices(text: str) -> Prices:
     from reducer.analysis.prices import Prices
 
@@ -59,15 +71,13 @@ def _prices(text: str) -> Prices:
     return Prices(read, write, plain)
 
 
+@explained
 def _input_format(text: str) -> str:
     """Check the name of a format. `auto` is the default, which argparse checks in every run."""
     if text != "auto":
         from reducer.histories.stored import formats_of  # takes time to import
 
-        try:
-            formats_of(text)
-        except ValueError as error:
-            raise ArgumentTypeError(str(error)) from None
+        formats_of(text)
     return text
 
 
@@ -79,14 +89,14 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
         "metavar": "RULES",
         "help": "rule files, folders or packs; repeatable",
     },
-    "--tool": {"metavar": "GLOB", "help": "only returns of the tools that match; or the tool of a single answer"},
-    "--call": {"metavar": "ID", "help": "only the return with this call id; ID#2 is the second return with it"},
+    "--tool": {"metavar": "GLOB", "help": "only returns of matching tools; for one answer, the tool that returned it"},
+    "--call": {"metavar": "ID", "help": "only the return with this call id; ID#2 is the second return with that id"},
     "--watch": {"action": "store_true", "help": "run again when a file changes, and show the differences"},
     "--input-format": {
         "type": _input_format,
         "default": "auto",
         "metavar": "FORMAT",
-        "help": "format of the histories; an unknown name lists all (default: auto, which detects it)",
+        "help": "format of the histories, such as openai-chat (default: auto, which detects it)",
     },
     "--cache-prices": {
         "type": _prices,
@@ -96,18 +106,6 @@ _SHARED: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """Arguments that several verbs have."""
-
-
-def explained(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return an argument type that reports the message of a `ValueError` raised by `read`."""
-
-    def checked(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError as error:
-            raise ArgumentTypeError(str(error)) from None
-
-    return checked
 
 
 def integer(what: str, least: int, most: int = 10**9) -> Callable[[str], int]:

@@ -2,7 +2,7 @@
 
 examples:
   python -m reducer check                  ./rules, or the bundled rules if there is none
-  python -m reducer check --fix            correct misspelt keys, missing quotes, a missing [*] and the like, then check
+  python -m reducer check --fix            correct misspelt keys, missing quotes and similar mistakes, then check
   python -m reducer check --format github  print workflow commands; use json for other programs
 
 Exit codes: 0 no errors, 1 errors (with --strict also for warnings), 2 cannot run.
@@ -19,16 +19,7 @@ from typing import Any
 
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import write
-from reducer.cli.screen import (
-    CommandError,
-    counted,
-    plain,
-    print_json,
-    print_problem,
-    problem_counts,
-    say,
-    visible,
-)
+from reducer.cli.screen import CommandError, counted, plain, print_json, print_problem, problem_counts, say, visible
 from reducer.cli.sources import Chosen, choose_rules, files_read
 from reducer.cli.watch import watch
 from reducer.errors import Diagnostic
@@ -40,25 +31,23 @@ from reducer.rules.fix import fixed
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("check", __doc__)
+    reader = parser("check", __doc__, ("--watch",), formats=("text", "json", "github"))
     add = reader.add_argument
     add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("--strict", action="store_true", help="exit with 1 for warnings too")
     add("--fix", action="store_true", help="apply the corrections that are safe, then check")
     add("--diff", action="store_true", help="print what --fix would change, but write nothing")
-    add("--format", choices=("text", "json", "github"), default="text", help="output format (default: text)")
-    add("--watch", action="store_true", help="check again when a rule or sample changes, and show the differences")
     options = parse(reader, arguments)
     if options.watch:
         if options.fix or options.diff or options.format != "text":
-            raise CommandError("--watch prints text and writes nothing; leave out --fix, --diff and --format")
+            raise CommandError("--watch prints text and writes nothing; omit --fix, --diff and --format")
         # Line numbers change with every edit, so problems are compared by their messages.
         watch(
             lambda: {f"{one.location.file}: {one.severity}[{one.code}]: {one.message}": "" for one in _check(options)},
             lambda: files_read(options.rules),
         )
     if options.diff and options.format != "text":
-        raise CommandError("--diff prints text; leave out --format")
+        raise CommandError("--diff prints text; omit --format")
     if options.diff or options.fix:
         _correct(choose_rules(options.rules), options.diff)
     problems = _check(options)
@@ -105,7 +94,7 @@ def check_with_samples(
 def _correct(chosen: Chosen, only_show: bool) -> None:
     """Correct rule files in place, or print what would change. Raises `CommandError` and OSError."""
     if not only_show and not Path("rules").is_dir() and any(map(is_builtin, chosen.files)):
-        raise CommandError("the bundled rules are never changed; name your own")
+        raise CommandError("the bundled rules are never changed; specify your own")
     before = {str(file): file.read_bytes() for file in chosen.files}
     after = fixed(before, lambda texts: check_with_samples(*chosen.sources, edited=texts)[1])
     changed = {name: text for name, text in after.items() if text != before[name]}

@@ -28,10 +28,10 @@ from reducer.analysis.report import MAX_BAD, LineSum, Report, Tally, add_lines, 
 from reducer.cli import files, parquet
 from reducer.cli.answers import as_history
 from reducer.cli.files import Advance, Selection, Source
-from reducer.cli.screen import CommandError, console, counted, say, say_skipped
+from reducer.cli.screen import CommandError, console, counted, print_json, say, say_skipped
 from reducer.cli.sources import Chosen, choose_rules, files_read, load
 from reducer.cli.views.diff import print_returns
-from reducer.cli.views.json_report import print_report
+from reducer.cli.views.json_report import as_json
 from reducer.cli.views.page import write_page
 from reducer.cli.views.report import print_end, print_head, print_table, share
 from reducer.cli.watch import watch
@@ -40,7 +40,6 @@ from reducer.errors import HistoryError
 from reducer.histories.files import ENDINGS, Chunk
 from reducer.rules import Ruleset
 
-_PRINT = {"table": print_table, "diff": print_end, "json": print_report}
 _CHUNKS_AHEAD = 4
 """Chunks to read ahead per worker. A chunk of JSON lines has about 2 MB; of row groups, one is read ahead."""
 _Result = tuple[Look, Selection]
@@ -89,15 +88,17 @@ def dry_run(options: Namespace) -> tuple[int, Report]:
     needs = attention(report)
     if options.format == "html":
         write_page(report, needs, options.cache_prices, options.page)
+    elif options.format == "json":
+        print_json(as_json(report, needs, options.cache_prices), stream)
+    elif options.format == "diff":
+        print_end(report, needs, stream)
     else:
-        _PRINT[options.format](report, needs, stream, options.cache_prices)
+        print_table(report, needs, stream, options.cache_prices)
     if options.output not in (None, "-"):
         say(f"wrote {options.output}, {run.written:,} bytes")
-    too_low = list(_below(options.fail_under, report))
-    for message in too_low:
-        say(message)
+    is_too_low = _is_below(options.fail_under, report)
     has_bad_lines = any(lines.bad for lines in report.lines if lines.noun == "line")
-    has_failed = too_low or has_bad_lines or (options.strict and needs)
+    has_failed = is_too_low or has_bad_lines or (options.strict and needs)
     return 2 if run.errors else 1 if has_failed else 0, report
 
 
@@ -111,18 +112,18 @@ def _prepare(options: Namespace) -> _Run:
     sources = files.find_sources(options.histories, endings)
     are_parquet = [parquet.is_parquet(source.name) for source in sources]
     if options.column and not any(are_parquet):
-        raise CommandError("--column: there are no Parquet files (.parquet)")
+        raise CommandError("--column requires Parquet files (.parquet)")
     outputs = files.targets(output, sources, chosen.files) if output is not None else {}
     if options.page not in (None, "-"):
         files.check_targets([Path(options.page)], [*(source.path for source in sources), *chosen.files])
     if archive is not None:
         if output is None:
-            instead = "leave out --format html" if options.page else "add --output"
+            instead = "omit --format html" if options.page else "add --output"
             raise CommandError(f"--archive stores the originals of what --output writes; {instead}")
         if any(are_parquet):
-            raise CommandError("--archive: does not support Parquet files, from which `restore` does not read")
+            raise CommandError("--archive does not support Parquet files, because `restore` cannot read them")
         if os.path.realpath(output) == os.path.realpath(archive):
-            raise CommandError(f"{archive}: is both --archive and --output")
+            raise CommandError(f"{archive}: --archive and --output must be different files")
         from reducer.archive import Archive  # SQLite takes time to import
 
         Archive(archive).close()
@@ -135,14 +136,11 @@ def watch_run(options: Namespace) -> NoReturn:
     """Run after every change, for `--watch`. Raises `CommandError`."""
     if options.output is not None or options.format not in ("table", "diff") or "-" in options.histories:
         needless = "--output, --format json or html, and standard input"
-        raise CommandError(f"--watch prints tables and diffs of files; leave out {needless}")
+        raise CommandError(f"--watch works with tables and diffs of files; omit {needless}")
 
     def facts() -> dict[str, str]:
         _, report = dry_run(options)
-        kept = {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in report.tools}
-        if (measures := report.tally.measures) is not None:
-            kept["references"] = f"{measures.kept:,} of {measures.references:,} kept"
-        return kept
+        return {tool.tool: f"{tool.after:,} of {tool.before:,} characters kept" for tool in report.tools}
 
     def read() -> Iterator[Path]:
         yield from files_read(options.rules, use_local=bool(options.histories))
@@ -152,17 +150,17 @@ def watch_run(options: Namespace) -> NoReturn:
     watch(facts, read)
 
 
-def _below(minimums: dict[str, float], result: Report) -> Iterator[str]:
-    """Yield a message for each measure below its minimum. A measure without values is never below."""
+def _is_below(minimums: dict[str, float], result: Report) -> bool:
+    """Return whether a measure is below its minimum, and print those. A measure without values is never below."""
     total = result.total
     shares = {"saved": (total.before - total.after, total.before)}
     if (measures := result.tally.measures) is not None:
         shares["references"] = (measures.kept, measures.references)
         shares["entities"] = (measures.recall.kept, measures.recall.total)
-    for name, minimum in minimums.items():
-        part, whole = shares[name]
-        if whole and part / whole < minimum:
-            yield f"{name}: {share(part, whole)} is below the required {minimum * 100:.4g}%"
+    below = [name for name in minimums if shares[name][1] and shares[name][0] / shares[name][1] < minimums[name]]
+    for name in below:
+        say(f"{name}: {share(*shares[name])} is below the required {minimums[name] * 100:.4g}%")
+    return bool(below)
 
 
 # --- all sources, in order
@@ -175,8 +173,7 @@ def _reduce_sources(run: _Run, advance: Advance) -> None:
         with closing(_calls_ahead(run)) as calls:
             for source, of_source in groupby(calls, key=itemgetter(0)):
                 try:
-                    with _open_output(run, source) as write:
-                        _reduce_source(run, source, of_source, write=write, advance=advance)
+                    _reduce_source(run, source, of_source, advance)
                 except HistoryError as error:
                     message = str(error)
                     if source.folder and message.startswith(f"{source.name}: not a history"):
@@ -216,44 +213,43 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
         yield count
 
 
-def _reduce_source(
-    run: _Run, source: Source, calls: Iterable[_Call], *, write: Callable[[bytes], object], advance: Advance
-) -> None:
+def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call], advance: Advance) -> None:
     """Add up the results of one source, and write its output. Raises `HistoryError` if the source cannot be read."""
     lines = LineSum(source.name, noun="row" if parquet.is_parquet(source.name) else "line")
-    for _, position, call in calls:
-        result, selection = call()
-        advance(source, position)
-        for line, returns in result.details:
-            if run.show is None:
-                run.report.returns.extend(returns)
-            else:
-                whole = source.name if len(run.sources) > 1 else ""
-                run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
-        add_lines(lines, result.lines)
-        run.report.tally.merge(result.tally)
-        run.selection.add(selection)
-        write(result.output)
+    with _open_output(run, source) as write:
+        for _, position, call in calls:
+            result, selection = call()
+            advance(source, position)
+            for line, returns in result.details:
+                if run.show is None:
+                    run.report.returns.extend(returns)
+                else:
+                    whole = source.name if len(run.sources) > 1 else ""
+                    run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
+            add_lines(lines, result.lines)
+            run.report.tally.merge(result.tally)
+            run.selection.add(selection)
+            write(result.output)
+        if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
+            raise run.selection.nothing_found()  # leaves no output
     for line, why in lines.first_bad:
         say(f"{source.name}:{line}: {why}")
     if lines.bad > MAX_BAD:
         say(f"{source.name}: {lines.bad:,} bad {lines.noun}s in total")
     if lines.lines:
         run.report.lines.append(lines)
-    if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
-        raise run.selection.nothing_found()  # leaves no output
 
 
 def _calls_ahead(run: _Run) -> Generator[_Call]:
     """Yield a call for every chunk in order; several processes start on later chunks ahead of time."""
-    options, waiting = run.options, deque[_Call]()
-    jobs = options.jobs
+    waiting, jobs = deque[_Call](), run.options.jobs
+    ahead = 0 if jobs == 1 else jobs if run.options.column else jobs * _CHUNKS_AHEAD
     many = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start_worker) if jobs > 1 else nullcontext()
     with many as pool:
         try:
             for call in _calls(run, pool):
                 waiting.append(call)
-                if pool is None or len(waiting) > jobs * (1 if options.column else _CHUNKS_AHEAD):
+                if len(waiting) > ahead:
                     yield waiting.popleft()
             yield from waiting
         finally:
@@ -362,7 +358,7 @@ def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) 
         rule = ruleset.rule_for(tool)
         return rule.version if rule is not None else ""
 
-    texts = [text.split(b"\n") if chunk.kind == "lines" else [text] for text in (chunk.content, output)]
+    texts = (text.split(b"\n") if chunk.kind == "lines" else [text] for text in (chunk.content, output))
     with Archive(str(options.archive)) as archive:
         for old, new in zip(*texts, strict=True):
             if old != new:

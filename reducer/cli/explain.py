@@ -1,14 +1,11 @@
 """Explain what rules do, how and why they reduce one return of a history, or what a diagnostic code means.
 
 examples:
-  python -m reducer explain rules/                 what each rule does
-  python -m reducer explain session.json --call call_7#2 --rules rules/
-                                                   which rule applies to the return and why, what it does, and what
-                                                   each of its steps removed
-  python -m reducer explain answer.json --tool search
-                                                   the same for one answer of a tool
-  python -m reducer explain E010                   a problem in a rule file: its cause, a wrong and a right example
-  python -m reducer explain V030                   a finding of `validate`
+  python -m reducer explain rules/                         what each rule does
+  python -m reducer explain session.json --call call_7#2   which rule applies to a return and why, and what it removed
+  python -m reducer explain answer.json --tool search      the same for one answer of a tool
+  python -m reducer explain E010                           a problem in a rule file: its cause and an example
+  python -m reducer explain V030                           a finding of `validate`
 
 Without --rules, the rules in ./rules are used, otherwise the bundled rules.
 Exit codes: 0 done, 2 cannot run.
@@ -53,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     selection = Selection(options.tool, options.call)
     if not selection.is_everything:
         if len(what) > 1:
-            raise CommandError("--call selects a return of one history; name one HISTORY")
+            raise CommandError("--call selects a return of one history; specify one HISTORY")
         _explain_returns(what[0], selection, load(choose_rules(options.rules), "explained"))
     elif options.rules:
         raise CommandError("--rules needs a HISTORY and --call or --tool; to explain rules, use `explain RULES`")
@@ -97,7 +94,7 @@ def _explain_rules(given: Sequence[str]) -> None:
 def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> None:
     source, *others = find_sources([history])
     if others:
-        raise CommandError(f"{history}: {len(others) + 1:,} histories; name the one that contains the return")
+        raise CommandError(f"{history}: {len(others) + 1:,} histories; specify the one that contains the return")
     try:
         data = as_history(source.name, source.read(), selection.tool)
         reports = look(ruleset, source.name, data, LookOptions(selection.matches, detailed=True)).returns
@@ -128,7 +125,7 @@ def _choice(entry: Explanation, ruleset: Ruleset) -> Iterator[str]:
     if entry.rule is None and entry.status == "untouched":
         yield f"none: {entry.why}"
     elif not candidates:
-        yield f"none matches; {suggestion(entry.tool, [name for rule in ruleset.rules for name in rule.tools])}"
+        yield f"no rule matches; {suggestion(entry.tool, [name for rule in ruleset.rules for name in rule.tools])}"
     else:
         first, *others = candidates
         yield f"{first.rule.file}: `{first.name}` {'matches it' if is_glob(first.name) else 'is the name of the tool'}"

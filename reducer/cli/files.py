@@ -82,7 +82,7 @@ def find_sources(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) -> li
     In folders, these are the files with `endings`. Raises `CommandError` for a folder without sources, and OSError.
     """
     if not names:
-        say("this is the sample; give a HISTORY to see your own (--help shows how)")
+        say("showing the bundled sample; pass a HISTORY to see your own (see --help)")
         return [SAMPLE]
     sources: dict[str, Source] = {}
     for source in chain.from_iterable(_of_name(name, endings) for name in names):
@@ -96,7 +96,7 @@ def _of_name(name: str, endings: tuple[str, ...]) -> list[Source]:
             raise CommandError("standard input is closed")
         return [Source(STANDARD_INPUT, None)]
     if not name:
-        raise CommandError("an empty name is not a file")
+        raise CommandError("the name of a file is empty")
     path = Path(name)
     if not path.is_dir():
         path.stat()
@@ -210,7 +210,7 @@ def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> d
     """
     is_folder = output.endswith("/") or os.path.isdir(output)
     if not is_folder and (len(sources) > 1 or (sources[0].folder and output != "-")):
-        raise CommandError(f"--output {output}: several histories, or a folder of them, need a folder: -o reduced/")
+        raise CommandError(f"--output {output}: several histories, or a folder of them, require a folder: -o reduced/")
     if output == "-":
         return {sources[0]: None}
     files: dict[Path, Source] = {}

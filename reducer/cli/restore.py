@@ -1,11 +1,9 @@
 """Restore the original tool returns in reduced histories from an archive.
 
 examples:
-  python -m reducer restore session.json --archive returns.db -o original.json
-                                                   restore every reduced return; all other bytes stay unchanged
-  python -m reducer restore reduced/ --archive returns.db -o originals/
-                                                   a folder of histories; .gz and .zst files stay compressed
-  cat session.json | python -m reducer restore - --archive returns.db > original.json
+  python -m reducer restore b.json --archive a.db -o a.json   restore every reduced return; other bytes stay the same
+  python -m reducer restore b/ --archive a.db -o a/           a folder of histories; .gz and .zst files stay compressed
+  cat b.json | python -m reducer restore - --archive a.db > a.json
 
 The archive is not changed. A return is identified by its tool, call id, reduced content and position.
 Exit codes: 0 done, 1 some returns stay reduced (each is listed), 2 cannot run.

@@ -28,11 +28,10 @@ from reducer.rules import Rule, Ruleset
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("rules", __doc__)
+    reader = parser("rules", __doc__, formats=("text", "json"))
     add = reader.add_argument
     add("what", nargs="*", metavar="TEXT|add NAME", help="list rules with this text, or copy the named rules")
     add("-o", "--output", default="rules", metavar="DIR", help="copy to this folder (default: rules)")
-    add("--format", choices=("text", "json"), default="text", help="output format of the list (default: text)")
     options = parse(reader, arguments)
     ruleset = load(Chosen(tuple(packs_in(builtin_rules())), "the rules of reducer"), "listed")
     if options.what[:1] == ["add"]:
@@ -82,7 +81,7 @@ def _print(rules: Sequence[Rule]) -> None:
 def _add(names: Sequence[str], folder: Path, ruleset: Ruleset) -> int:
     """Copy rules with their samples. Raises `CommandError` and copies nothing if a file exists or a name is unknown."""
     if not names:
-        raise CommandError("add: name the rules to copy; `rules` lists them")
+        raise CommandError("add: specify the rules to copy; `rules` lists them")
     known = _by_name(ruleset)
     for name in names:
         if name not in known:

@@ -2,22 +2,16 @@
 attention. This is a dry run: inputs are never changed.
 
 examples:
-  python -m reducer                                the bundled sample history with the bundled rules
-  python -m reducer --rules rules/ histories/      your rules on all histories in a folder
-  python -m reducer session.json --format diff --tool 'get_*'
-                                                   what each step removed from the returns of some tools
-  python -m reducer session.json --call call_7#2   the second return with the call id call_7 (add --format diff)
-  python -m reducer session.json --format html -o report.html
-                                                   a page with each return before and after, for the browser
-  python -m reducer session.json -o reduced.json --archive returns.db
-                                                   write the reduced history, and archive the original returns
-  python -m reducer logs.jsonl.gz --jobs 4 -o reduced.jsonl.gz
-                                                   JSON lines of any size, compressed with gzip or Zstandard
-  python -m reducer data/*.parquet --column messages --jobs 4 -o reduced/
-                                                   a column of Parquet files, one row group at a time
-  curl … | python -m reducer - --format json       read standard input, and print numbers for other programs
-  python -m reducer histories/ --fail-under references=98%,saved=60%
-                                                   for continuous integration: exit with 1 below these values
+  python -m reducer                                   the bundled sample history with the bundled rules
+  python -m reducer --rules rules/ histories/         your rules on all histories in a folder
+  python -m reducer a.json --format diff              what each step removed (--tool 'get_*': from some tools)
+  python -m reducer a.json --call call_7#2            the second return with the call id call_7
+  python -m reducer a.json --format html -o a.html    a page with each return before and after, for the browser
+  python -m reducer a.json -o b.json --archive a.db   write the reduced history, and archive the original returns
+  python -m reducer a.jsonl.gz --jobs 4 -o b.jsonl    JSON lines of any size, compressed with gzip or Zstandard
+  python -m reducer *.parquet --column messages       a column of Parquet files, one row group at a time
+  curl … | python -m reducer - --format json          read standard input, and print numbers for other programs
+  python -m reducer a/ --fail-under references=98%,saved=60%   for continuous integration: exit with 1 below these
 
 A history is JSON as PydanticAI stores it: a list of messages, or an object that contains one. Session histories of chat
 front ends are supported as well. Without --rules, the rules in ./rules are used, otherwise the bundled rules.

@@ -2,9 +2,8 @@
 
 examples:
   python -m reducer schema -o rules/.schema.json   for rule files in rules/ that start with the line below
-  python -m reducer schema --rules my/ --history session.json -o my/.schema.json
-                                                   including the entity types and conditions that these rules define,
-                                                   and the tools in a stored history
+  python -m reducer schema --rules my/             including the entity types and conditions that these rules define
+  python -m reducer schema --history session.json  including the tools in a stored history
 
 The first line of a rule file names its schema. Editors with yaml-language-server then complete and check the file:
   # yaml-language-server: $schema=.schema.json

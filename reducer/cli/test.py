@@ -21,16 +21,8 @@ from pathlib import Path, PurePath
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from reducer.analysis.rule_tests import (
-    Coverage,
-    Gap,
-    TestResult,
-    chosen_cases,
-    coverage,
-    run_sample,
-    run_test,
-    untested,
-)
+from reducer.analysis import rule_tests
+from reducer.analysis.rule_tests import Coverage, Gap, TestResult
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import snapshots_for
 from reducer.cli.arguments import parse, parser
@@ -43,8 +35,11 @@ from reducer.cli.watch import watch
 from reducer.errors import Diagnostic, Location
 from reducer.files import has_samples
 from reducer.rules.diagnostics import Report
-from reducer.rules.parser import Place, Tree, locate
+from reducer.rules.parser import Place, locate
 from reducer.rules.parser import parse as parse_rule
+
+_parse = lru_cache(maxsize=1)(parse_rule)
+"""Several problems of one file are located after each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +59,17 @@ class _Case:
 
 def main(arguments: Sequence[str]) -> int:
     """Run the verb and return the exit code. Raises `CommandError`."""
-    reader = parser("test", __doc__)
+    reader = parser("test", __doc__, ("--watch",), formats=("text", "junit", "json"))
     add = reader.add_argument
     add("rules", nargs="*", metavar="RULES", help="rule files, folders, or packs such as builtin:web")
     add("-k", dest="text", default="", metavar="TEXT", help="only tests with this text in their name, tools or file")
     add("--coverage", action="store_true", help="list rules without tests and steps that no test exercises")
     add("--require-tests", action="store_true", help="fail for rules without tests")
     add("--update", action="store_true", help="write the snapshots that differ from the results")
-    add("--format", choices=("text", "junit", "json"), default="text", help="output format (default: text)")
-    add("--watch", action="store_true", help="run again when a file changes, and show the differences")
     options = parse(reader, arguments)
     if options.watch:
         if options.format != "text":
-            raise CommandError("--watch prints text; leave out --format")
+            raise CommandError("--watch prints text; omit --format")
         watch(
             lambda: {f"{case.location.file}: {case.name}": case.status for case in _run(options)},
             lambda: files_read(options.rules),
@@ -87,32 +80,22 @@ def main(arguments: Sequence[str]) -> int:
 def _run(options: Namespace) -> list[_Case]:
     """Run the tests, print and return the results. Raises `CommandError`."""
     if options.text and options.coverage:
-        raise CommandError("--coverage needs all tests and -k selects some; use only one of them")
+        raise CommandError("--coverage needs all tests, but -k selects some; use only one of them")
     loaded = load(choose_rules(options.rules))
     ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
     if loaded.rules and not ruleset.rules:
-        raise CommandError("the built-in rules are installed without their samples; name your own rules")
-    tests, samples = chosen_cases(ruleset, options.text)
+        raise CommandError("the bundled rules are installed without their samples; specify your own rules")
+    tests, samples = rule_tests.chosen_cases(ruleset, options.text)
     if options.text and not tests and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
-    cases: list[_Case] = []
-
-    def add(case: _Case) -> None:
-        cases.append(case)
-        if options.format == "text" and case.text:
-            print_problem(f"{case.text}\n")
-
-    results = []
-    for rule, number in tests:
-        results.append(run_test(ruleset, rule, number, snapshots))
-        add(_run_case("test", results[-1]))
-    for rule, file in samples:
-        if (result := run_sample(ruleset, rule, file)) is not None:
-            add(_run_case("sample", result))
-    covered = coverage(ruleset.rules, results) if options.coverage else None
-    for gap in covered.gaps if covered else untested(ruleset.rules) if options.require_tests else ():
-        add(_gap_case(gap, options.require_tests))
+    results = [rule_tests.run_test(ruleset, rule, number, snapshots) for rule, number in tests]
+    of_samples = [result for rule, file in samples if (result := rule_tests.run_sample(ruleset, rule, file))]
+    covered = rule_tests.coverage(ruleset.rules, results) if options.coverage else None
+    gaps = covered.gaps if covered else rule_tests.untested(ruleset.rules) if options.require_tests else ()
+    cases = [_run_case("test", result) for result in results]
+    cases += (_run_case("sample", result) for result in of_samples)
+    cases += (_gap_case(gap, options.require_tests) for gap in gaps)
     chosen = {rule.file: rule for rule, _ in (*tests, *samples)}
     warnings = [one for rule in chosen.values() for one in problems_when_run(rule, ruleset, searches=False)]
     if options.format == "json":
@@ -120,10 +103,10 @@ def _run(options: Namespace) -> list[_Case]:
     elif options.format == "junit":
         print(_as_junit(cases))
     else:
-        for warning in warnings:
-            print_problem(f"{warning}\n")
+        for problem in filter(None, (*(case.text for case in cases), *map(str, warnings))):
+            print_problem(f"{problem}\n")
         _print_summary(cases, counted(len(ruleset.rules), "rule"), covered, len(warnings))
-    for snapshot, content in snapshots.items() if snapshots is not None else ():
+    for snapshot, content in (snapshots or {}).items():
         if content is not None:
             write(snapshot, content)
             say(f"wrote {short(snapshot)}, {len(content):,} bytes")
@@ -221,15 +204,9 @@ def _text(problem: Diagnostic, label: str) -> str:
 
 def _locate(file: str, at: Place, message: str = "", help: str = "", *, key: bool = False) -> Diagnostic:
     """Return a diagnostic with its line. Rules do not store the locations of tests, so the file is read again."""
-    tree, lines = _parsed(Path(file).read_bytes(), file)
+    tree, parsed = _parse(Path(file).read_bytes(), file)
     if tree is None:  # the file changed after it was loaded
         return Diagnostic(Location(file, 1, 1), "", message, help)
-    report = Report(file, lines)
+    report = Report(file, parsed.lines)
     report.add(locate(tree, at, key=key), "", message, help)
     return report.problems[0]
-
-
-@lru_cache(maxsize=1)
-def _parsed(content: bytes, file: str) -> tuple[Tree | None, tuple[str, ...]]:
-    tree, report = parse_rule(content, file)
-    return tree, report.lines

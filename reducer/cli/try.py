@@ -1,13 +1,10 @@
 """Try a rule on answers of its tool: show the reduced answer, what each step removed, and the entities that are lost.
 
 examples:
-  python -m reducer try rules/search.yaml          the samples that the tests name, and rules/samples/search*.json
-  python -m reducer try rules/search.yaml answer.json --watch
-                                                   one answer, JSON or text, again after every change of the rule
-  curl … | python -m reducer try rules/search.yaml - --format result
-                                                   only the reduced answer, complete
-  python -m reducer try rules/search.yaml session.json
-                                                   the answers of the tool in a history
+  python -m reducer try search.yaml                     the samples that the tests name, and samples/search*.json
+  python -m reducer try search.yaml answer.json --watch one answer, JSON or text, again after every change of the rule
+  curl … | python -m reducer try search.yaml - --format result   only the reduced answer, complete
+  python -m reducer try search.yaml session.json        the answers of the tool in a history
 
 Formats: diff has no excerpt of the answer but every place, json has everything for other programs, and html is a page
 that shows each answer before and after.
@@ -20,10 +17,8 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from reducer.analysis.explanation import Explanation, ReturnPlace, explain
 from reducer.analysis.laws import alone
@@ -31,7 +26,7 @@ from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Report, attention, tally_of
 from reducer.analysis.samples import SampleError, samples_of
-from reducer.analysis.texts import excerpt, listed, opened
+from reducer.analysis.texts import listed, opened
 from reducer.cli.answers import Answer, each_answer
 from reducer.cli.arguments import parse, parser
 from reducer.cli.screen import CommandError, console, counted, print_json, print_lines, suggestion, visible
@@ -42,7 +37,6 @@ from reducer.cli.views.page import check_page, write_page
 from reducer.cli.watch import watch
 from reducer.rules import Rule, Ruleset
 from reducer.rules.choose import matches
-from reducer.values import dump
 
 _Results = Sequence[tuple[str, Explanation]]
 """What the rule did to each answer, with the name of the answer."""
@@ -50,11 +44,7 @@ _MAX_PLACES = 5
 _MAX_LINES = 25
 _MAX_WIDTH = 118
 _MAX_TEXT = 2000
-_MAX_ITEMS = 3
-_MAX_KEYS = 25
-_MAX_LEVELS = 2
-_INDENT = 5
-"""Characters on a line next to a value and its key: two blanks, a colon, a comma, and `…`."""
+"""Characters of a line to print."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -72,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     check_page(options.output, options.format)
     if options.watch:
         if options.format not in ("text", "diff") or "-" in options.samples:
-            raise CommandError("--watch prints text or a diff of files; leave out other formats and standard input")
+            raise CommandError("--watch works with text and diffs of files; omit other formats and standard input")
         watch(lambda: _facts(_try(options)), lambda: [*files_read([options.rule]), *map(Path, options.samples)])
     return int(any(entry.fault for _, entry in _try(options)))
 
@@ -108,8 +98,7 @@ def _try(options: Namespace) -> _Results:
         write_page(report, attention(report), Prices(), options.output)
     elif options.format == "result":
         for _, entry in results:
-            content = entry.content
-            text = content if type(content) is str else json.dumps(content, ensure_ascii=False, indent=1)
+            text = _text(entry.content)
             print(visible(text, "\n\t") if sys.stdout.isatty() else text)
     else:
         _print(results, is_short=options.format == "text")
@@ -137,37 +126,18 @@ def _print(results: _Results, is_short: bool) -> None:
         screen.print()
 
 
+def _text(content: object) -> str:
+    return content if type(content) is str else json.dumps(content, ensure_ascii=False, indent=1)
+
+
 def _excerpt(content: object, width: int) -> list[str]:
-    """Return the first lines of a text, or of any other value with the first items and levels."""
-    from rich.pretty import pretty_repr
-
-    text = opened(content)
-    if type(text) is not str:
-        text = pretty_repr(_outline(text, _MAX_LEVELS, width), max_width=width, indent_size=2)
-    lines = text[:_MAX_TEXT].splitlines()
-    is_cut = len(text) > _MAX_TEXT or len(lines) > _MAX_LINES
-    return [*lines[:_MAX_LINES], *["… `--format result` shows everything"] * is_cut]
-
-
-@dataclass(frozen=True, repr=False)
-class _Json:
-    """JSON text, which `rich` prints as it is."""
-
-    text: str
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-def _outline(value: Any, levels: int, width: int) -> Any:
-    """Return the first items and keys of a value. Values below `levels` become one line of JSON of about `width`."""
-    if not levels or not value or type(value) not in (list, dict):
-        return _Json(excerpt(dump(value), max(width, _INDENT)))
-    if type(value) is list:
-        items = [_outline(item, levels - 1, width - _INDENT) for item in value[:_MAX_ITEMS]]
-        return items + [_Json(f"… {len(value) - _MAX_ITEMS:,} more")] * (len(value) > _MAX_ITEMS)
-    keys = islice(value, _MAX_KEYS)
-    return {_Json(dump(key)): _outline(value[key], levels - 1, width - _INDENT - len(dump(key))) for key in keys}
+    """Return the first lines of a text, or of the JSON of another content, whose lines are cut to `width`."""
+    value = opened(content)
+    lines = _text(value).splitlines()
+    room = _MAX_TEXT if type(value) is str else width  # the long lines of a text are wrapped
+    shown = [line if len(line) <= room else f"{line[: room - 1]}…" for line in lines[:_MAX_LINES]]
+    is_cut = len(lines) > _MAX_LINES or any(len(line) > room for line in lines)
+    return [*shown, *["… `--format result` shows everything"] * is_cut]
 
 
 def _chosen(ruleset: Ruleset, options: Namespace) -> Rule:
@@ -180,7 +150,7 @@ def _chosen(ruleset: Ruleset, options: Namespace) -> Rule:
         raise CommandError(f"--tool {options.tool}: no rule in {options.rule} applies; {near}")
     if len(ruleset.rules) != 1:
         rules = counted(len(ruleset.rules), "rule")
-        raise CommandError(f"{options.rule}: {rules}; name one file, or add --tool; {suggestion('', names)}")
+        raise CommandError(f"{options.rule}: {rules}; specify one file, or add --tool; {suggestion('', names)}")
     return ruleset.rules[0]
 
 

@@ -3,11 +3,10 @@ An error means that PydanticAI cannot load the history, or that a large provider
 accepted.
 
 examples:
-  python -m reducer validate session.json          every finding with line, column, code and JSON path
-  python -m reducer validate histories/ --strict   all histories in a folder; also fail for warnings
-  python -m reducer validate reduced.json --against session.json
-                                                   also prove that the first is a reduction of the second
-  python -m reducer validate --codes               list all codes
+  python -m reducer validate session.json               every finding with line, column, code and JSON path
+  python -m reducer validate histories/ --strict        all histories in a folder; also fail for warnings
+  python -m reducer validate b.json --against a.json    also prove that the first is a reduction of the second
+  python -m reducer validate --codes                    list all codes
 
 A history is JSON as PydanticAI 0.2 to 2.x stores it (a list of messages, one message, or an object with a list), JSON
 lines of these, or a history in another format, in which only calls and returns are checked. Compressed files work too.
@@ -57,10 +56,10 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{code}  {entry.severity:<7}  {entry.meaning}{refused}")
         return 0
     if not options.histories:
-        raise CommandError("name a HISTORY to check, or - for standard input (--help shows how)")
+        raise CommandError("specify a HISTORY to check, or - for standard input (see --help)")
     sources = find_sources(options.histories)
     if options.against is not None and len(sources) > 1 and not Path(options.against).is_dir():
-        raise CommandError(f"--against {options.against}: for {len(sources):,} histories, name a folder")
+        raise CommandError(f"--against {options.against}: for {len(sources):,} histories, specify a folder")
     checked: dict[str, list[Finding]] = {}
     skipped: list[str] = []
     count = errors = 0

@@ -15,16 +15,13 @@ from reducer.cli.screen import CommandError, counted, say
 _INTERVAL = 0.3
 """Seconds between two checks of the files."""
 
-Facts = Mapping[str, str]
-"""Results of a run by name, which are compared with the previous run."""
 
-
-def watch(run: Callable[[], Facts], files: Callable[[], Iterable[Path]]) -> NoReturn:
+def watch(run: Callable[[], Mapping[str, str]], files: Callable[[], Iterable[Path]]) -> NoReturn:
     """Call `run` now and after every change of `files`, until KeyboardInterrupt.
 
-    `run` prints its results and returns them. Both functions may raise `CommandError` and OSError.
+    `run` prints its results and returns them by name. Both functions may raise `CommandError` and OSError.
     """
-    last: Facts | None = None
+    last: Mapping[str, str] | None = None
     while True:
         if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
             print("\x1b[2J\x1b[H", end="")
@@ -38,13 +35,13 @@ def watch(run: Callable[[], Facts], files: Callable[[], Iterable[Path]]) -> NoRe
                 print("\nSince the last run", *(_changes(last, facts) or ["no changes"]), sep="\n  ")
             last = facts
         sys.stdout.flush()
-        say(f"watching {counted(len(before), 'file')}; Ctrl-C ends")
+        say(f"watching {counted(len(before), 'file')}; press Ctrl-C to stop")
         while _stamps(files) == before:
             time.sleep(_INTERVAL)
         time.sleep(_INTERVAL)  # an editor may delete a file before it writes the new one
 
 
-def _changes(last: Facts, facts: Facts) -> list[str]:
+def _changes(last: Mapping[str, str], facts: Mapping[str, str]) -> list[str]:
     """Describe the results that are new, different and gone since the last run."""
     new = [f"new: {name}{f': {fact}' if fact else ''}" for name, fact in facts.items() if name not in last]
     other = [f"{name}: {fact}, was {last[name]}" for name, fact in facts.items() if last.get(name, fact) != fact]

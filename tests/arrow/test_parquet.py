@@ -155,8 +155,8 @@ def damage(folder: Path) -> None:
         ("empty.parquet --column m", "empty.parquet: not a Parquet file, or damaged: Parquet file size is 0 bytes"),
         ("damaged.parquet --column m", "damaged.parquet: not a Parquet file, or damaged: "),
         ("damaged.parquet --column m --jobs 2", "damaged.parquet: not a Parquet file, or damaged: "),
-        ("h.json --column m", "--column: there are no Parquet files (.parquet)"),
-        ("h.parquet --column m --archive a.db", "--archive: does not support Parquet files"),
+        ("h.json --column m", "--column requires Parquet files (.parquet)"),
+        ("h.parquet --column m --archive a.db", "--archive does not support Parquet files"),
     ],
 )
 def test_an_error_leaves_no_file(folder: Path, cli: Cli, arguments: str, error: str) -> None:

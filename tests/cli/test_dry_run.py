@@ -9,7 +9,7 @@ from pathlib import Path
 from reducer import Reducer
 from tests.cli.conftest import RECORDS, RULE, SESSIONS, Cli, history
 
-SAMPLE_NOTE = "reducer: this is the sample; give a HISTORY to see your own (--help shows how)\n"
+SAMPLE_NOTE = "reducer: showing the bundled sample; pass a HISTORY to see your own (see --help)\n"
 
 
 def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
@@ -214,9 +214,9 @@ def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
         reports.append(cli(*arguments, *more).json)
         assert Path("out.json").read_bytes() == rules.reduce_json(whole, references=references)
         shown.append(cli("h.json", "--rules", "lookup.yaml", *more).out.splitlines()[2])
-    of_reduce = "of `reduce`, which keeps values used later; --as-in-agent removes them"
-    of_agent = "of an agent, which also removes values used later"
-    assert shown == [f"Result   {of_reduce}", f"Result   {of_agent}"]
+    of_reduce = "reduce: keeps values that are used later (--as-in-agent removes them)"
+    of_agent = "agent: also removes values that are used later"
+    assert shown == [f"Mode     {of_reduce}", f"Mode     {of_agent}"]
     assert [report["as_in_agent"] for report in reports] == [False, True]
     kept, plain = reports
     assert kept["measures"] == plain["measures"]

@@ -86,7 +86,7 @@ def test_nothing_is_overwritten_and_nothing_is_half_copied(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["add"], "add: name the rules to copy; `rules` lists them"),
+        (["add"], "add: specify the rules to copy; `rules` lists them"),
         (["add", "exa_serch"], "add exa_serch: no such rule; did you mean `exa_search`?"),
         (["add", "exa_search", "-o", "file"], "file: not a folder; rules are written to a folder"),
     ],
@@ -112,5 +112,5 @@ def test_an_installed_package_has_no_samples(tmp_path: Path, cli: Cli, monkeypat
     assert Path("rules/execute.yaml").read_text() in text.replace("=../", "=")
     assert cli("check", "rules", "--strict").code == 0
     assert cli("check", "builtin:web").out.endswith("no problems\n")
-    needs = "reducer: error: the built-in rules are installed without their samples; name your own rules\n"
+    needs = "reducer: error: the bundled rules are installed without their samples; specify your own rules\n"
     assert cli("test", "builtin:web").err == needs

@@ -41,7 +41,7 @@ def watched(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
 
         monkeypatch.setattr(watch.time, "sleep", sleep)
         assert main([*command.split(), "--watch"]) == 130
-        assert all(text.endswith("; Ctrl-C ends\n") for text in printed)
+        assert all(text.endswith("; press Ctrl-C to stop\n") for text in printed)
         assert len(printed) == len(steps) + 1
         return printed
 

@@ -57,7 +57,7 @@ def print_effects(entry: Explanation, screen: Console, max_changes: int = _MAX_C
         print_lines([line], screen, 2)
         _print_changes(changes, screen, max_changes)
     if entry.lost_entities:
-        print_lines(["entities that the result does not contain"], screen, 2)
+        print_lines(["entities missing from the result"], screen, 2)
         print_lines(lost_entities(entry.entities, entry.lost_entities, screen), screen, 4)
 
 
@@ -71,8 +71,8 @@ def step_line(step: StepReport) -> str:
     if step.before == step.after and not step.changes:
         return f"{name}: nothing to remove"
     restored = f", {step.restored:,} of them restored" if step.restored else ""
-    size = counted(abs(step.before - step.after), "character")
-    return f"{name}: {size} {'less' if step.before >= step.after else 'more'}{restored}"
+    difference = "fewer" if step.before >= step.after else "more"
+    return f"{name}: {counted(abs(step.before - step.after), f'{difference} character')}{restored}"
 
 
 def describe(change: Change) -> str:
@@ -96,14 +96,14 @@ def describe(change: Change) -> str:
 def _effects(entry: Explanation) -> Iterator[tuple[str, Sequence[Change]]]:
     """Yield what changed the size of a return, with the changed places."""
     if entry.rewritten > 0:
-        yield f"JSON text without blanks: {counted(entry.rewritten, 'character')} less", ()
+        yield f"JSON without white space: {counted(entry.rewritten, 'fewer character')}", ()
     yield from ((step_line(step), step.changes) for step in entry.steps)
     if entry.restored:
         places = () if entry.referenced else entry.restorations
-        yield f"restored by preserve, and markers: {counted(entry.restored, 'character')} more", places
+        yield f"restored by preserve, and markers: {counted(entry.restored, 'more character')}", places
     if entry.referenced:
-        more = counted(entry.referenced, "character")
-        yield f"kept because later messages reference it: {more} more", entry.restorations
+        more = counted(entry.referenced, "more character")
+        yield f"kept because later messages reference it: {more}", entry.restorations
     if entry.over and entry.rule:
         yield f"still {counted(entry.over, 'character')} above max_chars {entry.rule.max_chars or 0:,}", ()
 

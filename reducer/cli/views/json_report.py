@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any
 
 from reducer.analysis.explanation import Explanation
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report, ToolReport, tokens
 from reducer.analysis.steps import StepReport
-from reducer.cli.screen import fields_of, plain, print_json
+from reducer.cli.screen import fields_of, plain
 
 VERSION = 3
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
-_NOT_IN_RETURNS = (
-    *("before", "after", "rule", "steps", "place", "unstable", "tree"),
-    *("content", "entities", "lost_entities"),
-)
+_OMITTED = ["before", "after", "rule", "steps", "place", "unstable", "tree", "content", "entities", "lost_entities"]
 """Fields of `Explanation` that have another form, or that only a single content has."""
-
-
-def print_report(report: Report, needs: Sequence[Attention], stream: TextIO, prices: Prices) -> None:
-    """Write the report as JSON."""
-    print_json(as_json(report, needs, prices), stream)
 
 
 def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[str, Any]:
@@ -75,7 +67,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
 def return_as_json(entry: Explanation) -> dict[str, Any]:
     """Return what a rule did to one return as plain JSON values."""
     return {
-        **fields_of(entry, *_NOT_IN_RETURNS),
+        **fields_of(entry, *_OMITTED),
         "rule": entry.rule.file if entry.rule else None,
         "characters": _characters(entry.before, entry.after),
         "steps": [_step(step) for step in entry.steps],

@@ -21,7 +21,7 @@ def check_page(output: str | None, format: str) -> None:
         if output is not None and output.endswith(ENDINGS):
             raise CommandError(f"--output {output}: add `--format html` to write the page")
     elif output not in (None, "-") and not output.endswith(ENDINGS):
-        raise CommandError(f"--output {output}: is the page with `--format html`; expected a name that ends in .html")
+        raise CommandError(f"--output {output}: `--format html` writes a page; expected a name that ends in .html")
 
 
 def write_page(report: Report, needs: Sequence[Attention], prices: Prices, output: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO
@@ -40,12 +40,8 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
         screen.print(make_table(_COLUMNS, rows, sums, screen=screen, texts=(0, 1), optional=_OPTIONAL))
         print_lines(_notes(report), screen, style="dim")
         if (measures := report.tally.measures) is not None:
-            losses = _losses(measures, screen)
-            _print_part(
-                "What the rules cost in an agent",
-                [*losses, *_always_kept(report), *_requests(measures, prices)],
-                screen,
-            )
+            sections = chain(_losses(measures, screen), _always_kept(report), _requests(measures, prices))
+            _print_part("What the rules cost in an agent", sections, screen)
     else:
         screen.print("No tool returns.")
     _print_attention(needs, screen, in_table=True)
@@ -57,16 +53,16 @@ def print_head(report: Report, screen: Console) -> None:
     lines = f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}" if report.lines else ""
     names = report.histories[0] if count == 1 else counted(count, *(("file",) if lines else ("history", "histories")))
     rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
-    agent = "of an agent, which also removes values used later"
-    reduce = "of `reduce`, which keeps values used later; --as-in-agent removes them"
+    agent = "agent: also removes values that are used later"
+    reduce = "reduce: keeps values that are used later (--as-in-agent removes them)"
     result = reduce if report.references else agent
     heading = "History" if count == 1 else "Read   "
     replaced = (f"         {each}" for each in report.ruleset.replaced)
-    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", *replaced, f"Result   {result}"], screen)
+    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", *replaced, f"Mode     {result}"], screen)
     screen.print()
 
 
-def print_end(report: Report, needs: Sequence[Attention], stream: TextIO, _: Prices) -> None:
+def print_end(report: Report, needs: Sequence[Attention], stream: TextIO) -> None:
     """Print the totals and what needs attention, to follow a diff."""
     screen = console(stream)
     total = report.total
@@ -144,7 +140,7 @@ def _print_attention(needs: Sequence[Attention], screen: Console, *, in_table: b
 def _losses(measures: Measures, screen: Console) -> Iterator[_Section]:
     """Yield the references and entities that were kept or lost, and the calls that were repeated."""
     if not measures.references:
-        yield "References the agent later used no value that only tool returns contain", []
+        yield "References none: the agent used no value later that only tool returns contain", []
     else:
         lost = [
             f"{one.value}: from {one.tool} {one.found} at {one.path}, "
