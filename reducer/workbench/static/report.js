@@ -20,7 +20,7 @@ function share(part, whole) {
 function showAbout({ histories, rules, as_in_agent: asInAgent, references }) {
   const names = histories.length === 1 ? histories[0] : counted(histories.length, "history", "histories");
   const kept = `${counted(references.characters, "character")} kept because later messages reference them`;
-  const result = asInAgent ? "as in an agent, which also removes what it uses later" : kept;
+  const result = asInAgent ? "as in an agent, where content that later messages reference is also removed" : kept;
   byId("about").append(safe(names), " · ", safe(rules.from), ` (${counted(rules.files.length, "rule")}) · ${result}`);
 }
 
@@ -147,7 +147,7 @@ function showReturns(report) {
   if (!list.entries.length) {
     const lines = sum(report.lines, "lines");
     byId("returns").parentElement.hidden = true;
-    byId("none").textContent = lines ? `Only the totals of ${counted(lines, "line")} are known.` : "No tool returns.";
+    byId("none").textContent = lines ? `The report of ${counted(lines, "line")} contains only totals.` : "No tool returns.";
     byId("none").hidden = false;
     return;
   }
@@ -248,8 +248,8 @@ function opened({ data, tool, name, before, after }, tree) {
   const fragment = byId("opened").content.cloneNode(true);
   const place = history === name ? history : `${history}, message ${message + 1}, part ${part + 1}`;
   const more = [
-    [rewritten, "less, as JSON text without blanks"],
-    [restored, "restored by preserve, and markers"],
+    [rewritten, "saved by writing compact JSON"],
+    [restored, "restored by `preserve`, including markers"],
     [referenced, "kept because later messages reference them"],
   ].filter(([size]) => size > 0);
   const sizes = more.map(([size, what]) => ` · ${counted(size, "character")} ${what}`);

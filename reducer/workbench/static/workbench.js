@@ -62,7 +62,7 @@ function keepDraft() {
   try {
     localStorage.setItem(draftKey(name), JSON.stringify({ text: editor.text(), version, sample }));
   } catch {
-    notice("The browser has no room to keep this draft: save it before you reload the page.");
+    notice("The browser's storage is full, so this draft is not kept: save it before you reload the page.");
   }
 }
 
@@ -118,7 +118,7 @@ async function openRule(name) {
   Object.assign(state, { tool: "", name, saved: disk.text, version, sample });
   editor.open(draft?.text ?? disk.text);
   const isOld = draft !== null && draft.version !== disk.version;
-  notice(isOld ? `${name} changed on disk since you edited it. Saving compares the two.` : "");
+  notice(isOld ? `${name} changed on disk since you edited it. Saving shows both versions.` : "");
   shown();
 }
 
@@ -149,8 +149,8 @@ async function newRule() {
   shown();
   notice(saves
     ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove. `
-      + `Saving also writes ${sample_name}, a real answer: check it for confidential content.`
-    : "Nothing is easy to remove, so this rule has no steps yet. Click a value in the middle to add one.");
+      + `Saving also writes ${sample_name}, which is a real answer: check it for confidential content.`
+    : "There is no obvious way to shrink this return, so the rule has no steps yet. Click a value in the middle to add one.");
 }
 
 async function save() {
@@ -295,8 +295,8 @@ function showTrees(tree, isRun) {
 }
 
 const EMPTY = {
-  before: "Choose a rule or a tool at the top left, or paste or drop one answer of a tool here.",
-  after: "What the rule leaves of the return appears here.",
+  before: "Choose a rule or a tool at the top left, or paste or drop an answer of a tool here.",
+  after: "The result of the rule appears here.",
 };
 
 /** Highlight the places of the path under the cursor. */
@@ -366,7 +366,7 @@ const check = latest(CHECK_DELAY, () => {
 }, (answer) => {
   if (answer) showProblems(answer.problems);
   if (answer?.problems.some((problem) => problem.severity === "error")) return;
-  const none = state.sample ? "Its test runs when the rule and its sample are saved." : "This rule has no tests.";
+  const none = state.sample ? "The test runs once the rule and its sample are saved." : "This rule has no tests.";
   const items = answer?.tests.length ? answer.tests.map(testItem) : [safe(none, "li", { class: "quiet" })];
   byId("tests").replaceChildren(...(state.name === null ? [] : items));
 }, fail);

@@ -1,4 +1,4 @@
-// Reads and changes the text of a rule by its syntax tree, so that comments and layout stay.
+// Reads and edits the text of a rule through its syntax tree, which preserves comments and layout.
 
 import { isText, textOf } from "./tree.js";
 
