@@ -147,7 +147,8 @@ function showReturns(report) {
   if (!list.entries.length) {
     const lines = sum(report.lines, "lines");
     byId("returns").parentElement.hidden = true;
-    byId("none").textContent = lines ? `The report of ${counted(lines, "line")} contains only totals.` : "No tool returns.";
+    const totals = `The report of ${counted(lines, "line")} contains only totals.`;
+    byId("none").textContent = lines ? totals : "No tool returns.";
     byId("none").hidden = false;
     return;
   }

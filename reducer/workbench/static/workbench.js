@@ -150,7 +150,7 @@ async function newRule() {
   notice(saves
     ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove. `
       + `Saving also writes ${sample_name}, which is a real answer: check it for confidential content.`
-    : "There is no obvious way to shrink this return, so the rule has no steps yet. Click a value in the middle to add one.");
+    : "Nothing is obvious to remove, so the rule has no steps yet. Click a value in the middle to add one.");
 }
 
 async function save() {
@@ -320,7 +320,8 @@ function offer({ path }) {
     const label = Array.isArray(value) ? action : `${action} ${value}`;
     return button(label, () => editor.add(step), { title: `${action} ${value} at ${place}` });
   });
-  byId("offers").replaceChildren(safe(pathText(path), "code", { class: "one-line", title: pathText(path) }), ...buttons);
+  const title = pathText(path);
+  byId("offers").replaceChildren(safe(title, "code", { class: "one-line", title }), ...buttons);
 }
 
 // --- results
