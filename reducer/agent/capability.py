@@ -14,7 +14,8 @@ from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.run import AgentRunResult
 from pydantic_ai.tools import RunContext
-from pydantic_ai.toolsets import FunctionToolset
+from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
+from pydantic_ai.toolsets._dynamic import DynamicToolset
 
 from reducer import Reducer
 from reducer.agent.originals import INSTRUCTION, recall_tools
@@ -96,8 +97,9 @@ class ReduceToolReturns(AbstractCapability[Any]):
             # A conversation keeps the text that it began with, even if tools or rules change.
             earlier = (message.instructions or "" for message in ctx.messages if message.kind == "request")
             given = (text for one in earlier for text in one.split("\n\n") if text in self._given)
-            if text := next(given, ""):
-                return text
+            text = next(given, "")
+            if text or ctx.run_step > 1:
+                return text or None
             text = reducer.instructions(_tools(ctx))
             if not text:
                 return None
@@ -158,10 +160,16 @@ class ReduceToolReturns(AbstractCapability[Any]):
 
 
 def _tools(ctx: RunContext[Any]) -> set[str] | None:
-    """Return the names of the agent's tools, including those that `prepare` hides from this request."""
+    """Return the names of the agent's tools, including those that `prepare` hides from this request.
+
+    Return None if they are not known yet.
+    """
     manager = getattr(ctx, "tool_manager", None)
     if manager is None or manager.tools is None:
-        return None  # before PydanticAI 1.87, they are unknown
-    names = {name for name, tool in manager.tools.items() if tool.tool_def.kind != "output"}
-    manager.toolset.apply(lambda leaf: names.update(leaf.tools if isinstance(leaf, FunctionToolset) else ()))
-    return names
+        return None  # PydanticAI before 1.87
+    leaves: list[AbstractToolset[Any]] = []
+    manager.toolset.apply(leaves.append)
+    if any(isinstance(leaf, DynamicToolset) for leaf in leaves):
+        return None  # it has no tools yet
+    hidden = {name for leaf in leaves if isinstance(leaf, FunctionToolset) for name in leaf.tools}
+    return hidden.union(name for name, tool in manager.tools.items() if tool.tool_def.kind != "output")

@@ -11,6 +11,8 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
 
+from msgspec import structs
+
 from reducer.engine import Outcome
 from reducer.engine.cuts import Cut, Range
 from reducer.engine.plan import Emptied, Node, Omission, Opened, build, has_structure, open_live, open_return
@@ -125,7 +127,7 @@ def _inside(at: _State) -> _State:
 
 def _plan_inside(plan: Any) -> Any:
     if type(plan) is Emptied:
-        return replace(plan, before=_plan_inside(plan.before))
+        return structs.replace(plan, before=_plan_inside(plan.before))
     return plan.inside.get(0) if type(plan) is Opened else plan
 
 
@@ -193,7 +195,7 @@ def _text(text: str, at: _State) -> Any:
         return text
     kept, markers = _in_result(text, at.left)
     gaps = [*_gaps(at.plan, len(text))]
-    stays = _in_result(text, replace(at.plan, restored=None))[0] if type(at.plan) is Cut else []
+    stays = _in_result(text, structs.replace(at.plan, restored=None))[0] if type(at.plan) is Cut else []
     ranges: list[Any] = [*kept, *(each for _, group in gaps for each in group), *entities]
     edges = sorted({0, len(text)}.union(*(each[:2] for each in ranges)))
     runs = list[Any]()

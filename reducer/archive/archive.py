@@ -148,14 +148,11 @@ class Archive:
                 if self._connection is None:
                     self._connection = database.open_to_write(self.path, self._timeout)
                     self._identity, self._written = _identity(self.path), 0
-                with self._connection as connection:
-                    connection.execute("BEGIN IMMEDIATE")
-                    for entry in entries:
-                        database.insert(connection, entry, _now())
+                database.store(self._connection, entries, self._limits, _now())
                 self._written += len(entries)
                 entries = []
                 if self._limits != Limits():
-                    database.delete_oldest(connection, self._limits, _now())
+                    database.delete_oldest(self._connection, self._limits, _now())
         except ArchiveError as error:
             self._fail(len(entries), str(error))
         except Exception as error:  # the next entries must still be written

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -146,8 +146,28 @@ def naming(path: Path) -> Iterator[None]:
         raise ArchiveError(f"{path}: {error}") from error
 
 
-def insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
-    """Store an entry inside a transaction. An existing entry gets the time `now`."""
+def store(connection: sqlite3.Connection, entries: Sequence[Entry], limits: Limits, now: int) -> None:
+    """Store entries in one transaction; existing ones get the time `now`. On a full disk, delete what `limits` allow.
+
+    Raises `sqlite3.Error`.
+    """
+
+    def insert() -> None:
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for entry in entries:
+                _insert(connection, entry, now)
+
+    try:
+        insert()
+    except sqlite3.OperationalError as error:
+        if limits == Limits() or error.sqlite_errorcode not in _NO_SPACE:
+            raise
+        delete_oldest(connection, limits, now)
+        insert()
+
+
+def _insert(connection: sqlite3.Connection, entry: Entry, now: int) -> None:
     id, digest = entry.id, _digest(entry.original)
     row = connection.execute("SELECT id FROM originals WHERE hash = ?", (digest,)).fetchone()
     if row is None:

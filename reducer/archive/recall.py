@@ -129,7 +129,7 @@ def _select(path: str, content: Any, source: str) -> Any:
         nodes = list(walk_nodes(parse(path)[0]))
     except PathError as error:
         help = f"; {error.help}" if error.help else ""
-        raise _Refusal(f"`path`: {error.message} at character {error.column} of `{_short(path)}`{help}.") from None
+        raise _Refusal(f"`path`, character {error.column} of `{_short(path)}`: {error.message}{help}.") from None
     if any(node["type"] in ("function_expression", "multi_select_list", "multi_select_dict") for node in nodes):
         raise _Refusal("`path` selects parts of the content: functions, `[a, b]` and `{a: b}` are not available.")
     if any(node["type"] == "literal" and isinstance(node["value"], (list, dict)) for node in nodes):

@@ -20,6 +20,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import asdict
+
 from reducer.cli.arguments import parse, parser
 from reducer.cli.files import Source, find_sources
 from reducer.cli.screen import CommandError, console, counted, make_table, suggestion
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
         _print_table(spots, options.refang, len(sources) > 1)
     else:
         for entity, file, position in spots:
-            print(json.dumps({**entity._asdict(), "file": file, "place": position}))
+            print(json.dumps({**asdict(entity), "file": file, "place": position}))
     return 0
 
 

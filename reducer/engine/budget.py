@@ -52,18 +52,10 @@ def _limit_all(work: Work, level: tuple[int, int], ran: Sequence[Step]) -> None:
             for place in work.root().find(step.path):
                 if type(place.value) is list and len(items := place.contents()) > most:
                     place.keep_items(step.op.best(items, most))
-        if step in ran and step.op.reads_return():
-            _run_again(step, work)
     _limit(work.root(), longest, most)
     for step in ran:
         if any(step.op.reads()):
-            _run_again(step, work)
-
-
-def _run_again(step: Step, work: Work) -> None:
-    for place in work.root().find(step.path):
-        if place.accepted_by(step.op.accepts):
-            step.op.apply(place, work.root())
+            work.apply(step)
 
 
 def _limit(place: Place, longest: int, most: int) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reducer import markers
 from reducer.entities import Entity
@@ -29,8 +31,7 @@ _BLANK = re.compile(r"\s+")
 _WORD_EDGE = re.compile(r"(?<=\w)(?=\W)|(?<=\W)(?=\w)")
 
 
-@dataclass(slots=True)
-class Cut:
+class Cut(Struct, gc=False):
     """A text of which some ranges are kept, with a marker in each gap."""
 
     text: str

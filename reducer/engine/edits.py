@@ -77,7 +77,7 @@ def _edits_of_children(value: Any, node: Omission, path: tuple[Key, ...], until:
             yield replace(edit, before=0, after=edit.before, is_restored=True)
         left -= len(keys)
     if node.marker:
-        step = node.versions[-1][0] if node.versions else 0
+        step = node.versions[-1].step if node.versions else 0
         size = _size(node.marker) + 1
         yield Edit(step, "marker", path, node.marker, before=0, after=size, is_restored=True)
     for key in (value if type(value) is dict else range(len(value))) if inside else ():

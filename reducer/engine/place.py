@@ -18,6 +18,7 @@ from reducer.engine.plan import (
     Node,
     Omission,
     Opened,
+    Version,
     at_least,
     build,
     empty_of,
@@ -29,7 +30,7 @@ from reducer.engine.plan import (
 )
 from reducer.engine.protected import References, Scans
 from reducer.paths import Expression, Path, walk
-from reducer.rules import Rule
+from reducer.rules import Rule, Step
 from reducer.values import MAX_DEPTH, PLAIN, Unreducible, is_media
 
 Key = str | int
@@ -60,6 +61,13 @@ class Work:
     def root(self) -> Place:
         """Return the place of the whole return."""
         return Place(self.top.value, self.top.inside.get(0), self.top, 0, work=self)
+
+    def apply(self, step: Step) -> int:
+        """Apply a step at its places, and return their number."""
+        places = [place for place in self.root().find(step.path) if place.accepted_by(step.op.accepts)]
+        for place in places:
+            step.op.apply(place, self.root())
+        return len(places)
 
 
 @dataclass(slots=True, eq=False)
@@ -128,8 +136,12 @@ class Place:
         if type(self.value) is list:
             return self.keys()
         self.work.in_maps = True
-        keeps_keys = self.is_root or self.work.rule.all_keys
-        return self.keys() if not keeps_keys and _is_map(self.json) else ()
+        if self.is_root or self.work.rule.all_keys:
+            return ()
+        for key in self.keys():
+            if has_structure(self.value[key]):
+                self.child(key)  # opens a live object, so that a map of them is seen as in a stored history
+        return self.keys() if _is_map(self.json) else ()
 
     def contents(self) -> list[Any]:
         """Return the values at `entries` as conditions see them, or the list itself if nothing is omitted."""
@@ -239,8 +251,8 @@ class Place:
                 if key not in names:
                     self.empty(key)
         elif not names.issuperset(before := self.keys()):
-            media = (key for key, item in value.items() if is_media(item))
-            self.omission().keep(names.intersection(before).union(media), work.step)
+            kept = [key for key in before if key in names or is_media(value[key])]
+            self.omission().keep(dict.fromkeys(kept), work.step)
             work.edits += 1
 
     def _keep_keys_of_each(self, names: frozenset[str]) -> None:
@@ -256,7 +268,7 @@ class Place:
         else:
             indices = [index for index in self.keys() if index in planned or type(value[index]) not in PLAIN]
             if removed:
-                node.each = self.work.step, names
+                node.each = Version(self.work.step, names)
                 self.work.edits += 1
         for index in indices:
             child = self.child(index) if type(value[index]) not in _SIMPLE else None

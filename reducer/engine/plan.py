@@ -7,10 +7,11 @@ types. `Place` adds omissions to the plan, and `restore` adds an overlay with ev
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from itertools import islice
 from operator import is_
 from typing import Any
+
+from msgspec import Struct
 
 from reducer.engine.cuts import RESULT, Cut
 from reducer.formats import Atom, Bracketed, Format, parse, parse_lines
@@ -27,15 +28,22 @@ LEAVES = PLAIN - {dict, list}
 TEXT = frozenset({str})
 
 
-@dataclass(slots=True, eq=False)
-class Omission:
+# A plan is a tree, so the garbage collector need not read it: it would stop all threads for as long as it reads.
+class Version(Struct, frozen=True, gc=False, eq=False):
+    """The indices (in order) or keys that are kept after step `step`, which removed something."""
+
+    step: int
+    kept: Collection[Any]
+    """For an object a dict with these keys or a shared set: the garbage collector reads each set, but no such dict."""
+
+
+class Omission(Struct, gc=False, eq=False):
     """The items or keys that a list or an object leaves out."""
 
-    versions: tuple[tuple[int, Collection[Any]], ...] = ()
-    """The number of each step that removed something, with the indices (in order) or keys that are kept after it."""
-    inside: dict[Any, Node | None] = field(default_factory=dict)
+    versions: tuple[Version, ...] = ()
+    inside: dict[Any, Node | None] = {}
     """The plans of children."""
-    each: tuple[int, Collection[Any]] | None = None
+    each: Version | None = None
     """The version that all kept objects of a list without a plan in `inside` share."""
     earlier: Marker | None = None
     """The marker of an earlier pass, which is the last item of the list; step 0 removes it."""
@@ -46,15 +54,11 @@ class Omission:
 
     def keep(self, kept: Collection[Any], step: int) -> None:
         """Keep only these indices or keys from step `step` on."""
-        self.versions += ((step, kept),)
+        self.versions += (Version(step, kept),)
 
     def kept(self, step: int = LAST) -> Collection[Any] | None:
         """Return the indices or keys that are kept after a step, or None if all are kept."""
-        kept: Collection[Any]
-        for number, kept in reversed(self.versions):
-            if number <= step:
-                return kept
-        return None
+        return next((version.kept for version in reversed(self.versions) if version.step <= step), None)
 
     def child(self, key: Any, value: Any) -> Node | None:
         """Return the plan of a kept child, which no longer shares its version."""
@@ -65,7 +69,7 @@ class Omission:
     def separate(self, value: Any) -> dict[Any, Node | None]:
         """Return the plans of children, none of which shares its version any more."""
         if self.each is not None:
-            kept = self.kept(self.each[0])
+            kept = self.kept(self.each.step)
             for key in range(len(value)) if kept is None else kept:
                 self.child(key, value[key])
             self.each = None
@@ -75,15 +79,14 @@ class Omission:
         """Return the removed indices or keys of a list or an object in order, each with the step that removed it."""
         removed: dict[Any, int] = {}
         left: Collection[Any] = range(len(value)) if type(value) is list else value
-        for step, kept in self.versions:
-            names = frozenset(kept)
-            removed.update(dict.fromkeys([key for key in left if key not in names], step))
+        for version in self.versions:
+            names = frozenset(version.kept)
+            removed.update(dict.fromkeys([key for key in left if key not in names], version.step))
             left = [key for key in left if key in names]
         return removed
 
 
-@dataclass(slots=True, eq=False)
-class Opened:
+class Opened(Struct, gc=False, eq=False):
     """A text, tuple or live object that contains structure. If nothing in it is omitted, the result is the original."""
 
     value: Any
@@ -98,12 +101,11 @@ class Opened:
     """The original is a plain text, and the structure is the list of its lines."""
     unwrapped: int = NEVER
     """The step that replaces the text with its value."""
-    inside: dict[Any, Node | None] = field(default_factory=dict)
+    inside: dict[Any, Node | None] = {}
     """The plan of `value`, under the key 0."""
 
 
-@dataclass(slots=True, eq=False)
-class Emptied:
+class Emptied(Struct, gc=False, eq=False):
     """A text, list or object that step `step` replaced with an empty value; `before` is its plan before this step."""
 
     step: int
@@ -160,8 +162,8 @@ def _build_list(value: list[Any], node: Omission, step: int, seen: bool) -> list
         kept = None if kept is None else sorted({*kept, *node.restored})
     indices = range(len(value)) if kept is None else kept
     items = [value[i] for i in indices]
-    if node.each is not None and node.each[0] <= step:
-        keys = node.each[1]
+    if node.each is not None and node.each.step <= step:
+        keys = node.each.kept
         items = [_with_keys(item, keys) if type(item) is dict else item for item in items]
     if inside:
         items = [

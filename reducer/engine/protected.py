@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
+
+from msgspec.structs import replace
 
 from reducer.engine.cuts import EXCERPT, Cut, Range, Scan, outside_markers, with_excerpts
 from reducer.entities import Entity

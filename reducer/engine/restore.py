@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from reducer import markers
 from reducer.engine.cuts import Cut
@@ -23,6 +25,7 @@ from reducer.engine.plan import (
     Node,
     Omission,
     Opened,
+    Version,
     at_least,
     build,
     empty_of,
@@ -258,7 +261,7 @@ class _Overlay:
         texts = {key for key in removal.keys if removal.is_marked and is_text(value[key], inside.get(key))}
         found = ((key, self._pop_needed(value[key], types)) for key in removal.keys if key in texts)
         plans: dict[Any, Any] = {key: popped for key, popped in found if any(popped)}
-        plans.update(self._plans(value, inside, [(key, types) for key in removal.keys if key not in texts]))
+        plans.update(self._plans(value, inside, ((key, types) for key in removal.keys if key not in texts)))
         if plans:
             node.restored = {**(node.restored or {}), **plans}
             self.result.nodes.append(node)
@@ -332,8 +335,8 @@ class _Overlay:
         if type(value) is dict and self.work.rule.all_keys:
             inside.update((key, Emptied(0, empty)) for key, item in others if (empty := empty_of(item)) is not None)
             return Omission(inside=inside)
-        kept = plans.keys() | {key for key, item in others if type(item) not in LEAVES and is_media(item)}
-        return Omission(((0, kept if type(value) is dict else sorted(kept)),), inside)
+        kept = dict.fromkeys([*plans, *(key for key, item in others if type(item) not in LEAVES and is_media(item))])
+        return Omission((Version(0, kept if type(value) is dict else sorted(kept)),), inside)
 
     def _pop_needed(self, leaf: Any, types: Types) -> tuple[tuple[str, ...], frozenset[str]]:
         """Return the needed entities and referenced values in a key or leaf, and mark them as found."""
@@ -354,8 +357,6 @@ class _Overlay:
 
     def _plan_for_text(self, text: str, values: tuple[str, ...], referenced: frozenset[str]) -> Cut | None:
         """Return a plan that keeps only excerpts of a removed text and a marker, or None to keep all of it."""
-        if len(text) <= _SHORT or (not referenced and len(text) <= _SHORT + sum(map(len, values))):
-            return None
         if referenced:
             removed = Cut(text, (), markers.read_all(text, 0, self.work.scans.is_entity))
             wider = self.work.references.widened(removed, referenced, self.work.rule.vocabulary.everything)
@@ -385,7 +386,7 @@ class _Overlay:
         kept = [text_of(build(value[i], node.inside.get(i))) for i in range(len(value)) if are_texts and i not in steps]
         is_empty = node is self.work.top.inside.get(0) and len(removed) == len(value)
         if is_empty and not found:
-            first = next(i for i, step in steps.items() if step == node.versions[-1][0])
+            first = next(i for i, step in steps.items() if step == node.versions[-1].step)
             if chars([build(value[first], node.inside.get(first), seen=True)], _MARKER) <= _MARKER:
                 node.restored = {first: node.inside.get(first)}
                 return
@@ -397,7 +398,8 @@ class _Overlay:
             count = len(removed) + (earlier.count if earlier else 0)
             marker = markers.written(count, "items", tuple(mentions), tallies)
         may_be_long = marker and not (are_texts and earlier)
-        if may_be_long and len(marker) - len(before) > sum(chars([value[i]]) - 2 for i in removed):
+        more = chars([marker]) - (chars([before]) if before else 1)  # a marker also has quotes and a comma
+        if may_be_long and more > sum(chars([value[i]]) - 2 for i in removed):
             restored |= {i for i in found if not are_texts or found[i][0]}
             marker = markers.written(len(removed), "items") if is_empty and not restored else before
         node.marker = before if marker == before else marker  # an unchanged list stays the same object

@@ -267,11 +267,9 @@ def _written(rule: Rule, content: Any, top: Opened) -> Any:
 
 def _apply(step: Step, work: Work, arrived: Any) -> StepRun:
     ran = step.when is None or _holds(step.when, arrived, work.top)
-    places = [place for place in work.root().find(step.path) if place.accepted_by(step.op.accepts)] if ran else []
     work.step, edits = step.number, work.edits
-    for place in places:
-        step.op.apply(place, work.root())
-    return StepRun(step, step.number, ran, places=len(places), changed=work.edits > edits)
+    places = work.apply(step) if ran else 0
+    return StepRun(step, step.number, ran, places, changed=work.edits > edits)
 
 
 def _holds(when: When, arrived: Any, top: Opened) -> bool:

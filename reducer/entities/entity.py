@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reducer.entities.observables import TABLE
 
 
-class Entity(NamedTuple):
+class Entity(Struct, frozen=True, gc=False):
     """An indicator or a name in a text, so that `text[start:end] == value`.
 
     `canonical` is the value for comparisons: refanged, with hosts and hex digits in lower case, and for a URL without
@@ -108,9 +110,7 @@ def under_key(find: Scan, key: str, text: str) -> Sequence[Entity]:
     before = f"{key}: "
     size = len(before)
     found = find(before + text)
-    return [
-        entity._replace(start=entity.start - size, end=entity.end - size) for entity in found if entity.start >= size
-    ]
+    return [replace(one, start=one.start - size, end=one.end - size) for one in found if one.start >= size]
 
 
 def may_start(data: bytes, start: int) -> bool:

@@ -10,6 +10,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from errno import EFBIG
 from importlib import import_module
 from itertools import chain
 from typing import Any, Literal, NamedTuple, cast
@@ -19,6 +20,9 @@ from reducer.values import loads
 
 MAX_LINE = 16 * 1024 * 1024
 """Maximum length of a line in bytes, including its line end. Longer lines are not read."""
+
+MAX_HISTORY = 256 * 1024 * 1024
+"""Maximum size of a history outside of JSON lines in decompressed bytes. Reducing it needs eight times this memory."""
 
 Compression = Literal["", "gz", "zst"]
 """The compression of bytes: none, gzip or Zstandard."""
@@ -62,10 +66,8 @@ class Stream:
         self._start = 0
         self.at = 0
 
-    def read(self, size: int = -1) -> bytes:
-        """Read at most `size` bytes, or all remaining bytes if it is negative. Return none only at the end."""
-        if size < 0:
-            return b"".join(iter(lambda: self.read(_STEP), b""))
+    def read(self, size: int) -> bytes:
+        """Read at most `size` bytes. Return none only at the end."""
         self._fill()
         content = self._buffer[self._start : self._start + size]
         self._start += len(content)
@@ -129,7 +131,7 @@ def are_lines(stream: Stream) -> bool:
         head.append(line)
         value = line.removeprefix(BOM).strip(b" \t\r\n")
         values += value != b""
-        if values == 1 and value and (len(line) > MAX_LINE or not _is_structure(value)):
+        if len(line) > MAX_LINE or (values == 1 and value and not _is_structure(value)):
             break
     stream.unread(b"".join(head))
     return values == 2
@@ -146,16 +148,27 @@ def chunks(stored: Stream, name: str) -> Iterator[Chunk]:
     """Yield the chunks of the file `name`, at least one. The joined chunks are its decompressed bytes.
 
     The split depends only on these bytes. A chunk of lines ends with the first line end at or after `_MIN_CHUNK` bytes,
-    before a long line or at the end of the file. Raises `CompressedError`.
+    before a long line or at the end of the file. Raises `CompressedError`, and OSError above `MAX_HISTORY` bytes.
     """
     stream = decompressed(stored)
     if not (is_lines_name(name) or are_lines(stream)):
-        yield Chunk("history", 0, stream.read(), stored.at)
+        yield Chunk("history", 0, _whole(stream), stored.at)
         return
     number, parts = 1, _parts(stream)
     for kind, content in chain([next(parts, ("lines", b""))], parts):
         yield Chunk(kind, number, content, stored.at)
         number += content.count(b"\n")
+
+
+def _whole(stream: Stream) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while part := stream.read(_STEP):
+        parts.append(part)
+        size += len(part)
+        if size > MAX_HISTORY:
+            raise OSError(EFBIG, f"larger than {MAX_HISTORY:,} bytes; split it into histories in JSON lines")
+    return b"".join(parts)
 
 
 def _parts(stream: Stream) -> Iterator[tuple[Literal["lines", "long line", "rest"], bytes]]:

@@ -21,8 +21,9 @@ from msgspec import UNSET
 from pydantic_core import from_json
 
 from reducer.histories.format import Format, Path
+from reducer.histories.formats import pydantic_ai, session
 from reducer.histories.source import BOM, position
-from reducer.histories.stored import Link, Linked, expected, message_lists, pydantic_ai, session
+from reducer.histories.stored import Link, Linked, expected, message_lists
 from reducer.paths.written import path_text
 
 Severity = Literal["error", "warning"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from reducer.formats import Atom
 from reducer.operations.fields import EntityTypes
 from reducer.operations.op import Example, Op, Place, enumerated
@@ -36,7 +38,7 @@ class Extract(Op):
             if type(place.value) is str:
                 place.extract(types, if_none=True)
             elif type(place.value) is list:
-                place.keep_items(())
+                place.keep_items([position for position, item in enumerate(place.contents()) if _is_hollow(item)])
             else:
                 place.keep_keys(frozenset())
 
@@ -56,10 +58,12 @@ def _extract(place: Place, types: frozenset[str]) -> bool:
     if type(value) is Atom:
         return any(entity.type in types for entity in place.work.scans.entities(value.source))
     if type(value) is list:
-        positions = [position for position, i in enumerate(place.keys()) if _extract(place.child(i), types)]
-        if positions:
-            place.keep_items(positions)
-        return bool(positions)
+        indices = place.keys()
+        found = [_extract(place.child(index), types) for index in indices]
+        if any(found):
+            items = enumerate(place.contents())
+            place.keep_items([position for position, item in items if found[position] or _is_hollow(item)])
+        return any(found)
     names = {}
     for key in place.keys() if type(value) is dict else ():
         in_value = _extract(place.child(key), types)
@@ -71,3 +75,9 @@ def _extract(place: Place, types: frozenset[str]) -> bool:
             if not in_value:
                 place.empty(key)
     return bool(names)
+
+
+def _is_hollow(item: Any) -> bool:
+    """Return whether an item contains only empty objects and lists. Later steps leave such items, so they stay."""
+    items = item.values() if type(item) is dict else item
+    return (type(item) is dict or type(item) is list) and all(map(_is_hollow, items))

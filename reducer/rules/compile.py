@@ -23,6 +23,7 @@ from reducer.rules.model import SHARED_KEYS, Replaced, Rule, RuleFile, Ruleset, 
 from reducer.rules.parser import MappingNode, Tree, locate, parse, plain
 from reducer.rules.steps import is_statically_idempotent, lint, text_paths
 from reducer.rules.validation import listed, nearest, report_unknown, validated, without_empty_keys
+from reducer.values import escaped
 
 KEY_TYPES = expand(("ioc", "cve", "mitre_attack", "threat_actor"))
 """The entity types that `truncate`, `max_chars` and other blind cuts preserve by default."""
@@ -53,8 +54,8 @@ def check_rules(
         try:
             name = str(file)
             texts[number].append((name, edited[name] if name in edited else read_file(file, MAX_RULE_BYTES)))
-        except OSError as error:
-            unreadable.append(_unreadable(file, f"cannot read the file: {error.strerror or error}"))
+        except (OSError, ValueError) as error:
+            unreadable.append(_unreadable(file, "cannot read the file", error))
     if not any(texts) and not unreadable:
         names = ", ".join(str(source) for source in sources)
         return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)
@@ -68,13 +69,14 @@ def _files(sources: Sequence[FilePath | str], unreadable: list[Diagnostic]) -> d
     for number, source in enumerate(sources):
         try:
             files.update(dict.fromkeys(rule_files(source), number))
-        except OSError as error:
-            unreadable.append(_unreadable(source, f"cannot load the rules: {error.strerror or error}"))
+        except (OSError, ValueError) as error:
+            unreadable.append(_unreadable(source, "cannot load the rules", error))
     return files
 
 
-def _unreadable(name: FilePath | str, message: str) -> Diagnostic:
-    return Diagnostic(Location(str(name), 1, 1), "E007", message)
+def _unreadable(name: FilePath | str, what: str, error: OSError | ValueError) -> Diagnostic:
+    why = error.strerror if isinstance(error, OSError) else None  # a name with NUL or a lone surrogate: `ValueError`
+    return Diagnostic(Location(escaped(str(name)), 1, 1), "E007", f"{what}: {why or error}")
 
 
 def compile_rules(

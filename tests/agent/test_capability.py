@@ -17,7 +17,8 @@ from pydantic_ai import Agent
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessagesTypeAdapter, TextPart, ToolCallPart
-from pydantic_ai.tools import DeferredToolRequests, RunContext, ToolDefinition
+from pydantic_ai.tools import DeferredToolRequests, RunContext, Tool, ToolDefinition
+from pydantic_ai.toolsets import FunctionToolset
 
 from reducer import Reducer, RuleError
 from reducer.agent import Archive, ReduceToolReturns, Reduction, history_processor, recall_tools
@@ -221,6 +222,20 @@ def test_the_instructions_name_tools_that_appear_during_a_run(rules: Path) -> No
     assert asked.contents(2, "late") == [ARTICLES[:2]]
 
 
+@pytest.mark.parametrize("first", [(), ("early",)])
+def test_the_instructions_stay_if_a_dynamic_toolset_adds_tools(first: tuple[str, ...], rules: Path) -> None:
+    late = FunctionToolset[Any]()
+    late.add_function(lambda: list(ARTICLES), name="deep_research")
+    early = FunctionToolset[Any]([Tool(lambda: "ok", name=name) for name in first]) if first else None
+    asked = script("status", "deep_research")
+    made = Agent(asked.model, capabilities=[ReduceToolReturns(rules)], tools=[Tool(lambda: "ok", name="status")])
+    made.toolset(lambda ctx: late if ctx.run_step > 1 else early)
+    made.run_sync(PROMPT)
+    assert [b'"deep_research"' in tools for tools in asked.tools] == [False, True, True]
+    assert instructions_of(asked) == ({None} if first and LISTS_TOOLS else {INSTRUCTIONS})
+    assert asked.contents(2) == [ARTICLES[:2]]
+
+
 @pytest.mark.parametrize("saved", [False, True])
 def test_a_conversation_keeps_its_instructions_if_rules_and_tools_change(saved: bool, rules: Path) -> None:
     (rules / "late.yaml").write_text(RULE.replace("deep_research", "late"))
@@ -337,7 +352,7 @@ def test_missing_files_and_rules_with_errors_raise_rule_errors(make: Callable[..
 
 
 def test_rules_come_from_paths_lists_of_paths_and_objects(rules: Path) -> None:
-    more = rules / "more"
+    more = rules.with_name("more")
     more.mkdir()
     (more / "other.yml").write_text(RULE.replace("deep_research", "other"))
     messages = returns([1, 2, 3], tool="deep_research") + returns([1, 2, 3], tool="other")

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from reducer.archive import Archive
+from reducer.archive import Archive, database
 from reducer.archive.archive import parse_age, parse_size
 from reducer.archive.database import (
     NO_TIME,
@@ -26,7 +26,6 @@ from reducer.archive.database import (
     Limits,
     canonical,
     delete_oldest,
-    insert,
     open_to_read,
     open_to_write,
     used,
@@ -214,11 +213,9 @@ def filled(path: Path, sizes: list[int], shared: bool = False) -> Any:
     """Create an archive with one entry per day. Most originals are random digits, which do not compress."""
     connection = open_to_write(path, 1)
     connection.execute("PRAGMA synchronous = OFF")
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")
-        for day, size in enumerate(sizes):
-            text = "same" * size if shared else Random(1000 * day + size).randbytes(size).hex()
-            insert(connection, entry(text, [day], nth=day + 1), day * DAY)
+    for day, size in enumerate(sizes):
+        text = "same" * size if shared else Random(1000 * day + size).randbytes(size).hex()
+        database.store(connection, [entry(text, [day], nth=day + 1)], Limits(), day * DAY)
     return connection
 
 

@@ -189,6 +189,18 @@ def test_an_error_is_logged_once_and_counted_and_later_entries_are_written(
         assert (archive.failures, rows(archive)) == (12, 1)
 
 
+def test_a_full_disk_deletes_what_exceeds_the_limits(path: Path) -> None:
+    with full(path), Archive(path) as archive:
+        for number in range(9):
+            store(archive, entry(os.urandom(9_000).hex(), [number]))
+        assert 0 < archive.failures < 9
+    new = entry(os.urandom(9_000).hex(), ["new"])
+    with full(path), Archive(path, max_bytes="64kB") as archive:
+        store(archive, new)
+        assert archive.failures == 0
+        assert found(archive, new).data == new.original
+
+
 def broken() -> Entry:
     raise KeyError("a secret")
 

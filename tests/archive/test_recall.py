@@ -169,5 +169,5 @@ def test_a_path_computes_nothing_and_needs_little_memory(archive: Archive, path:
     assert peak < 30_000_000
     assert len(text) <= MAX_PAGE + 1000
     if path in HOSTILE["computing"]:
-        assert text.startswith(("`path` ", "`path`: ", "Wrong arguments: `path`: "))
+        assert text.startswith(("`path` ", "`path`, character ", "Wrong arguments: `path`: "))
         assert "\n" not in text

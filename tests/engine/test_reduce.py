@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable
 from typing import Any
@@ -197,6 +198,21 @@ HASH = {"hash": "d41d8cd98f00b204e9800998ecf8427e"}
             id="a root list with a restored item does not need its first item",
         ),
         pytest.param(
+            {"steps": [{"limit": 2}, {"extract": ["cve"]}, {"keep": ["id"]}], "preserve": ["ip"]},
+            [
+                {"id": 3, "note": "1.2.3.4 and more words to cut"},
+                {"id": 5, "note": "CVE-2024-3400 and more words to cut"},
+            ],
+            [{"note": "1.2.3.4 and more words to cut"}, {}],
+            id="an item that a later step empties stays next to a restored item",
+        ),
+        pytest.param(
+            {"steps": [{"path": "items", "extract": ["cve"]}, {"path": "items", "drop": ["note"]}]},
+            {"items": [{"note": "CVE-2024-3400", "tags": [["a"]]}, {"note": "nothing"}, {"a": [{}, []]}]},
+            {"items": [{}, {"a": [{}, []]}]},
+            id="an item without any value stays",
+        ),
+        pytest.param(
             {"steps": [{"drop": "items"}, {"path": "items", "keep": ["id"]}]},
             {"items": [{"id": 1, "note": "a"}]},
             {"items": []},
@@ -382,3 +398,33 @@ def test_restored_and_mentioned_entities_are_counted_once() -> None:
     assert attempt(rules(preserve=["cve", "ipv4"], steps=steps), "t", content).restored.preserved == 2
     assert attempt(rules(preserve=[], steps=steps[:1]), "t", content).restored.preserved == 0
     assert attempt(rules(steps=steps), "other", content) == Outcome(None, content)
+
+
+# --- memory
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"steps": [{"extract": ["ioc"]}]},
+        {"steps": [{"truncate": 20}]},
+        {"steps": [{"path": "items", "limit": 5}], "preserve": ["ioc"]},
+    ],
+)
+def test_plans_and_entities_do_not_burden_the_garbage_collector(rule: dict[str, Any]) -> None:
+    # The collector stops all threads while it reads the objects that it tracks, in an agent also the event loop.
+    count = 2_000
+    words = "which the analysts of the second shift saw last night, " * 3
+    items = [{"note": f"host{n}.evil.com, {words}and 192.0.{n // 250}.{n % 250}"} for n in range(count)]
+    ruleset = rules(**rule)
+    attempt(ruleset, "t", {"items": items[:9]})
+    before = _tracked()
+    outcome = attempt(ruleset, "t", {"items": items})
+    assert outcome.content["items"] != items
+    assert _tracked() - before < count
+
+
+def _tracked() -> int:
+    for _ in range(3):  # each stops to track tuples whose items are no longer tracked
+        gc.collect()
+    return len(gc.get_objects())

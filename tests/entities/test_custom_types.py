@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from reducer.entities import TYPES, scanner
 from reducer.entities.custom import MAX_WORDS, CustomTypeError, compile_pattern, word_finder
@@ -45,7 +46,7 @@ def test_positions_types_and_canonical_values() -> None:
     known = vocabulary({"ticket": {"pattern": r"INC-\d{6}"}, "jewel": {"words": ["Web01"]}})
     text = "🙂 web01 at 192.0.2.7 has INC-123456"
     found = known.scanner(known.expand(["ticket", "jewel", "ip"]))(text)
-    assert [tuple(entity) for entity in found] == [
+    assert [astuple(entity) for entity in found] == [
         ("jewel", "web01", "Web01", 2, 7),
         ("ipv4", "192.0.2.7", "192.0.2.7", 11, 20),
         ("ticket", "INC-123456", "INC-123456", 25, 35),

@@ -119,7 +119,7 @@ some = st.lists(
 @example(["evil.com " * 10_000, "xAPT28", "é 1.2.3.4 " * 9_000, "x evil.com", "T1059 ü.de"] * 2, KINDS[-1], 1 << 16)
 def test_each_of_many_is_read_as_it_is_alone(texts: list[str], types: frozenset[str], size: int) -> None:
     scan = scanner(types)
-    expected = {text: list(found) for text in texts if (found := scan(text))}
+    expected = {text: tuple(found) for text in texts if (found := scan(text))}
     event(f"{min(len(expected), 5)} texts hold something")
     with patch.object(search, "_JOINED_CHARS", size):
         assert compiled_for_many(types)(texts) == expected

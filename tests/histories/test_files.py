@@ -24,8 +24,12 @@ def of(content: bytes) -> Stream:
     return Stream(io.BytesIO(content).read)
 
 
+def rest(stream: Stream) -> bytes:
+    return b"".join(iter(lambda: stream.read(1 << 20), b""))
+
+
 def opened(content: bytes) -> bytes:
-    return files.decompressed(of(content)).read()
+    return rest(files.decompressed(of(content)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -66,6 +70,15 @@ def test_zeros_after_gzip_are_ignored() -> None:
 def test_a_bomb_is_decompressed_in_steps(kind: files.Compression) -> None:
     stream = files.decompressed(of(compressed(b"\0" * 50_000_000, kind)))
     assert len(stream.read(1 << 18)) <= 1 << 18
+
+
+@pytest.mark.parametrize("content", [b" ", b"[1],\n"])
+def test_a_history_above_the_limit_is_refused(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_HISTORY", 1_000_000)
+    endless = Stream(lambda size: content * 100)
+    with pytest.raises(OSError, match="larger than 1,000,000 bytes; split it into histories in JSON lines"):
+        list(files.chunks(endless, "a.json"))
+    assert endless.at < files.MAX_LINE + 2_000_000
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +131,7 @@ def test_a_stream_unreads(content: bytes, sizes: list[int]) -> None:
         assert found or before == len(content)
         source.unread(found)
         assert source.at == before
-    assert source.read() == content
+    assert rest(source) == content
 
 
 NO_LINES = [b"", b" \n\n", b"{}\n\n  \r\n", b'[\n {"kind": "request"}\n]\n', b"hello\n{}\n", b"1\n2\n"]
@@ -134,7 +147,7 @@ def test_json_lines_are_detected_by_their_first_lines(content: bytes, expected: 
     stream = of(content)
     assert files.are_lines(stream) is expected
     assert stream.at == 0
-    assert stream.read() == content
+    assert rest(stream) == content
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from reducer.analysis.look import look_at_lines
 from reducer.engine import reduce_content
 from reducer.errors import HistoryError
 from reducer.histories.against import compare
-from reducer.histories.stored import FORMATS, events, formats_of, message_lists, reduce_json, returns
+from reducer.histories.formats import FORMATS
+from reducer.histories.stored import events, formats_of, message_lists, reduce_json, returns
 from reducer.histories.validate import check
 from reducer.paths.written import path_text
 from reducer.references import Prompt, Response, references

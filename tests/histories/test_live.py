@@ -235,6 +235,17 @@ def test_unchanged_messages_are_the_same_objects() -> None:
     assert [reduce_messages(messages[:end], shorter) == result[:end] for end in range(5)] == [True] * 5  # law 6
 
 
+@pytest.mark.parametrize("levels", [120, 130, 200, 240])
+def test_deep_items_agree(levels: int, one: Reducer) -> None:
+    deep: Any = 1
+    for _ in range(levels):
+        deep = [deep]
+    messages = [request(part([deep, "a first text", "a second text"]))]
+    stored = dumped(messages)
+    assert len(one.reduce_json(stored)) < len(stored)
+    assert dumped(one.reduce(messages)) == one.reduce_json(stored)
+
+
 def test_real_histories_agree(data: Path, tmp_path: Path) -> None:
     (tmp_path / "all.yaml").write_text("version: 1\ntool: '*'\nsteps:\n  - truncate: 300\nmax_chars: 2000\n")
     reducer = Reducer.load(tmp_path)

@@ -196,6 +196,7 @@ def check(case: Case) -> Any:
             law(case, result)
     else:
         assert result is case.content
+        law_11_live_as_stored(case, result)
     return result
 
 

@@ -41,10 +41,13 @@ def test_only_regular_files_are_rule_files(tmp_path: Path, capsys: pytest.Captur
         (tmp_path / "fifo.yaml", "not a regular file"),
         (tmp_path / "large.yaml", "larger than 1,000,000 bytes"),
         (tmp_path / "gone.yaml", "No such file or directory"),
+        ("rules\0.yaml", "embedded null byte"),
     ):
         with pytest.raises(RuleError) as caught:
             read_rules(name)
         assert str(caught.value) == f"{name}:1:1: error[E007]: cannot read the file: {reason}"
+    with pytest.raises(RuleError, match="cannot load the rules: File name too long"):
+        read_rules("r" * 5_000)
     for verb in (["check"], ["test"], ["schema", "--rules"]):
         assert main([*verb, "/dev/zero"]) == 2
         assert capsys.readouterr().err == "reducer: error: /dev/zero: not a regular file\n"

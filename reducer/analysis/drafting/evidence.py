@@ -17,8 +17,6 @@ from reducer.references import Prompt, Response, Returned, references, searched
 
 _Z = 1.28
 """One of ten samples deviates more than this from the average, in standard deviations and to one side."""
-_MANY = 20
-"""Sources with fewer references of a tool say little about it."""
 Task = tuple[str, str]
 """A source, and the hash of the prompt that the agent was given."""
 
@@ -56,10 +54,10 @@ class Recording:
 
 
 class Effect(NamedTuple):
-    """The effect of a rule on a return: the characters that remain, and the values that are absent from them."""
+    """The effect of a rule on a return: the characters that remain, and the used values that do not."""
 
     chars: int
-    absent: frozenset[str] = frozenset()
+    lost: frozenset[str] = frozenset()
 
 
 class Score(NamedTuple):
@@ -111,11 +109,6 @@ class Scores:
         """The score of everything."""
         return total(self.parts.values())
 
-    def at_least(self, tool: str) -> float:
-        """The retention of a tool to expect of other tasks, in every source with many references."""
-        parts = [score for (_, name), score in self.parts.items() if name == tool]
-        return min(one.at_least for one in (total(parts), *(each for each in parts if each.references >= _MANY)))
-
 
 def total(scores: Iterable[Score]) -> Score:
     """Add scores."""
@@ -126,12 +119,13 @@ def recorded(source: str, stored: bytes) -> Recording:
     """Read a stored history from a source. Raises `HistoryError` if it is not a history."""
     stored_returns = {each.key: each for each in returns(stored)}
     placed = events(stored)
-    all_events = [place.event for place in placed]
-    novel = [reference for reference in references(all_events) if reference.novel]
-    responses = [(number, event) for number, event in enumerate(all_events) if isinstance(event, Response)]
-    texts = [(*event.texts, *(searched(call.arguments) for call in event.calls)) for _, event in responses]
+    happened = [place.event for place in placed]
+    novel = [reference for reference in references(happened) if reference.novel]
+    responses = [event for event in happened if isinstance(event, Response)]
+    texts = [(*event.texts, *(searched(call.arguments) for call in event.calls)) for event in responses]
     written = "\n".join(text for each in texts for text in each)
-    first = takewhile(lambda event: isinstance(event, Prompt), all_events)
+    last = max((number for number, event in enumerate(happened) if isinstance(event, Response)), default=-1)
+    first = takewhile(lambda event: isinstance(event, Prompt), happened)
     prompts = [event.text for event in first if isinstance(event, Prompt)]
     digest = _hash(stored)
     task = (source, _hash("\n".join(prompts).encode("utf-8", "replace")) if prompts else digest)
@@ -147,7 +141,7 @@ def recorded(source: str, stored: bytes) -> Recording:
                 weight=sum(values.values()) / max(1, len(values)),
                 task=task,
                 is_fixed=bool(stored_returns[key].untouched),
-                is_followed=bool(responses) and number < responses[-1][0],
+                is_followed=number < last,
                 written=written,
             )
             recorded_returns.append(returned)
@@ -173,6 +167,11 @@ def split(histories: Sequence[Recording], holdout: float) -> tuple[list[Recordin
     return [each for each in distinct if each.task not in held], [each for each in distinct if each.task in held]
 
 
+def folds(histories: Iterable[Recording], count: int) -> dict[Task, int]:
+    """Assign each task to one of `count` folds, the tasks of each source evenly."""
+    return {task: number % count for own in _tasks(histories).values() for number, task in enumerate(own)}
+
+
 def scored(histories: Iterable[Recording], effect: Callable[[RecordedReturn], Effect]) -> Scores:
     """Score the effect of rules on the tool returns of histories."""
     parts: dict[tuple[str, str], list[Score]] = defaultdict(list)
@@ -182,7 +181,7 @@ def scored(histories: Iterable[Recording], effect: Callable[[RecordedReturn], Ef
         for each, left in zip(recorded_returns, effects, strict=True):
             parts[source, each.tool].append(Score(1, each.chars, left.chars))
         for value, places in history.references:
-            is_kept = any(value not in effects[place].absent for place in places)
+            is_kept = any(value not in effects[place].lost for place in places)
             tool = recorded_returns[places[0]].tool
             parts[source, tool].append(Score(references=1, kept=int(is_kept)))
     return Scores({key: total(parts[key]) for key in sorted(parts)})

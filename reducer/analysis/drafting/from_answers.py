@@ -25,9 +25,8 @@ from reducer.analysis.drafting.ranking import (
     key_text,
     record_of,
     sort_key,
-    with_globs,
 )
-from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft
+from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft, ends
 from reducer.analysis.texts import HASHES_AND_LINKS, all_text, entities, listed, opened
 from reducer.engine import Outcome, attempt
 from reducer.entities import TYPES, scan
@@ -59,13 +58,12 @@ _MIN_ITEMS, _MIN_CUT = 3, 300
 """Shorter texts without sentences are not cut, because they may be ids."""
 _COPIED = 0.25
 """The worth of hashes and links that other keys contain too, as a share of their own."""
-_LITTLE, _TINY = 0.01, 0.001
-"""A place, or a key, with a smaller share of the characters is not worth a step."""
+_LITTLE = 0.01
+"""A place with a smaller share of the characters is not worth a step."""
 _MODELINE = "yaml-language-server: $schema=.schema.json"
 """Tells editors that the schema of a rule file is next to it."""
 _ROUND = 5
 _PRESERVE = ["ioc", "cve", "mitre_attack", "threat_actor", "malware"]
-_NOTES = {"preserve": "The answers cannot be that short with all of their entities."}
 _REFERENCES = "id ids uid uuid guid from to source target ref refs parent"
 
 
@@ -110,26 +108,20 @@ def draft_rule(
     target: the share of the characters to save at any cost; by default entities and texts stay
     """
     big = [content for content in contents if chars(content, BIG) >= BIG]
-    sketch = Sketch(big or list(contents))
-    trial = _best_trial(sketch, {"when": {"min_chars": BIG}} if big else {}, target)
+    gate, sketch = {"when": {"min_chars": BIG}} if big else {}, Sketch(big or list(contents))
+    trial = _search(sketch, gate, target or ENOUGH, protects=True)
+    if target is not None and (trial is None or trial.saved < target):
+        strict = _search(sketch, {**gate, "preserve": []}, target, protects=False)
+        trial = max(filter(None, (trial, strict)), key=lambda one: one.saved, default=None)
     if trial is None or trial.after >= trial.before:
         return None
     kept = f" and keeps {trial.kept:,} of {trial.entities:,} entities" if trial.entities else ""
     result = f"It saves {trial.saved:.0%} of the characters{kept}."
     advice = "Read each step, change what it should not remove, then run its test."
     header = [_MODELINE, f"Drafted from {source}. {result} {advice}"]
-    written = draft(replace(trial.rule, tool=escape(tool), notes=_NOTES), file, header, _test(sketch, trial))
+    written = draft(replace(trial.rule, tool=escape(tool)), file, header, _test(sketch, trial))
     ruleset, problems = compile_rules([("draft.yaml", written.text)])
     return None if ruleset is None or problems else (replace(written, tool=tool), trial)
-
-
-def _best_trial(sketch: Sketch, gate: Mapping[str, Any], target: float | None) -> Trial | None:
-    """Return the trial with the highest price that saves enough, otherwise the one that saves most."""
-    best = _search(sketch, gate, target or ENOUGH, protects=True)
-    if target is None or (best is not None and best.saved >= target):
-        return best
-    strict = _search(sketch, {**gate, "preserve": []}, target, protects=False)
-    return max(filter(None, (best, strict)), key=lambda trial: trial.saved, default=None)
 
 
 def _search(sketch: Sketch, gate: Mapping[str, Any], goal: float, *, protects: bool) -> Trial | None:
@@ -183,15 +175,17 @@ def _gains(outcomes: Iterable[Outcome]) -> Counter[int]:
 
 def _test(sketch: Sketch, trial: Trial) -> dict[str, Any]:
     """Return a test on the answer that loses most characters."""
-    pairs = zip(sketch.answers, (outcome.content for outcome in trial.outcomes), strict=True)
-    sample, left = max(pairs, key=lambda pair: chars(pair[0]) - chars(pair[1]))
-    share = 1 - chars(left) / chars(sample)
-    before = _entities(sample)
+    triples = zip(sketch.answers, sketch.found, (outcome.content for outcome in trial.outcomes), strict=True)
+    sample, before, left = max(triples, key=lambda triple: chars(triple[0]) - chars(triple[2]))
     found, lost = ({kind for kind, _ in some} for some in (before, before - _entities(left)))
     kept = [kind for kind in TYPES if kind in found - lost]
     name = "a sample answer is short enough" + (" and keeps its entities" if kept else "")
-    expected = {"min_reduction": f"{int(share * 100) // _ROUND * _ROUND}%", **({"preserves": kept} if kept else {})}
-    return {"name": name, "sample": sample, "expect": expected}
+    share = int(100 * (1 - chars(left) / chars(sample))) // _ROUND * _ROUND
+    return {
+        "name": name,
+        "sample": sample,
+        "expect": {"min_reduction": f"{share}%"} | ({"preserves": kept} if kept else {}),
+    }
 
 
 def _entities(content: Any) -> Set[tuple[str, str]]:
@@ -220,7 +214,7 @@ class Sketch:
     @cached_property
     def sentences(self) -> Mapping[str, Path]:
         """The beginning of the longest text of each record, with its place, unless it repeats others."""
-        records = [place for place in self.root.walk() if not place.path or type(place.path[-1]) is not str]
+        records = [place for place in self.root.walk() if place.is_record]
         records = [place for place in records if all(path != place.path[: len(path)] for path in self.versions)]
         every = {text: self.root.find(path).path for record in records for text, path in record.longest.items()}
         return {text: path for text, path in every.items() if path not in self.leaves or self.leaves[path].worth}
@@ -263,22 +257,24 @@ class Sketch:
     def trial(self, rule: DraftRule, outcomes: tuple[Outcome, ...]) -> Trial:
         """Measure the outcomes of a rule."""
         left = [opened(outcome.content) for outcome in outcomes]
-        kept = [before & entities(after, scan).keys() for before, after in zip(self.found, left, strict=True)]
-        lost = {one for before, after in zip(self.found, kept, strict=True) for one in before - after}
-        all_found = sum(map(len, self.found))
+        pairs = [
+            (before, before & entities(after, scan).keys()) for before, after in zip(self.found, left, strict=True)
+        ]
+        lost = {kind for before, kept in pairs for kind, _ in before - kept}
+        all_found, all_kept = (sum(map(len, some)) for some in zip(*pairs, strict=True))
         # `check` warns about steps that remove almost all entities, unless they drop keys with hashes and links.
-        is_exempt = "preserve" not in rule.settings and {kind for kind, _ in lost} <= HASHES_AND_LINKS
+        is_exempt = "preserve" not in rule.settings and lost <= HASHES_AND_LINKS
         shown = "\0".join(all_text(content, deeper=True) for content in left)
         return Trial(
             rule,
             outcomes,
             before=sum(map(chars, self.answers)),
             after=sum(chars(outcome.content) for outcome in outcomes),
-            entities=sum(len(each - self.uncounted) for each in self.found),
-            kept=sum(len(each - self.uncounted) for each in kept),
-            uncounted=sum(len(each & self.uncounted) for each in self.found),
+            entities=sum(len(before - self.uncounted) for before, _ in pairs),
+            kept=sum(len(kept - self.uncounted) for _, kept in pairs),
+            uncounted=sum(len(before & self.uncounted) for before, _ in pairs),
             texts=sum(text in shown for text in self.sentences) / len(self.sentences) if self.sentences else 1.0,
-            is_bare=all_found >= _MIN_CHECKED and sum(map(len, kept)) < _BARE * all_found and not is_exempt,
+            is_bare=all_found >= _MIN_CHECKED and all_kept < _BARE * all_found and not is_exempt,
         )
 
     def is_little(self, size: int) -> bool:
@@ -343,37 +339,37 @@ def _chosen(sketch: Sketch, price: int, *, protects: bool) -> dict[Path, str]:
 
 def _drops(sketch: Sketch, gone: Mapping[Path, str], stays: Set[Path]) -> Iterator[Step]:
     """Yield a step for each kind of record that drops keys, or keeps the others if they are fewer."""
-    done: set[tuple[Any, ...]] = set()
+    done: set[Path] = set()
     for record in sketch.root.walk():
-        is_record = not record.path or type(record.path[-1]) is not str
-        if not is_record or not is_writable_path(record.path) or (record.path and record.path not in stays):
+        if not record.is_record or not is_writable_path(record.path) or (record.path and record.path not in stays):
             continue
         kept, dropped = _split(record, stays, gone)
         # Some values are lists in one place and single objects in another: the same key reaches both.
-        new = [place for place in dropped if _without_lists(place.path) not in done]
-        done.update(_without_lists(place.path) for place in new)
-        size = sum(place.chars for place in new)
-        if not new or sketch.is_little(size):
+        dropped = [place for place in dropped if _without_lists(place.path) not in done]
+        done.update(_without_lists(place.path) for place in dropped)
+        size = sum(place.chars for place in dropped)
+        if not dropped or sketch.is_little(size):
             continue
         # At a list, `keep` and `drop` apply to each item.
         path = record.path[:-1] if record.path[-1:] == (-1,) else record.path
-        large = [place for place in new if place.chars >= _TINY * sketch.root.chars]
-        kept_keys, new_keys, large_keys = (
-            [one.path[len(record.path) :] for one in some] for some in (kept, new, large)
-        )
-        keep, drop = with_globs(kept_keys, new_keys), with_globs(large_keys, kept_keys)
+        keep, drop = (_key_texts(record, some) for some in (kept, dropped))
         is_shorter = len(", ".join(keep)) < len(", ".join(drop)) and not sketch.root.find(path).keys
         can_keep = is_shorter and bool(path) and all(is_writable_path(one.path) for one in kept)
         sizes = Counter[str]()
-        for leaf in (leaf for place in new for leaf in place.walk() if leaf.path in gone):
+        for leaf in (leaf for place in dropped for leaf in place.walk() if leaf.path in gone):
             sizes[gone[leaf.path]] += leaf.chars
         why = f"{sketch.share(size)}: {', '.join(reason for reason, _ in sizes.most_common(3))}"
-        names = f" ({listed(key_text(*map(str, keys)) for keys in new_keys)})" if can_keep else ""
+        names = f" ({listed(drop)})" if can_keep else ""
         yield Step(at(path, {"keep": keep} if can_keep else {"drop": drop}), why + names)
 
 
-def _without_lists(path: Path) -> tuple[Any, ...]:
+def _without_lists(path: Path) -> Path:
     return tuple(token for token in path if token != -1)
+
+
+def _key_texts(record: Profile, places: Iterable[Profile]) -> list[str]:
+    """Write the keys that lead from a record to places."""
+    return list(dict.fromkeys(key_text(*place.path[len(record.path) :]) for place in places))
 
 
 def _split(place: Profile, stays: Set[Path], gone: Mapping[Path, str]) -> tuple[list[Profile], list[Profile]]:
@@ -432,9 +428,9 @@ def _selection(place: Profile, limit: int, records: Sequence[Leaf]) -> tuple[dic
 
 def _same_texts(place: Profile, limit: int) -> tuple[dict[str, Any], str] | None:
     """Return how to deduplicate a list whose items repeat a few texts, or None if they have other texts too."""
-    texts = place.each.longest if place.each is not None else {}
+    texts = place.below[-1].longest if -1 in place.below else {}
     (path, *others) = {*texts.values()} or {()}
-    other = (one for one in place.walk() if one is not place.each and one.longest)
+    other = (one for one in place.walk() if one is not place.below.get(-1) and one.longest)
     is_only = (
         not others and record_of(path)[:-1] == place.path and all(one.path == path[: len(one.path)] for one in other)
     )
@@ -469,18 +465,14 @@ def _text_steps(root: Profile, size: int, *, protects: bool) -> Iterator[Step]:
     lines = max(text.count("\n") for text in root.texts)
     reason = f"The answer is a text of up to {root.max_text:,} characters"
     if lines < _MIN_LINES or root.max_text > _MAX_LINE * lines:
-        yield Step({"truncate": _both_ends(size)}, f"{reason}: both ends stay")
+        yield Step({"truncate": ends(_rounded(size))}, f"{reason}: both ends stay")
         return
     preserve = {"preserve": _PRESERVE} if protects else {}
     alike = Step({"lines": True, "dedupe": {"ignore": "digits", "keep": 3}, "mark": True, **preserve})
     yield replace(alike, reason="Of lines that differ only in numbers, three stay")
-    ends = _both_ends(max(10, size * lines // root.max_text))
-    keys = {"lines": True, "limit": ends, "mark": True, **preserve}
+    limit = ends(max(10, _rounded(size * lines // root.max_text)))
+    keys = {"lines": True, "limit": limit, "mark": True, **preserve}
     yield Step(keys, f"{reason} in {lines:,} lines: both ends stay; the last line counts the others")
-
-
-def _both_ends(size: int) -> dict[str, int]:
-    return {"head": _rounded(size * 7 // 10), "tail": _rounded(size * 3 // 10)}
 
 
 def _rounded(number: int) -> int:

@@ -1,8 +1,8 @@
 """Drafts with evidence: from recorded histories to a rule for each tool, and a default rule for all others.
 
-The candidates for a tool combine steps that lose nothing with one cut of a given size. The worth of a candidate is the
-number of characters that it saves, minus a price for each lost value that agents used later. Cross-validation over the
-tasks finds the price for each tool that saves most and, most probably, keeps enough on other tasks.
+One number decides how strict the rules are: the price of a lost value in characters. Each tool gets the rule
+whose savings exceed the price of the values that it loses, and that agents used later, by most characters.
+Cross-validation over the tasks finds the price that saves most and, most probably, keeps enough on other tasks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import accumulate, product, takewhile
+from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from reducer.analysis.drafting.evidence import (
@@ -23,43 +23,45 @@ from reducer.analysis.drafting.evidence import (
     Score,
     Scores,
     evidence,
+    folds,
     scored,
     split,
 )
 from reducer.analysis.drafting.profiles import Entry, Path, Profile, profile
-from reducer.analysis.drafting.ranking import key_text
-from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft, file_names
+from reducer.analysis.drafting.ranking import is_writable_path, key_text
+from reducer.analysis.drafting.rule_text import Draft, DraftRule, Step, at, compiled, draft, ends, file_names
 from reducer.analysis.measures import size
-from reducer.engine import attempt
+from reducer.engine import Outcome, attempt
 from reducer.formats import decode
 from reducer.references import NUMBER, occurrences, searched, searcher
 from reducer.rules import Ruleset
 from reducer.rules.choose import is_glob
 
-PRICES = tuple(round(250 * 1.3**number) for number in range(22))
-"""Prices of one lost value in characters: low prices allow almost any loss, high prices almost none."""
-_PRIOR = 0.25
-"""The share of one more value that counts as lost, because few observations prove little."""
+_PRICES = (*(round(500 * 1.2**number) for number in range(18)), 10**9)
+"""Prices of one lost value in characters: low prices allow almost any loss, the last one none."""
+_PRIOR = 1
+"""Values that count as used, and half as lost, in addition to those observed: few observations prove little."""
 _FOLDS = 4
-_MIN_CHARS, _MIN_RETURNS, _MIN_TASKS, _MIN_USES = 400, 4, 3, 5
+_TOLERANCE, _MANY = 0.02, 50
+"""Other tasks may keep this much less than they should, in total and in sources with this many references."""
+_MIN_CHARS, _MIN_RETURNS, _MIN_TASKS, _MIN_USES = 400, 4, 3, 20
 """Shorter returns are left alone. Fewer returns, tasks or values used later are too little evidence."""
 _MIN_SAVED = 0.01
 """The share of a tool's characters that each step or cut must save; small savings do not generalise."""
-_SIZES = {
-    "truncate": (400, 800, 1500, 2000, 3000, 4000, 6000, 8000, 12000, 16000),
-    "max_chars": (2000, 3000, 4000, 6000, 8000, 16000),
-}
-"""The cuts to try, from strict to harmless."""
-_DEFAULT_SIZES, _UNPROVEN = (4000, 6000, 8000, 12000, 16000, 24000, 48000), 12000
-"""The characters that the default rule leaves of texts and of returns, and those without enough evidence."""
-_TOLERANCE = 0.02
-"""Other tasks may keep this much less than they should."""
+_GATES = (12000, 9000, 6000, 4000, 2000, 1000)
+"""Only returns of at least this many characters are cut."""
+_TEXTS, _ROWS = (9000, 6000, 4000, 2000, 1000, 400, 100), (8, 3)
+"""What a cut leaves: characters of each text, or records of the longest list. The mildest cuts come first."""
+_MIN_TABLE = 4000
+"""Lists are not cut in shorter returns."""
+_DEFAULT = 12000
+"""The characters that the default rule leaves of a return."""
 _PER_ENTITY = 400
 """The default rule restores one indicator for this many characters of its size."""
 _UNCUT = 1_000_000
 """The `max_chars` of a rule that leaves its tool alone."""
-_MIN_KEY_USES, _MIN_ANSWERS, _MIN_PRESENT = 20, 5, 0.6
-"""Evidence that a key is unused: uses of the tool, returns with the key, and share of the objects that have it."""
+_MIN_ANSWERS, _MIN_PRESENT = 5, 0.6
+"""Evidence that a key is unused: returns with the key, and share of the objects that have it."""
 _STATIC = re.compile(r"[A-Za-z_@$][A-Za-z_@$ -]*(?:\d{1,2}[A-Za-z_]*)?")
 """Names of keys, as opposed to ids, addresses and dates."""
 _MENTIONED = range(2, 61)
@@ -71,6 +73,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._:/@-]{3,79}")
 _MAX_CONTAINED = 3
 _MAX_TOOL = 200
 
+Try = Callable[[RecordedReturn], Effect]
+"""Tries a rule on a return."""
+
 UNWRAP = Step({"unwrap": True}, "JSON in texts is shown as the value that it encodes")
 COMPACT = Step({"compact": True}, "Keys without a value are dropped")
 _LINES = {"lines": True, "dedupe": {"ignore": "digits", "keep": 3}, "when": {"where": "type([0]) == 'string'"}}
@@ -78,15 +83,21 @@ DEDUPE = Step(_LINES, "Of lines of text that differ only in numbers, three stay"
 
 
 class Candidate(NamedTuple):
-    """A possible rule of a tool.
+    """A possible rule of a tool: the steps that lose nothing, then a cut of returns that have `gate` characters.
 
     base: the index of its steps in `Candidates.bases`
-    action: `truncate` or `max_chars`, with its size, or empty for no cut
+    gate: 0 for no cut
+    rows, text: the records of the longest list, and the characters of each text, that a cut leaves; 0 for all
     """
 
     base: int = 0
-    action: str = ""
-    size: int = 0
+    gate: int = 0
+    rows: int = 0
+    text: int = 0
+
+
+_CUTS = [(gate, 0, text) for gate in _GATES for text in _TEXTS if text <= gate]
+_TABLE_CUTS = [(gate, rows, text) for gate in _GATES if gate >= _MIN_TABLE for rows in _ROWS for text in (0, 400, 100)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +121,6 @@ class Learned:
 
     training: Sequence[Recording]
     held: Sequence[Recording]
-    keep: float
     tools: Sequence[ToolDraft]
     default: ToolDraft
     trained: Scores
@@ -125,32 +135,25 @@ def learn(histories: Sequence[Recording], keep: float, holdout: float) -> Learne
     """
     training, held = split(histories, holdout)
     lacking = {tool: _lacking(evidence(training, tool)) for tool in sorted({one.tool for one in evidence(training)})}
+    default = _default(training)
     by_tool = {tool: find_candidates(training, tool) for tool, why in lacking.items() if not why}
-    validated = _cross_validate(training, by_tool)
-    chosen = _choose(training, by_tool)
-    default = _default(training, keep)
-    alone = _score(training, {"*": compiled(default.rule)} if default.rule is not None else {})
-    tools = [ToolDraft(tool, why) for tool, why in lacking.items() if why]
-    for tool, candidates in by_tool.items():
-        enough = [
-            (found.tools[tool].saved, price)
-            for price, found in validated
-            if found.at_least(tool) >= keep - _TOLERANCE
-            or (found.tools[tool].retention == 1 and not chosen[price, tool].action)
-        ]
-        candidate = chosen[max(enough)[1], tool] if enough else Candidate()
-        tools.append(_tool_draft(candidates, candidate, alone.tools[tool], keep))
-    tools.sort(key=lambda one: one.tool)
+    effect_of_default = _cached_effect(default.rule)
+    price = _price(training, by_tool, effect_of_default, keep)
+    chosen = _choose(training, by_tool, effect_of_default)[price]
+    tools = [
+        _tool_draft(by_tool[tool], chosen[tool]) if tool in by_tool else ToolDraft(tool, why)
+        for tool, why in lacking.items()
+    ]
     rules = {one.tool: compiled(one.rule) for one in (*tools, default) if one.rule is not None}
+    alone = {"*": rules["*"]} if "*" in rules else {}
     return Learned(
         training=training,
         held=held,
-        keep=keep,
         tools=tools,
         default=default,
-        trained=_score(training, rules),
-        measured=_score(held, rules),
-        unseen=_score(held, {"*": rules["*"]} if "*" in rules else {}).total,
+        trained=score(training, rules),
+        measured=score(held, rules),
+        unseen=score(held, alone).total,
     )
 
 
@@ -170,6 +173,16 @@ def is_writable(tool: str) -> bool:
     return 0 < len(tool) <= _MAX_TOOL and tool.isprintable() and tool == tool.strip() and not is_glob(tool)
 
 
+def score(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -> Scores:
+    """Score the rule of each tool, or the default rule `*`, on histories."""
+
+    def effect(one: RecordedReturn) -> Effect:
+        rule = rules.get(one.tool, rules.get("*"))
+        return Effect(one.chars) if rule is None else _effect(rule, one)
+
+    return scored(histories, effect)
+
+
 def _lacking(returns: Sequence[RecordedReturn]) -> str:
     """Describe the evidence that a tool lacks; empty if there is enough."""
     large = [one for one in returns if one.chars >= _MIN_CHARS]
@@ -181,183 +194,197 @@ def _lacking(returns: Sequence[RecordedReturn]) -> str:
     return f"thin evidence: fewer than {_MIN_USES} values used later" if uses < _MIN_USES else ""
 
 
-def _tool_draft(candidates: Candidates, candidate: Candidate, default: Score, keep: float) -> ToolDraft:
-    """Draft the rule of a tool if the default rule, with its score on the tool, is not as good."""
-    tool, returns, rule = candidates.tool, candidates.returns, candidates.rule(candidate)
+def _tool_draft(candidates: Candidates, candidate: Candidate | None) -> ToolDraft:
+    """Draft the rule of a tool from its candidate, or None for the default rule."""
+    if candidate is None:
+        return ToolDraft(candidates.tool, "the default rule is as good")
+    rule = candidates.rule(candidate)
     if rule is None:
-        is_lossy = default.retention < keep - _TOLERANCE
-        uncut = DraftRule(tool, (), {"max_chars": _UNCUT}) if is_lossy else None
-        return ToolDraft(tool, "left alone: no candidate keeps enough, or what it saves is too little", uncut)
-    effects = [candidates.effect(candidate, one) for one in returns]
-    after, lost = sum(left.chars for left in effects), sum(len(left.absent) for left in effects)
-    if default.saved >= 1 - after / sum(one.chars for one in returns) and default.kept >= default.references - lost:
-        return ToolDraft(tool, "the default rule is as good")
-    return ToolDraft(tool, rule=rule, sample=_sample(rule, returns))
+        uncut = DraftRule(candidates.tool, (), {"max_chars": _UNCUT})
+        return ToolDraft(candidates.tool, "left alone: nothing can be removed at this price", uncut)
+    return ToolDraft(candidates.tool, rule=rule, sample=_sample(rule, candidates.returns))
 
 
-def _default(training: Sequence[Recording], keep: float) -> ToolDraft:
-    """Learn the default rule: the one that saves most, loses half of what may be lost, and twice that for no tool."""
-    found: list[tuple[float, DraftRule]] = []
-    for most in _DEFAULT_SIZES if len({history.task for history in training}) >= _MIN_TASKS else ():
-        cut = Step({"truncate": _ends(most)}, f"Texts of more than {most:,} characters are cut in the middle")
-        for steps in ((UNWRAP, COMPACT, cut), (UNWRAP, COMPACT, DEDUPE, cut)):
-            rule = DraftRule("*", steps, {"preserve": {"ioc": most // _PER_ENTITY}, "max_chars": most})
-            scores = _score(training, {"*": compiled(rule)})
-            reliable = [one for one in (scores.total, *scores.tools.values()) if one.references >= 4 * _MIN_USES]
-            is_proven = scores.total.retention >= (1 + keep) / 2 and scores.total.at_least >= keep - _TOLERANCE
-            is_enough = is_proven if reliable else most == _UNPROVEN
-            if is_enough and all(one.retention >= 2 * keep - 1 for one in reliable):
-                found.append((scores.total.saved, rule))
-    best = max(found, key=lambda one: one[0])[1] if found else None
-    if best is not None and (sample := _sample(best, evidence(training))) is not None:
-        return ToolDraft("*", rule=best, sample=sample)
-    return ToolDraft("*", "no default rule: too little evidence, or nothing to save")
-
-
-def _ends(size: int) -> dict[str, int]:
-    return {"head": size * 7 // 10, "tail": size * 3 // 10}
+def _default(training: Sequence[Recording]) -> ToolDraft:
+    """Draft the default rule, with lines deduplicated if this saves more and loses no more."""
+    if len({one.task for one in evidence(training)}) < _MIN_TASKS:
+        return ToolDraft("*", f"no default rule: fewer than {_MIN_TASKS} tasks")
+    most = _DEFAULT * 9 // 10  # markers, and indicators that are restored, need room
+    cut = Step({"truncate": ends(most)}, f"Texts of more than {most:,} characters are cut in the middle")
+    settings = {"preserve": {"ioc": _DEFAULT // _PER_ENTITY}, "max_chars": _DEFAULT}
+    rules = [DraftRule("*", steps, settings) for steps in ((UNWRAP, COMPACT, cut), (UNWRAP, COMPACT, DEDUPE, cut))]
+    plain, deduped = (scored(training, _cached_effect(rule)).total for rule in rules)
+    rule = rules[deduped.after < plain.after and deduped.kept >= plain.kept]
+    return ToolDraft("*", rule=rule, sample=_sample(rule, evidence(training)))
 
 
 def _sample(rule: DraftRule, returns: Sequence[RecordedReturn]) -> RecordedReturn | None:
-    """Return the best return to show what a rule does: one without losses, at least a fifth shorter, used and short."""
+    """Return the best return to show what a rule does: one that all steps change, without losses, used and short."""
     ruleset = compiled(rule)
 
-    def rank(one: RecordedReturn) -> tuple[bool, bool, bool, bool, int]:
-        left = _effect(ruleset, one, one.used)
-        return left.chars >= one.chars, bool(left.absent), left.chars > 0.8 * one.chars, not one.used, one.chars
+    def rank(one: RecordedReturn) -> tuple[bool, int, bool, bool, bool, int]:
+        outcome = attempt(ruleset, one.tool, one.content)
+        left = _left(outcome, one)
+        idle = sum(not step.changed for step in outcome.steps)
+        return left.chars >= one.chars, idle, bool(left.lost), left.chars > 0.8 * one.chars, not one.used, one.chars
 
     best = min(((rank(one), number) for number, one in enumerate(returns)), default=None)
     return None if best is None or best[0][0] else returns[best[1]]
 
 
-def _score(histories: Sequence[Recording], rules: Mapping[str, Ruleset]) -> Scores:
-    """Score the rule of each tool, or the default rule `*`, on histories."""
-
-    def effect(one: RecordedReturn) -> Effect:
-        rule = rules.get(one.tool, rules.get("*"))
-        return Effect(one.chars) if rule is None else _effect(rule, one, one.used)
-
-    return scored(histories, effect)
+def _effect(ruleset: Ruleset, one: RecordedReturn) -> Effect:
+    """Return the effect of a rule on a return."""
+    return _left(attempt(ruleset, one.tool, one.content), one)
 
 
-def _effect(ruleset: Ruleset, one: RecordedReturn, values: frozenset[str]) -> Effect:
-    """Return the effect of a rule on a return, which contains all `values`."""
-    left = attempt(ruleset, one.tool, one.content).content
-    return Effect(one.chars) if left is one.content else Effect(size(left), values - searcher(values)(searched(left)))
+def _left(outcome: Outcome, one: RecordedReturn) -> Effect:
+    left = outcome.content
+    if left is one.content:
+        return Effect(one.chars)
+    return Effect(size(left), one.used - searcher(one.used)(searched(left)) if one.used else one.used)
 
 
-# --- candidates
+# --- the price
 
 
-def _choose(histories: Sequence[Recording], by_tool: Mapping[str, Candidates]) -> dict[tuple[int, str], Candidate]:
-    """Return the best candidate on histories for each price and tool."""
-    chosen: dict[tuple[int, str], Candidate] = {}
+def _price(
+    histories: Sequence[Recording], by_tool: Mapping[str, Candidates], effect_of_default: Try, keep: float
+) -> float:
+    """Return the price that saves most of those that keep enough on tasks that the rules were not chosen on."""
+    fold_of = folds(histories, _FOLDS)
+    chosen = [
+        _choose([one for one in histories if fold_of[one.task] != fold], by_tool, effect_of_default)
+        for fold in range(_FOLDS)
+    ]
+
+    def effect(price: float, one: RecordedReturn) -> Effect:
+        candidate = chosen[fold_of[one.task]][price].get(one.tool)
+        return effect_of_default(one) if candidate is None else by_tool[one.tool].effect(candidate, one)
+
+    found = [(price, scored(histories, partial(effect, price))) for price in _PRICES]
+    enough = [(scores.total.saved, price) for price, scores in found if keeps_enough(scores, keep - _TOLERANCE)]
+    return max(enough, default=(0, _PRICES[-1]))[1]
+
+
+def keeps_enough(scores: Scores, least: float) -> bool:
+    """Return whether other tasks keep a share of the references, in total and in each source with many references."""
+    many = [score for score in scores.sources.values() if score.references >= _MANY]
+    return scores.total.at_least >= least and all(score.retention >= least for score in many)
+
+
+def _choose(
+    histories: Sequence[Recording], by_tool: Mapping[str, Candidates], effect_of_default: Try
+) -> dict[float, dict[str, Candidate | None]]:
+    """Return the best candidate of each tool on histories for each price; None is the default rule."""
+    chosen: dict[float, dict[str, Candidate | None]] = {price: {} for price in _PRICES}
     for tool, candidates in by_tool.items():
-        worths = [*_savings(evidence(histories, tool), candidates)]
-        for price in PRICES:
+        returns = evidence(histories, tool)
+        effects: list[tuple[Candidate | None, int, Try]] = [(None, _DEFAULT, effect_of_default)]
+        effects += [(one, one.gate, partial(candidates.effect, one)) for one in candidates.every()]
+        worths = [(candidate, *_saved_and_lost(returns, effect, gate)) for candidate, gate, effect in effects]
+        for price in _PRICES:
             net = [saved - price * lost for _, saved, lost in worths]
-            chosen[price, tool] = worths[net.index(max(net))][0]
+            chosen[price][tool] = worths[net.index(max(net))][0]
     return chosen
 
 
-def _savings(returns: Sequence[RecordedReturn], candidates: Candidates) -> Iterator[tuple[Candidate, float, float]]:
-    """Yield each candidate with the characters that it saves on returns and the used values that it may lose."""
-    chars = sum(one.chars for one in returns)
-    for candidate in candidates.every():
-        effects = [(one, candidates.effect(candidate, one)) for one in returns]
-        saved = chars - sum(left.chars for _, left in effects)
-        lost = sum(len(left.absent & one.used) * one.weight for one, left in effects)
-        if candidate.action:
-            at_risk = sum(len(one.used) * one.weight for one in returns if one.chars > candidate.size)
-            lost = (at_risk + _PRIOR) * (lost + _PRIOR) / (at_risk + 2 * _PRIOR)
-        yield candidate, saved - _MIN_SAVED * chars * bool(candidate.action), lost
+def _saved_and_lost(returns: Sequence[RecordedReturn], effect: Try, gate: int) -> tuple[float, float]:
+    """Return the characters that a rule saves on returns, and the used values that it may lose."""
+    effects = [(one, effect(one)) for one in returns]
+    saved = sum(one.chars - left.chars for one, left in effects)
+    lost = sum(len(left.lost) * one.weight for one, left in effects)
+    cut = [one for one in returns if one.chars >= gate] if gate else []
+    if not cut:
+        return saved, lost
+    at_risk = sum(len(one.used) * one.weight for one in cut)
+    least = _MIN_SAVED * sum(one.chars for one in returns)
+    return saved - least, (at_risk + _PRIOR) * (lost + _PRIOR / 2) / (at_risk + _PRIOR)
 
 
-def _cross_validate(histories: Sequence[Recording], by_tool: Mapping[str, Candidates]) -> list[tuple[int, Scores]]:
-    """Score each price: choose candidates on three quarters of the tasks, score them on the other, four times."""
-    folds = {task: number % _FOLDS for number, task in enumerate(sorted({one.task for one in histories}))}
-    chosen = [_choose([one for one in histories if folds[one.task] != fold], by_tool) for fold in range(_FOLDS)]
-
-    def effect(price: int, one: RecordedReturn) -> Effect:
-        if one.tool not in by_tool:
-            return Effect(one.chars)
-        return by_tool[one.tool].effect(chosen[folds[one.task]][price, one.tool], one)
-
-    return [(price, scored(histories, partial(effect, price))) for price in PRICES]
+# --- candidates
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """The candidates for one tool, and the returns that they are tried on.
 
-    bases: combinations of steps that lose nothing; the first is empty
+    bases: combinations of steps that lose nothing; the first may be empty
+    table: the path of the list whose records hold most characters, if there is one
     """
 
     tool: str
     returns: Sequence[RecordedReturn]
     bases: tuple[tuple[Step, ...], ...]
+    table: Path | None
 
     def every(self) -> list[Candidate]:
         """Return all candidates."""
-        cuts = [(action, size) for action, sizes in _SIZES.items() for size in sizes]
+        cuts = _CUTS if self.table is None else [*_CUTS, *_TABLE_CUTS]
         bases = range(len(self.bases))
-        return [*map(Candidate, bases), *(Candidate(base, *cut) for base, cut in product(bases, cuts))]
+        return [*map(Candidate, bases), *(Candidate(base, *cut) for base in bases for cut in cuts)]
 
     @cached_property
     def effect(self) -> Callable[[Candidate, RecordedReturn], Effect]:
         """The function that tries a candidate on a return, once for each pair."""
-        rules = {candidate: self.rule(candidate) for candidate in self.every()}
-        rulesets = {one: compiled(replace(rule, tool="*")) for one, rule in rules.items() if rule is not None}
+        effects = {candidate: _cached_effect(self.rule(candidate)) for candidate in self.every()}
 
-        @cache
         def effect(candidate: Candidate, one: RecordedReturn) -> Effect:
-            if candidate.action and (uncut := effect(Candidate(candidate.base), one)).chars <= candidate.size:
-                return uncut
-            return _effect(rulesets[candidate], one, one.used) if candidate in rulesets else Effect(one.chars)
+            return effects[candidate if one.chars >= candidate.gate else Candidate(candidate.base)](one)
 
         return effect
 
     def rule(self, candidate: Candidate) -> DraftRule | None:
         """Return the rule of a candidate with its evidence, or None if it does nothing."""
-        steps = [*self.bases[candidate.base]]
-        settings: dict[str, Any] = {}
+        base, gate = self.bases[candidate.base], {"when": {"min_chars": candidate.gate}}
+        if not candidate.gate:
+            return DraftRule(self.tool, base) if base else None
+        when = gate if base else {}  # without other steps, the gate is that of the rule
+        top = {"head": candidate.rows - 1, "tail": 1}
+        rows = [at(self.table or (), {"limit": top, "mark": True, **when})] if candidate.rows else []
+        texts = [{"truncate": ends(candidate.text), **when}] if candidate.text else []
+        reasons = (_reason(self.returns, candidate.gate), "")
         # Cuts preserve indicators by default, but the evidence shows which values are used.
-        if candidate.action == "max_chars":
-            settings = {"preserve": [], "max_chars": candidate.size}
-        elif candidate.action:
-            cut = {"truncate": _ends(candidate.size), "preserve": []}
-            steps.append(Step(cut, _reason(self.returns, candidate.size)))
-        notes = {"max_chars": f"{_reason(self.returns, candidate.size)}."} if settings else {}
-        return DraftRule(self.tool, tuple(steps), settings, notes) if steps or settings else None
+        settings = {"preserve": []} if base else {**gate, "preserve": []}
+        return DraftRule(self.tool, (*base, *map(Step, (*rows, *texts), reasons)), settings)
+
+
+def _cached_effect(rule: DraftRule | None) -> Try:
+    """Return the effect of a rule on a return, tried once for each return."""
+    if rule is None:
+        return lambda one: Effect(one.chars)
+    ruleset = compiled(replace(rule, tool="*"))
+    return cache(lambda one: _effect(ruleset, one))
 
 
 def find_candidates(histories: Sequence[Recording], tool: str) -> Candidates:
     """Return the candidates for a tool."""
     returns = evidence(histories, tool)
     root = profile(one.content for one in returns)
-    return Candidates(tool, returns, _bases(root, returns))
+    lists = [place for place in root.walk() if not place.is_map and place.lengths and is_writable_path(place.path)]
+    long = [place for place in lists if place.path[-1:] != (-1,) and max(place.lengths) > max(_ROWS)]
+    table = max(long, key=lambda place: place.chars, default=None)
+    return Candidates(tool, returns, _bases(root, returns), None if table is None else table.path)
 
 
 def _bases(root: Profile, returns: Sequence[RecordedReturn]) -> tuple[tuple[Step, ...], ...]:
-    """Return the combinations of steps that save enough and lose nothing: none, all, and all with JSON unwrapped.
+    """Return the combinations of steps that save enough and lose nothing: all, and all with JSON unwrapped.
 
     Cuts treat unwrapped JSON value by value and other texts as a whole. Only a trial shows which is better.
     """
-    drops = [step for step in (*_unused_keys(root, returns), *_row_ends(returns)) if _is_lossless(step, returns)]
+    drops = [step for step in (*_unused_keys(root, returns), *_rowends(returns)) if _is_lossless(step, returns)]
     lossless = ([COMPACT] if _is_lossless(COMPACT, returns) else []) + drops
-    unwrapped = [UNWRAP, COMPACT, *drops] if _is_lossless(UNWRAP, returns) else []
-    return ((), *(tuple(steps) for steps in (lossless, unwrapped) if steps))
+    unwrapped = [[UNWRAP, COMPACT, *drops]] if _is_lossless(UNWRAP, returns) else []
+    return tuple(map(tuple, (lossless, *unwrapped)))
 
 
 def _is_lossless(step: Step, returns: Sequence[RecordedReturn]) -> bool:
     """Return whether a step saves enough and loses no used value."""
     try:
-        ruleset = compiled(DraftRule("*", (step,)))
+        effects = [*map(_cached_effect(DraftRule("*", (step,))), returns)]
     except ValueError:  # for example a key that cannot be written
         return False
-    effects = [_effect(ruleset, one, one.used) for one in returns]
     before, after = sum(one.chars for one in returns), sum(one.chars for one in effects)
-    return before - after >= max(1, _MIN_SAVED * before) and not any(one.absent for one in effects)
+    return before - after >= max(1, _MIN_SAVED * before) and not any(one.lost for one in effects)
 
 
 def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[Step]:
@@ -376,7 +403,7 @@ def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[S
         return not any(is_used(entry) for place in below.walk() if not place.below for entry in place.entries)
 
     dropped: set[Path] = set()
-    for place in root.walk() if uses >= _MIN_KEY_USES else ():
+    for place in root.walk() if uses >= _MIN_USES else ():
         keys = place.keys
         unused = [name for name in sorted(keys) if is_unused(name, keys[name], place.objects)]
         # An object with only unused keys is dropped with its own key, or not at all.
@@ -387,7 +414,7 @@ def _unused_keys(root: Profile, returns: Sequence[RecordedReturn]) -> Iterator[S
             yield Step(at(place.path, {"drop": names}), reason)
 
 
-def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
+def _rowends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
     """Yield a step for each width of rows that removes their most frequent end, if no agent used it."""
     used = frozenset[str]().union(*(one.used for one in returns))
     rows_by_end: dict[tuple[int, tuple[str | None, ...]], list[int]] = defaultdict(list)
@@ -413,13 +440,13 @@ def _row_ends(returns: Sequence[RecordedReturn]) -> Iterator[Step]:
         yield Step({"path": f"[?{condition}]", "limit": first}, reason)
 
 
-def _reason(returns: Sequence[RecordedReturn], most: int) -> str:
-    """Describe the returns with more than `most` characters and their share of all characters and uses."""
-    inside = [one for one in returns if one.chars > most]
+def _reason(returns: Sequence[RecordedReturn], least: int) -> str:
+    """Describe the returns with `least` characters or more, and their share of all characters and uses."""
+    inside = [one for one in returns if one.chars >= least]
     share = sum(one.chars for one in inside) / max(1, sum(one.chars for one in returns))
     used, of = (sum(len(one.used) for one in some) for some in (inside, returns))
     counts = f"{len(inside):,} of {len(returns):,} returns, {share:.0%} of the characters"
-    return f"More than {most:,} characters: {counts}, {used:,} of {of:,} later uses"
+    return f"{least:,} characters or more: {counts}, {used:,} of {of:,} later uses"
 
 
 def _draft(one: ToolDraft, name: str, returns: Sequence[RecordedReturn], *, trained: Score, held: Score) -> Draft:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -58,11 +59,6 @@ class Profile:
         """The profiles of the values of an object by key; empty for a map."""
         return {token: below for token, below in self.below.items() if type(token) is str}
 
-    @property
-    def each(self) -> Profile | None:
-        """The profile of the items of lists."""
-        return self.below.get(-1)
-
     @cached_property
     def chars(self) -> int:
         """The characters of all values as compact JSON, with those of their keys."""
@@ -83,6 +79,11 @@ class Profile:
     def is_map(self) -> bool:
         """Whether its objects are used as maps."""
         return None in self.below
+
+    @property
+    def is_record(self) -> bool:
+        """Whether its values are answers, items of lists or values of maps."""
+        return not self.path or type(self.path[-1]) is not str
 
     @cached_property
     def is_record_map(self) -> bool:
@@ -142,42 +143,36 @@ def profile(contents: Iterable[Any]) -> Profile:
     return root
 
 
-class _Added(NamedTuple):
-    """The characters of a value that was added, and the length, beginning and path of its longest sentence."""
-
-    chars: int
-    longest: tuple[int, str, Path] = (0, "", ())
-
-
-def _add(place: Profile, entry: Entry, depth: int) -> _Added:
-    """Add a value, whose entry counts only its key so far."""
+def _add(place: Profile, entry: Entry, depth: int) -> tuple[int, str, Path]:
+    """Add a value, whose entry counts only its key so far. Return length, beginning and path of its longest text."""
     number, value, size = entry
     is_encoded = type(value) is str and depth > 0 and bool(place.path) and len(value) >= _MIN_ENCODED
     if is_encoded and (parsed := parse_nested(value)):
         if parsed[1].name == "JSON":
             place.json_texts.append(len(dump(value)))
         value, depth = plain(parsed[0]), depth - 1
-    added: list[_Added] = []
+    inside: list[tuple[Profile, Entry]] = []
+    sentence: tuple[int, str, Path] = (0, "", ())
     if type(value) not in (dict, list):
-        is_sentence = type(value) is str and len(value) >= _MIN_SENTENCE and value.count(" ") >= _MIN_SPACES
-        longest = (len(value), value[:_MIN_SENTENCE], place.path) if is_sentence else (0, "", ())
-        added = [_Added(chars([value]) - 2, longest)]
+        size += chars([value]) - 2
+        if type(value) is str and len(value) >= _MIN_SENTENCE and value.count(" ") >= _MIN_SPACES:
+            sentence = (len(value), value[:_MIN_SENTENCE], place.path)
     elif depth < 0 or is_media(value):
         size += 2
     elif type(value) is dict:
         # The key, its colon and the comma after it are removed with the value.
-        entries = [(place.at(key), Entry(number, item, len(dump(key)) + 2)) for key, item in value.items()]
+        inside = [(place.at(key), Entry(number, item, len(dump(key)) + 2)) for key, item in value.items()]
         size += 2
-        added = [_add(below, entry, depth - 1) for below, entry in entries]
     else:
+        inside = [(place.at(-1), Entry(number, item, 0)) for item in value]
         size += 2 + len(value)
-        added = [_add(place.at(-1), Entry(number, item, 0), depth - 1) for item in value]
-    size += sum(one.chars for one in added)
-    longest = max((one.longest for one in added), key=lambda one: one[0], default=(0, "", ()))
-    if type(value) is dict and longest[0]:
-        place.longest[longest[1]] = longest[2]
+    for below, each in inside:
+        sentence = max(sentence, _add(below, each, depth - 1), key=lambda one: one[0])
+        size += below.entries[-1].chars
+    if type(value) is dict and sentence[0]:
+        place.longest[sentence[1]] = sentence[2]
     place.entries.append(Entry(number, value, size))
-    return _Added(size, longest)
+    return sentence
 
 
 def _merge_maps(place: Profile, names: set[Token]) -> None:
@@ -186,9 +181,9 @@ def _merge_maps(place: Profile, names: set[Token]) -> None:
         _merge_maps(below, names)
     if _is_map(place, names):
         names.update(place.path[-1:])
-        values = place.keys.values()
-        place.below = {token: below for token, below in place.below.items() if type(token) is not str}
-        for below in values:
+        values = place.keys
+        place.below = {token: below for token, below in place.below.items() if token not in values}
+        for below in values.values():
             _merge(place.at(None), below)
 
 
@@ -209,25 +204,21 @@ def _is_map(place: Profile, names: Set[Token]) -> bool:
         if present <= _MAX_PRESENT * len(values) * place.objects and all(value.texts for value in values):
             return kinds == {str}
     are_nested = not any(value.texts for value in values)
-    ids = sum(is_id(name) or (are_nested and _is_entity(name)) for name in place.keys)
+    ids = sum(is_id(name) or (are_nested and any(one.value == name for one in scan(name))) for name in place.keys)
     if ids * 2 >= len(values) or not names.isdisjoint(place.path[-1:]):
         return len(kinds) == 1
-    are_objects = are_nested and all(value.objects and not value.lengths for value in values)
-    return are_objects and len(values) >= _MIN_MAP_KEYS and _are_alike([value.below for value in values])
+    if (
+        not are_nested
+        or len(values) < _MIN_MAP_KEYS
+        or not all(value.objects and not value.lengths for value in values)
+    ):
+        return False
+    keys = Counter(token for value in values for token in value.below)
+    return keys.total() >= _MIN_ALIKE * len(keys) * len(values)
 
 
 def _kind(value: Any) -> type:
     return type(value) if type(value) in (dict, list) else str
-
-
-def _is_entity(name: str) -> bool:
-    return any(entity.value == name for entity in scan(name))
-
-
-def _are_alike(groups: Sequence[Iterable[Token]]) -> bool:
-    sets = [frozenset(group) for group in groups]
-    every = frozenset[Token]().union(*sets)
-    return not every or sum(map(len, sets)) >= _MIN_ALIKE * len(every) * len(sets)
 
 
 def _merge(into: Profile, other: Profile) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import pairwise
 
 from reducer.analysis.drafting.profiles import Path, Profile, is_id
 from reducer.analysis.texts import API_LINK
-from reducer.paths.written import path_text
+from reducer.paths.written import Token, path_text
 
 _SUBSTANCE = """
     type kind restart ready number id ids name names title key login username user host hosts hostname hostnames ip ips
@@ -57,7 +56,7 @@ _ORDERS = (
 )
 """The names of keys that rank records, the best first: by importance (`highest`) or by time."""
 _SEVERE = ("critical", "high", "severe", "malicious", "important")
-_VERSION, _NUMBER, _MIN_GLOB = re.compile(r"v?\d+[.-]\d"), re.compile(r"\d{1,9}"), 3
+_VERSION, _NUMBER = re.compile(r"v?\d+[.-]\d"), re.compile(r"\d{1,9}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{4}/\d\d/\d\d")
 """Only dates that start with the year can be sorted as texts."""
 _MIN_STEADY, _MIN_RANKING, _FIRST_TIME = 0.6, 0.8, 10**8
@@ -252,9 +251,10 @@ def record_of(path: Path) -> Path:
     return path[: max((number for number, token in enumerate(path, 1) if type(token) is not str), default=0)]
 
 
-def key_text(*keys: str) -> str:
+def key_text(*keys: Token) -> str:
     """Write a key for `keep` and `drop`, where a bare word is a key."""
-    return path_text(keys) if any(set(name) & set('."[]|') for name in keys) else ".".join(keys)
+    names = [*map(str, keys)]
+    return path_text(names) if any(set(name) & set('."[]|') for name in names) else ".".join(names)
 
 
 def sort_key(leaves: Iterable[Leaf], records: int) -> tuple[str, str]:
@@ -287,23 +287,3 @@ def in_ascending_order(place: Profile) -> bool:
     numbers = [[*map(int, _NUMBER.findall(key))][:3] for key in keys if _VERSION.match(key)]
     rising = sum(one <= other for one, other in pairwise(numbers))
     return len(numbers) > 1 and len(numbers) >= _MIN_RANKING * len(keys) and rising >= _MIN_RANKING * (len(numbers) - 1)
-
-
-def with_globs(paths: Sequence[Path], others: Sequence[Path]) -> list[str]:
-    """Write keys, with one glob such as `*_url` for several whose beginning or end is the same, and which no other has.
-
-    paths, others: the keys that lead from a record to its values
-    """
-    texts, taken = [key_text(*map(str, path)) for path in paths], [key_text(*map(str, path)) for path in others]
-    globs: dict[str, list[str]] = {}
-    for text in texts:
-        above, dot, name = text.rpartition(".")
-        if name.count("_") and not set(text) & set("*[]\"'"):
-            first, last = name.partition("_")[0], name.rpartition("_")[2]
-            for glob in (f"{above}{dot}*_{last}", f"{above}{dot}{first}_*"):
-                globs.setdefault(glob, []).append(text)
-    for glob, matched in sorted(globs.items(), key=lambda item: -len(item[1])):
-        if len(matched) >= _MIN_GLOB and matched[0] in texts and not any(fnmatchcase(text, glob) for text in taken):
-            texts[texts.index(matched[0])] = glob
-            texts = [text for text in texts if text not in matched]
-    return list(dict.fromkeys(texts))

@@ -29,21 +29,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class DraftRule:
-    """A rule before it is written.
-
-    settings: the values of `when`, `entities`, `preserve` and `max_chars` that the rule sets
-    notes: comments on settings, by key
-    """
+    """A rule before it is written; `settings` are the values of `when`, `preserve` and `max_chars` that it sets."""
 
     tool: str
     steps: tuple[Step, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
-
-    def as_data(self) -> dict[str, Any]:
-        """Return the rule as YAML data."""
-        steps = {"steps": [dict(step.keys) for step in self.steps]} if self.steps else {}
-        return {"version": 1, "tool": self.tool, **self.settings, **steps}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +52,16 @@ def at(path: Sequence[Token], keys: dict[str, Any]) -> dict[str, Any]:
     return {"path": path_text(path), **keys} if path else keys
 
 
+def ends(size: int) -> dict[str, int]:
+    """Return how much of its head and tail a text or list keeps if it keeps `size` characters or items."""
+    return {"head": size * 7 // 10, "tail": size * 3 // 10}
+
+
 def compiled(rule: DraftRule) -> Ruleset:
     """Compile a drafted rule. Raises `ValueError` if it has problems."""
-    ruleset, problems = compile_rules([("draft.yaml", json.dumps(rule.as_data()))])  # JSON is YAML
+    steps = {"steps": [dict(step.keys) for step in rule.steps]} if rule.steps else {}
+    data = {"version": 1, "tool": rule.tool, **rule.settings, **steps}
+    ruleset, problems = compile_rules([("draft.yaml", json.dumps(data))])  # JSON is YAML
     if ruleset is None or problems:
         raise ValueError("; ".join(problem.message for problem in problems))
     return ruleset
@@ -76,12 +73,14 @@ def draft(rule: DraftRule, name: str, header: Sequence[str], test: Mapping[str, 
     header: comments at the top of the file
     test: the `name` of the test, its `sample` and its expectations (`expect`), or None
     """
-    first = [*_comment(*header), "version: 1", _entry("tool", rule.tool), *_settings(rule, "when", "entities")]
+    gate = {key: value for key, value in rule.settings.items() if key == "when"}
+    others = {key: value for key, value in rule.settings.items() if key != "when"}
     steps = ["steps:"] if rule.steps else []
     for number, step in enumerate(rule.steps):
-        reason = _comment(f"{step.reason}.") if step.reason else []
-        steps += [*([""] if number and reason else []), *(f"  {line}" for line in reason), _item(step.keys)]
-    sections = [first, steps, _settings(rule, "preserve", "max_chars")]
+        reason = _comment(f"{step.reason}.") if step.reason else ""
+        steps += [*([""] if number and reason else []), *([indent(reason, "  ")] if reason else []), _item(step.keys)]
+    head = [*map(_comment, header), _entries({"version": 1, "tool": rule.tool, **gate})]
+    sections = [head, steps, [_entries(others)] if others else []]
     file, sample = "", ""
     if test is not None:
         file, text = f"samples/{name}.json", json.dumps(test["sample"], ensure_ascii=False, indent=1)
@@ -106,22 +105,21 @@ def file_names(tools: Iterable[str], taken: str = "") -> dict[str, str]:
     return names
 
 
-def _settings(rule: DraftRule, *keys: str) -> list[str]:
-    given = [key for key in keys if key in rule.settings]
-    return [line for key in given for line in (*_comment(rule.notes.get(key, "")), _entry(key, rule.settings[key]))]
-
-
-def _comment(*texts: str) -> list[str]:
-    lines = (wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False) for text in texts)
-    return [f"# {line}" for wrapped in lines for line in wrapped]
+def _comment(text: str) -> str:
+    return "\n".join(f"# {line}" for line in wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def _item(data: Mapping[str, Any]) -> str:
-    """Return a mapping as an item of a list: one line per key, values in flow style."""
-    return "  - " + indent("\n".join(_entry(*item) for item in data.items()), "    ").lstrip(" ")
+    """Return a mapping as an item of a list."""
+    return "  - " + indent(_entries(data), "    ").lstrip(" ")
 
 
-def _entry(key: str, value: Any) -> str:
-    style = None if isinstance(value, (dict, list)) else False
-    text = yaml.safe_dump({key: value}, default_flow_style=style, width=_WIDTH, allow_unicode=True, sort_keys=False)
-    return text.rstrip("\n")
+def _entries(data: Mapping[str, Any]) -> str:
+    """Return a mapping with one line per key and values in flow style."""
+
+    def entry(key: str, value: Any) -> str:
+        style = None if isinstance(value, (dict, list)) else False
+        text = yaml.safe_dump({key: value}, default_flow_style=style, width=_WIDTH, allow_unicode=True, sort_keys=False)
+        return text.rstrip("\n")
+
+    return "\n".join(entry(*item) for item in data.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reducer.analysis.drafting import Draft, Learned, Recording, drafts, learn, recorded
-from reducer.analysis.drafting.evidence import Score, Scores, split
-from reducer.analysis.drafting.from_histories import COMPACT, UNWRAP, Candidates, find_candidates
+from reducer.analysis.drafting.evidence import Score, Scores, folds, split
+from reducer.analysis.drafting.from_histories import COMPACT, UNWRAP, Candidates, find_candidates, keeps_enough
 from reducer.analysis.drafting.rule_text import DraftRule, Step, compiled
 from reducer.analysis.rule_tests import chosen_cases, run_test, unmet
 from reducer.cli.init import write_drafts
@@ -93,10 +94,11 @@ def test_the_retention_to_expect_is_lower_with_less_evidence(kept: int, referenc
     assert round(Score(references=references, kept=kept).at_least, 2) == least
 
 
-def test_the_retention_to_expect_of_a_tool_is_that_of_its_worst_source() -> None:
-    parts = {("a", "t"): Score(references=900, kept=900), ("b", "t"): Score(references=20, kept=15)}
-    assert Scores(parts).at_least("t") == parts["b", "t"].at_least
-    assert Scores({**parts, ("b", "t"): Score(references=19, kept=15)}).at_least("t") > 0.98
+@pytest.mark.parametrize(("kept", "references", "expected"), [(950, 1000, True), (930, 1000, False), (45, 50, False)])
+def test_every_source_with_many_references_keeps_enough(kept: int, references: int, expected: bool) -> None:
+    source = Score(references=references, kept=kept)
+    assert keeps_enough(Scores({("a", "t"): source, ("b", "t"): Score(references=2000, kept=2000)}), 0.94) is expected
+    assert keeps_enough(Scores({("a", "t"): source}), 0.96) is False
 
 
 def test_contradicting_uses_keep_more() -> None:
@@ -126,7 +128,8 @@ def test_the_default_rule_cuts_texts_in_the_middle_and_no_lists() -> None:
     (rule,) = [one.rule for one in (learned.default,) if one.rule is not None]
     assert not any("limit" in step.keys for step in rule.steps)
     ruleset, cut = loaded(drafts(learned)), rule.settings["max_chars"]
-    assert {"head": cut * 7 // 10, "tail": cut * 3 // 10} in [step.keys.get("truncate") for step in rule.steps]
+    ends = {"head": cut * 9 // 10 * 7 // 10, "tail": cut * 9 // 10 * 3 // 10}
+    assert ends in [step.keys.get("truncate") for step in rule.steps]
     left = reduce_content(ruleset, "another", {"text": json.dumps([{"a": None}] * 900), "none": None})
     assert left == {"text": [{}] * 900, "none": None}
     assert len(reduce_content(ruleset, "another", log)) <= cut
@@ -138,6 +141,31 @@ def test_a_rule_of_a_tool_saves_more_than_the_default_rule(learned: Learned) -> 
     ruleset, content = loaded(drafts(learned)), hosts(99)[1] * 4
     own, default = (len(json.dumps(reduce_content(ruleset, tool, content))) for tool in ("list_hosts", "another"))
     assert own < default < len(json.dumps(content))
+
+
+def test_only_large_returns_are_cut_if_all_of_small_ones_is_used() -> None:
+    def answers(task: int) -> Iterator[recordings.Step]:
+        yield hosts(task, (0, 39))
+        few = [{"host": f"few-{task}-{n}.corp", "note": "seen again " * 8} for n in range(6)]
+        yield "list_hosts", few, "I read " + ", ".join(one["host"] for one in few)
+
+    learned = learn(read(*(recording(f"site {task}", *answers(task)) for task in range(24))), 0.95, 0)
+    ruleset, (_, large, _) = compiled(tool_draft(learned, "list_hosts").rule), hosts(99)
+    left = reduce_content(ruleset, "list_hosts", large)
+    assert len(left) < 10
+    assert {left[0]["host"], left[-2]["host"]} == {large[0]["host"], large[-1]["host"]}
+    assert "more items]" in left[-1]
+    few = reduce_content(ruleset, "list_hosts", large[:6])
+    assert [one["host"] for one in few] == [one["host"] for one in large[:6]]
+
+
+def test_folds_have_the_same_number_of_tasks_of_each_source() -> None:
+    histories = [recorded(source, recording(f"site {n // 2}", hosts(n))) for source in "ab" for n in range(20)]
+    fold_of = folds(histories, 5)
+    assert len(fold_of) == 20
+    assert Counter((source, fold) for (source, _), fold in fold_of.items()) == {
+        (s, n): 2 for s in "ab" for n in range(5)
+    }
 
 
 texts = st.sampled_from(["srv-1a.corp", "note 192.0.2.77 " * 9, "x" * 900, '{"a": [1, {"b": "z"}]}', "[('t1', 5)]", ""])
@@ -197,7 +225,7 @@ def ask(*contents: Any, used: str = "") -> Candidates:
 
 
 def only_step(candidates: Candidates) -> Step:
-    ((), (step,)) = candidates.bases
+    ((step,),) = candidates.bases
     return step
 
 

@@ -1,0 +1,199 @@
+"""Find the messages in stored JSON: lists of messages, single messages and wrappers around these, of any format."""
+
+from __future__ import annotations
+
+import re
+from codecs import utf_8_decode
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from difflib import get_close_matches
+from functools import cache
+from itertools import takewhile
+from textwrap import shorten
+from typing import Any, NamedTuple, TypeVar
+
+from msgspec import MsgspecError, Raw, Struct
+
+from reducer.errors import HistoryError
+from reducer.histories.format import Format, Path, Scalar
+from reducer.histories.formats import FORMATS
+from reducer.histories.source import Source, line_and_column
+from reducer.paths.written import path_text
+
+InputFormat = str
+"""The name of the format that a stored history is read in, or `auto` to detect it."""
+
+_MAX_LEVELS = 16
+"""Levels of wrappers that are searched for messages."""
+_LIST_NAMES = frozenset({"messages", "history", "all_messages", "new_messages", "message_history"})
+"""Keys of a wrapper under which an empty list is also a history."""
+_MAX_KEYS_SHOWN = 100
+_PIECE_BYTES = 1 << 16
+"""Bytes to decode at once: four times as fast as all at once, which needs new memory."""
+_HEAD_BYTES = 20_000
+_HEAD = re.compile(rb'[\[\s]*(?:[\s,]*\{(?:[^][{}"]|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+\}?)*+', re.DOTALL)
+"""The start of a list up to the first nested value."""
+_KEY = re.compile(rb'"(\w+)"\s*:')
+
+Message = tuple[Format, Any]
+_T = TypeVar("_T")
+
+
+class MessageList(NamedTuple):
+    """The messages in a list, or a message outside of lists, whose JSON `raw` is at `path`.
+
+    The items before number `valid` are messages.
+    """
+
+    form: Format
+    path: Path
+    raw: Raw
+    messages: list[Any]
+    valid: int
+
+
+def with_source(data: bytes, use: Callable[[Source], list[_T]]) -> list[_T]:
+    """Return `use(source)`, from a plain source if no other source can read the data."""
+    _check_text(data)
+    try:
+        return use(Source(data))
+    except (MsgspecError, RecursionError):
+        return use(Source(data, plain=True))
+
+
+def _check_text(data: bytes) -> None:
+    """Raise `HistoryError` unless the data is UTF-8 text. `msgspec` does not check the values that it skips."""
+    at = len(data) if data.isascii() else 0
+    try:
+        while at < len(data):
+            piece = data[at : at + _PIECE_BYTES]
+            at += utf_8_decode(piece, "strict", at + len(piece) == len(data))[1]
+    except UnicodeDecodeError as error:
+        at += error.start
+        where = line_and_column(data, at).replace("column", "byte")
+        raise HistoryError(f"not UTF-8 text: byte 0x{data[at]:02x} at {where}") from None
+
+
+def find_messages(source: Source, input_format: InputFormat) -> list[Message]:
+    """Return all messages in order, from a list of messages, one message, or a wrapper. Raises `HistoryError`."""
+    formats = formats_of(input_format)
+    if not memoryview(source.root).nbytes:
+        raise HistoryError("empty: expected a list of messages")
+    found = list(search(source, formats, source.root))
+    for one in found:
+        if one.valid < len(one.messages):
+            raise _not_a_message(source, [one.form], one.raw, (*one.path, one.valid))
+    if found:
+        return [(one.form, message) for one in found for message in one.messages]
+    source.decode(Raw, source.root)
+    if source.mark(source.root) == "[":
+        raise _not_a_message(source, formats, source.root, (0,))
+    raise HistoryError(f"not a history: found {_described(source, source.root)}, {expected(formats)}")
+
+
+def formats_of(input_format: InputFormat) -> Sequence[Format]:
+    """Return the formats to try. Raises `HistoryError` for an unknown name."""
+    formats = [one for one in FORMATS if input_format in ("auto", one.name)]
+    if not formats:
+        nearest = get_close_matches(input_format, [form.name for form in FORMATS], 1)
+        hint = f"; did you mean `{nearest[0]}`?" if nearest else ""
+        raise HistoryError(f"unknown format {input_format}: expected auto, {_names(FORMATS)}{hint}")
+    return formats
+
+
+def search(source: Source, formats: Sequence[Format], raw: Raw, path: Path = ()) -> Iterator[MessageList]:
+    """Yield each list of messages, each message outside of lists and each empty history in a value."""
+    if source.mark(raw) not in ("[", "{"):
+        return
+    is_list = source.mark(raw) == "["
+    members: dict[Any, Raw] = {} if is_list else source.decode(dict[str, Raw], raw)
+    if found := _decoded(source, formats, raw, path=path, keys=members.keys()):
+        yield found
+        return
+    if is_list:
+        members = dict(enumerate(source.decode(list[Raw], raw)))
+        if not members and (not path or path[-1] in _LIST_NAMES):
+            yield MessageList(formats[0], path, raw, [], 0)
+    hints = {hint for form in formats for hint in form.hints}
+    for key, value in members.items():
+        if _may_contain_messages(source, value, (*path, key), hints):
+            yield from search(source, formats, value, (*path, key))
+
+
+def _decoded(source: Source, formats: Sequence[Format], raw: Raw, *, path: Path, keys: Set[str]) -> MessageList | None:
+    """Return the messages of a list, or one message with these keys, in the first format in which all are valid.
+
+    If there is none, return them in the format in which most are valid, up to the first that is not.
+    """
+    found: list[MessageList] = []
+    is_list = source.mark(raw) == "["
+    for form in _likely_first(formats, raw) if is_list else _with_keys(formats, keys):
+        kind: Any = list[form.message | list[Raw] | Scalar]  # type: ignore[name-defined]
+        messages = source.decode(kind, raw) if is_list else [source.decode(form.message, raw)]
+        own = (message for message in messages if type(message) is form.message)
+        if any(form.recognises(message, source, len(formats) > 1) for message in own):
+            fits = (type(message) is form.message and form.recognises(message, source, False) for message in messages)
+            valid = sum(takewhile(bool, fits))
+            found.append(MessageList(form, path, raw, messages, valid))
+            if valid == len(messages):
+                break
+    return max(found, key=lambda one: one.valid, default=None)
+
+
+def _with_keys(formats: Sequence[Format], keys: Set[str]) -> list[Format]:
+    """Return the formats whose messages have at least two of these keys."""
+    return [form for form in formats if len(keys & _keys(form.message)) > 1]
+
+
+def _likely_first(formats: Sequence[Format], raw: Raw) -> list[Format]:
+    """Return the formats in the order in which to try them: those first whose messages have the keys that `raw` has.
+
+    To decode with the wrong format takes as long as everything else together.
+    """
+    found = {key.decode() for key in _KEY.findall(next(_HEAD.finditer(memoryview(raw)[:_HEAD_BYTES]))[0])}
+    own = {form.name: _keys(form.message) for form in formats}
+    return sorted(formats, key=lambda form: (-len(found & own[form.name]), len(own[form.name])))
+
+
+@cache
+def _keys(message: type[Struct]) -> frozenset[str]:
+    """Return the keys that a format reads in a message."""
+    return frozenset(message.__struct_encode_fields__)
+
+
+def _may_contain_messages(source: Source, raw: Raw, path: Path, hints: Iterable[bytes]) -> bool:
+    """Return whether a value may contain messages, without decoding it: keys can contain escapes."""
+    if source.mark(raw) not in ("[", "{") or len(path) > _MAX_LEVELS:
+        return False
+    return path[-1] in _LIST_NAMES or any(source.data.find(hint, *source.span(raw)) >= 0 for hint in (*hints, b"\\u"))
+
+
+def expected(formats: Sequence[Format] = FORMATS) -> str:
+    """Describe the histories that one of these formats reads."""
+    if len(formats) == 1:
+        return f"expected {formats[0].expected}"
+    return f"expected a history in one of the formats {_names(formats)}"
+
+
+def _names(formats: Sequence[Format]) -> str:
+    return ", ".join(sorted(form.name for form in formats))
+
+
+def _not_a_message(source: Source, formats: Sequence[Format], raw: Raw, path: Path) -> HistoryError:
+    """Return the error for the item at `path` of the list `raw`."""
+    number = int(path[-1])
+    item = source.decode(list[Raw], raw)[number]
+    wrapper = f" of `{path_text(path[:-1])}`" if path[1:] else ""
+    where = f"item {number + 1}{wrapper} at {line_and_column(source.data, source.span(item)[0])}"
+    return HistoryError(
+        f"not a history: {where} is not a message: found {_described(source, item)}, {expected(formats)}"
+    )
+
+
+def _described(source: Source, raw: Raw) -> str:
+    mark = source.mark(raw)
+    if mark != "{":
+        names = {"[": "a list", '"': "a text", "t": "true", "f": "false", "n": "null"}
+        return names.get(mark, "a number")
+    keys = list(source.decode(dict[str, Raw], raw))
+    shown = shorten(", ".join(keys), _MAX_KEYS_SHOWN, placeholder=" …")
+    return f"an object with the keys {shown}" if keys else "an empty object"
