@@ -63,7 +63,7 @@ class Diagnostic:
         margin = " " * len(number)
         # Repeat tabs, so that a terminal shows the carets below the right characters.
         lead = "".join("\t" if c == "\t" else " " for c in self.excerpt[: self.location.column - 1])
-        return [f"  {number} | {self.excerpt}", f"  {margin} | {lead}{'^' * max(1, self.width)}"]
+        return [f"  {number} | {self.excerpt}", f"  {margin} | {lead}{'^' * self.width}"]
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

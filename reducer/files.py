@@ -23,7 +23,8 @@ def rule_files(source: Path | str) -> list[Path]:
     if not folder.is_dir():
         return [folder]
     packs = [path for path in packs_in(folder) if path.name != _ONLY_BY_NAME]
-    return [file for each in (folder, *packs) for file in _rule_files_in(each)]
+    files = (file for each in (folder, *packs) for file in sorted(each.iterdir()))
+    return [file for file in files if file.suffix in (".yaml", ".yml") and file.is_file()]
 
 
 def packs_in(folder: Path) -> list[Path]:
@@ -62,10 +63,6 @@ def _builtin_folder(source: str) -> Path | None:
     near = get_close_matches(name, packs, 1)
     help = f"did you mean `{_BUILTIN}:{near[0]}`?" if near else f"the packs are {', '.join(packs)}"
     raise FileNotFoundError(ENOENT, f"no such pack; {help}", source)
-
-
-def _rule_files_in(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.suffix in (".yaml", ".yml") and file.is_file())
 
 
 def read_file(path: Path, max_bytes: int) -> bytes:

@@ -34,7 +34,7 @@ from reducer.errors import HistoryError
 from reducer.histories.files import ENDINGS
 from reducer.histories.validate import CODES
 from reducer.rules import Rule, Ruleset, descriptions
-from reducer.rules.choose import matches
+from reducer.rules.choose import is_glob, matches
 from reducer.rules.diagnostics import catalogue
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _choice(entry: Explanation, ruleset: Ruleset) -> Iterator[str]:
         yield f"none matches; {suggestion(entry.tool, [name for rule in ruleset.rules for name in rule.tools])}"
     else:
         first, *others = candidates
-        yield f"{first.rule.file}: `{first.name}` {'is the name of the tool' if first.is_exact else 'matches it'}"
+        yield f"{first.rule.file}: `{first.name}` {'matches it' if is_glob(first.name) else 'is the name of the tool'}"
         for other in others:
             yield f"not {other.rule.file}: `{other.name}` matches too, but has lower precedence"
         if others:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from reducer.paths.expressions import Chain, Expression, compile_expression
-from reducer.paths.places import Path, Place, Shape, ValuePlace, compile_path, names_of, overlap, split_filter, walk
+from reducer.paths.places import Path, Shape, ValuePlace, compile_path, names_of, overlap, split_filter, walk
 from reducer.paths.syntax import PathError
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "Expression",
     "Path",
     "PathError",
-    "Place",
     "Shape",
     "ValuePlace",
     "compile_expression",

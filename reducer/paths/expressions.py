@@ -144,7 +144,7 @@ def _field(name: str) -> Evaluate:
 
 def _comparison(tree: Node) -> Evaluate:
     name, literal = tree["children"][0]["value"], tree["children"][1]["value"]
-    get, compare, orders = _field(name), COMPARATORS[tree["value"]], tree["value"] not in ("eq", "ne")
+    get, compare, orders = _field(name), COMPARATORS[tree["value"]], tree["value"] in _ORDERS
     if type(literal) is str and not orders:  # the library differs only for 0 and 1, and takes twice as long
         compare = getattr(operator, tree["value"])
     types = (int, float, str) if type(literal) in (int, float, str) else ()

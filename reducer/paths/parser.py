@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 
 from jmespath.parser import Parser
 
+from reducer.errors import counted
 from reducer.paths.functions import FUNCTIONS, pattern_error
 from reducer.paths.syntax import (
     CLOSING,
@@ -134,18 +135,19 @@ def _check_call(call: Node, token: Token) -> None:
     signature = known[name]["signature"]
     least, variadic = len(signature), bool(signature and signature[-1].get("variadic"))
     if len(given) < least or (len(given) > least and not variadic):
-        plural = "" if least == 1 else "s"
         more = "at least " if variadic else ""
-        raise token.problem("E060", f"`{name}()` takes {more}{least} argument{plural}, not {len(given)}")
-    for position, argument in enumerate(given):
-        wanted = "expref" in signature[min(position, least - 1)]["types"]
-        if wanted == (argument["type"] == "expref"):
-            continue
-        which = f"argument {position + 1} of `{name}()`"
-        if wanted:
+        raise token.problem("E060", f"`{name}()` takes {more}{counted(least, 'argument')}, not {len(given)}")
+    for number, argument in enumerate(given, 1):
+        takes_expression = "expref" in signature[min(number, least) - 1]["types"]
+        is_expression = argument["type"] == "expref"
+        if is_expression and not takes_expression:
+            raise token.problem(
+                "E060", f"argument {number} of `{name}()` must be a value without `&`", "remove the `&`"
+            )
+        if takes_expression and not is_expression:
+            message = f"argument {number} of `{name}()` must be an expression with `&`"
             example = "map(&name, items)" if name == "map" else f"{name}(items, &name)"
-            raise token.problem("E060", f"{which} must be an expression with `&`", f"write `{example}`")
-        raise token.problem("E060", f"{which} must be a value without `&`", "remove the `&`")
+            raise token.problem("E060", message, f"write `{example}`")
     if name == "matches":
         pattern = given[1].get("value") if given[1]["type"] == "literal" else None
         message, help = pattern_error(pattern)

@@ -234,8 +234,7 @@ class _Compiler:
                 raise self._list_of_lists()
             numbers = below if kind == "slice" else [node["value"]]
             return (("pick" if lists else kind, *numbers),), max(lists, 1) if kind == "slice" else 0
-        if kind not in ("projection", "value_projection", "filter_projection", "flatten"):
-            raise PathError("E065", "the expression creates a value; a path names places", width=self.width)
+        # `check_tokens` refuses everything else.
         return self._projection(node, *self.follow(below[0], lists, inside))
 
     def _projection(self, node: Node, shape: Shape, lists: int) -> tuple[Shape, int]:

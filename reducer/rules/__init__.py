@@ -1,4 +1,4 @@
-"""Rules: reads, checks and compiles YAML files.
+"""Rules: read, check and compile YAML files.
 
 `read_rules(*sources)` takes files and folders and returns a `Ruleset`, or raises `RuleError` with all errors.
 `compile_rules(texts)` takes texts and returns a `Ruleset` and the problems as data.
@@ -6,12 +6,10 @@
 
 from reducer.rules.compile import check_rules, compile_rules, read_rules
 from reducer.rules.instructions import descriptions, instructions
-from reducer.rules.model import Expect, Given, Replaced, Rule, Ruleset, Step, Test, When
+from reducer.rules.model import Expect, Rule, Ruleset, Step, Test, When
 
 __all__ = [
     "Expect",
-    "Given",
-    "Replaced",
     "Rule",
     "Ruleset",
     "Step",

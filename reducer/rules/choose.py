@@ -30,11 +30,6 @@ class Match(NamedTuple):
     rule: Rule
     name: str
 
-    @property
-    def is_exact(self) -> bool:
-        """Return whether the name is not a glob."""
-        return not is_glob(self.name)
-
 
 def is_glob(name: str) -> bool:
     """Return whether a tool name contains `*`, `?` or `[`."""
@@ -59,7 +54,7 @@ def rule_chooser(rules: Iterable[Rule]) -> Callable[[str], Rule | None]:
 
 def _ordered(rules: Iterable[Rule]) -> list[Match]:
     names = [Match(rule, name) for rule in rules for name in rule.tools]
-    return sorted(names, key=lambda match: (is_glob(match.name), _rank(match.name)))
+    return sorted(names, key=lambda match: _rank(match.name))
 
 
 def _fits(name: str, tool: str) -> bool:
@@ -67,10 +62,10 @@ def _fits(name: str, tool: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _rank(glob: str) -> tuple[int, int, str]:
-    """Rank a glob by its number of literal characters, then by its literal head, then by its text."""
-    literal = _CLASS.sub("", glob).replace("*", "").replace("?", "")
-    return (-len(literal), -len(_WILD.split(glob)[0]), glob)
+def _rank(name: str) -> tuple[bool, int, int, str]:
+    """Rank names before globs, and globs by their number of literal characters, their literal head and their text."""
+    literal = _CLASS.sub("", name).replace("*", "").replace("?", "")
+    return is_glob(name), -len(literal), -len(_WILD.split(name)[0]), name
 
 
 def shadows(first: str, second: str) -> bool:
@@ -89,6 +84,7 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ..
     Return those that a later source uses again: its rule replaces the earlier one.
     """
     first: dict[str, Location] = {}
+    globs: dict[str, Location] = {}
     sources: dict[str, int] = {}
     replaced: dict[tuple[str, str], list[str]] = {}
     for tree, report in files:
@@ -107,19 +103,19 @@ def check_tool_names(files: Iterable[tuple[Tree, Report]]) -> tuple[Replaced, ..
             else:
                 if name in first:
                     replaced.setdefault((report.file, first[name].file), []).append(name)
-                if is_glob(name):
-                    _check_glob(item, name, first, report)
                 first[name], sources[name] = Location(report.file, item.line, item.column), report.source
+                if is_glob(name):
+                    _check_glob(item, name, globs, report)
+                    globs[name] = first[name]
     return tuple(Replaced(by, instead_of, tuple(tools)) for (by, instead_of), tools in replaced.items())
 
 
-def _check_glob(node: ScalarNode, glob: str, first: dict[str, Location], report: Report) -> None:
-    """Report a glob that is dead, that shadows a glob in `first`, or that is shadowed by one."""
+def _check_glob(node: ScalarNode, glob: str, globs: dict[str, Location], report: Report) -> None:
+    """Report a glob that is dead, that shadows one of the other `globs`, or that is shadowed by one of them."""
     if "[" in _CLASS.sub("", glob):
         report.add(node, "E081", f"the glob `{glob}` cannot match any name")
-    globs = [other for other in first if is_glob(other)]
-    for other in globs if len(globs) < _MAX_COMPARED else ():
+    for other, at in globs.items() if len(globs) < _MAX_COMPARED else ():
         if shadows(other, glob):
-            report.add(node, "W021", f"the glob `{glob}` is never used: `{other}` at {first[other]} takes precedence")
+            report.add(node, "W021", f"the glob `{glob}` is never used: `{other}` at {at} takes precedence")
         elif shadows(glob, other):
-            report.add(node, "W021", f"the glob `{other}` at {first[other]} is never used: `{glob}` takes precedence")
+            report.add(node, "W021", f"the glob `{other}` at {at} is never used: `{glob}` takes precedence")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import NamedTuple
 
 from reducer.entities import expand
 from reducer.entities.vocabulary import Vocabulary
@@ -46,11 +45,17 @@ def check_rules(
 ) -> tuple[Ruleset | None, tuple[Diagnostic, ...]]:
     """Return the ruleset, or None if there are errors, and all problems ordered by file and line.
 
-    `edited` contains the texts of files that differ from what is stored.
+    `edited` contains the texts of files with unsaved changes, by name.
     """
-    texts: list[list[tuple[str, bytes]]] = [[] for _ in sources]
+    numbers: dict[FilePath, int] = {}  # of the last source that contains a file
     unreadable: list[Diagnostic] = []
-    for file, number in _files(sources, unreadable).items():
+    for number, source in enumerate(sources):
+        try:
+            numbers.update(dict.fromkeys(rule_files(source), number))
+        except (OSError, ValueError) as error:
+            unreadable.append(_unreadable(source, "cannot load the rules", error))
+    texts: list[list[tuple[str, bytes]]] = [[] for _ in sources]
+    for file, number in numbers.items():
         try:
             name = str(file)
             texts[number].append((name, edited[name] if name in edited else read_file(file, MAX_RULE_BYTES)))
@@ -61,17 +66,6 @@ def check_rules(
         return None, (Diagnostic(Location(names, 1, 1), "E006", "no rule files found", catalogue()["E006"].help),)
     ruleset, problems = compile_rules(*texts)
     return (None if unreadable else ruleset), (*unreadable, *problems)
-
-
-def _files(sources: Sequence[FilePath | str], unreadable: list[Diagnostic]) -> dict[FilePath, int]:
-    """Return the number of the last source of each file."""
-    files: dict[FilePath, int] = {}
-    for number, source in enumerate(sources):
-        try:
-            files.update(dict.fromkeys(rule_files(source), number))
-        except (OSError, ValueError) as error:
-            unreadable.append(_unreadable(source, "cannot load the rules", error))
-    return files
 
 
 def _unreadable(name: FilePath | str, what: str, error: OSError | ValueError) -> Diagnostic:
@@ -89,8 +83,8 @@ def compile_rules(
         for tree, report in (parse(text, file) for file, text in source)
     ]
     files = [(without_empty_keys(tree, report), report) for tree, report in parsed if tree is not None]
-    language = _Language(read_vocabulary(files), read_conditions(files))
-    compiled = [_compile_rule(tree, report, language) for tree, report in files]
+    vocabulary, conditions = read_vocabulary(files), read_conditions(files)
+    compiled = [_compile_rule(tree, report, vocabulary, conditions) for tree, report in files]
     replaced = check_tool_names(files)
     rules = [rule for rule in compiled if rule is not None]
     if rules and not any(problem.severity == "error" for _, report in parsed for problem in report.problems):
@@ -99,7 +93,7 @@ def compile_rules(
     if any(problem.severity == "error" for problem in problems):
         return None, problems
     applied = tuple(_without(rules, replaced))
-    return Ruleset(applied, rule_chooser(applied), problems, language.vocabulary, replaced), problems
+    return Ruleset(applied, rule_chooser(applied), problems, vocabulary=vocabulary, replaced=replaced), problems
 
 
 def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Rule]:
@@ -110,19 +104,12 @@ def _without(rules: Iterable[Rule], replaced: Iterable[Replaced]) -> Iterator[Ru
             yield rule if tools == rule.tools else replace(rule, tools=tools)
 
 
-class _Language(NamedTuple):
-    """The entity types and the named conditions that all files of a ruleset share."""
-
-    vocabulary: Vocabulary
-    conditions: Mapping[str, str]
-
-
-def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | None:
+def _compile_rule(tree: Tree, report: Report, vocabulary: Vocabulary, conditions: Mapping[str, str]) -> Rule | None:
     """Compile a rule file and report its problems. Return None if keys are wrong or the file contains no rule."""
     if not isinstance(tree, MappingNode):
         report.add(tree, "E005", "expected a mapping with the keys of a rule")
         return None
-    data, vocabulary = plain(tree), language.vocabulary
+    data = plain(tree)
     if not {"entities", "conditions"}.isdisjoint(data) and set(data) <= set(SHARED_KEYS):
         validated(RuleFile, {**data, "tool": "-"}, tree, report, context=vocabulary)
         return None
@@ -134,9 +121,9 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
         report.add(locate(tree, ("steps",), key=True), "E003", message, help)
         return None
     general = None if checked is None or checked.preserve is None else vocabulary.expand(checked.preserve)
-    nodes = [locate(tree, ("steps", index)) for index in range(len(steps_data))]
     compiled = [
-        _compile_step(node, report, language, number=number, general=general) for number, node in enumerate(nodes, 1)
+        _compile_step(locate(tree, ("steps", index)), report, vocabulary, conditions, number=index + 1, general=general)
+        for index in range(len(steps_data))
     ]
     steps = tuple(step for step in compiled if step is not None)
     if checked is None or len(steps) < len(compiled):
@@ -173,14 +160,20 @@ def _compile_rule(tree: Tree, report: Report, language: _Language) -> Rule | Non
 
 
 def _compile_step(
-    node: Tree, report: Report, language: _Language, *, number: int, general: frozenset[str] | None
+    node: Tree,
+    report: Report,
+    vocabulary: Vocabulary,
+    conditions: Mapping[str, str],
+    *,
+    number: int,
+    general: frozenset[str] | None,
 ) -> Step | None:
     """Compile a step and report its problems; `general` are the entity types that the rule preserves."""
-    (vocabulary, conditions), data = language, plain(node)
-    if type(data) is not dict:
+    if not isinstance(node, MappingNode):
         message, help = "expected a step, which is a mapping with one action", f"the actions are {listed(operations())}"
         report.add(node, "E020", message, help)
         return None
+    data = plain(node)
     common = {key: value for key, value in data.items() if key in StepKeys.model_fields}
     keys: StepKeys | None = validated(StepKeys, common, node, report, context=vocabulary)
     actions = [key for key in data if key in operations()]
@@ -200,22 +193,14 @@ def _compile_step(
     preserves = (KEY_TYPES if op.cuts_blindly else frozenset[str]()) if general is None else general
     if keys.preserve is not None:
         preserves = vocabulary.expand(keys.preserve)
-    location = Location(report.file, node.line, node.column)
-    return Step(
-        number,
-        keys.path or compile_path("@"),
-        op,
-        when=keys.when,
-        preserves=preserves,
-        lines=keys.lines is True,
-        location=location,
-    )
+    path, at = keys.path or compile_path("@"), Location(report.file, node.line, node.column)
+    return Step(number, path, op, keys.when, preserves=preserves, location=at, lines=keys.lines is True)
 
 
-def _report_actions(report: Report, node: Tree, actions: list[str]) -> None:
-    """Report a step with several actions, or without one because it may be misspelt."""
+def _report_actions(report: Report, node: MappingNode, actions: list[str]) -> None:
+    """Report a step with several actions, or with none, perhaps because it is misspelt."""
+    data = plain(node)
     if actions:
-        data = plain(node)
         path = f"path: {written(data['path'])}, " if "path" in data else ""
         steps = (f"- {{{path}{action}: {written(data[action])}}}" for action in actions)
         help = "\n  ".join(["write one step for each action:", *steps])
@@ -224,8 +209,8 @@ def _report_actions(report: Report, node: Tree, actions: list[str]) -> None:
         return
     # Do not report the keys that belong to a misspelt action.
     known = {*StepKeys.model_fields, *(key for op in operations().values() for key in op.model_fields)}
-    unknown = [key for key in plain(node) if key not in known]
+    unknown = [key for key in data if key not in known]
     for key in unknown:
         report_unknown(report, node, key, [*operations(), *StepKeys.model_fields])
-    if not unknown and not getattr(node, "incomplete", False):
+    if not unknown and not node.incomplete:
         report.add(node, "E013", "this step has no action", f"add one of {listed(operations())}, for example limit: 20")

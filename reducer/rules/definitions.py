@@ -1,4 +1,4 @@
-"""Reads what rule files define for all files of a folder: `entities:` and `conditions:`."""
+"""Reads the entity types and conditions that a rule file defines for all files of its folder."""
 
 from __future__ import annotations
 

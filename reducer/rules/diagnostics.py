@@ -55,7 +55,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Collects at most `MAX_DIAGNOSTICS` diagnostics of a rule file, which is from the source with this number."""
+    """Collects at most `MAX_DIAGNOSTICS` diagnostics of a rule file; `source` is the number of the file's source."""
 
     file: str
     lines: tuple[str, ...]
@@ -66,7 +66,7 @@ class Report:
         """Add a diagnostic at a span; without `help`, use the default advice of its code."""
         if len(self.problems) == MAX_DIAGNOSTICS:
             return
-        row = min(span.line, len(self.lines))
+        row = min(span.line, len(self.lines))  # libyaml can place an empty value below the last line
         line = self.lines[row - 1]
         column = min(span.column, len(line) + 1)
         shown = line[: max(_EXCERPT, column + 20)] if column <= _MAX_COLUMN else ""
@@ -105,7 +105,6 @@ def quoted(text: str) -> str:
 
 def written(value: Any) -> str:
     """Write a value as one line of YAML, or as JSON if YAML doubles its quotes."""
-    text = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, sort_keys=False, width=1 << 30).strip()[
-        1:-1
-    ]
-    return json.dumps(value, ensure_ascii=False) if "''" in text else text
+    # A list in brackets is always one line; without it, PyYAML ends plain scalars with `...`.
+    line = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, sort_keys=False, width=1 << 30)
+    return json.dumps(value, ensure_ascii=False) if "''" in line else line.strip()[1:-1]

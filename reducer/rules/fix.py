@@ -1,4 +1,4 @@
-"""Corrects rule files: misspelt keys, actions and entity types, missing quotes, and what samples prove."""
+"""Corrects rule files: misspelt keys, actions and entity types, missing quotes, and mistakes that samples prove."""
 
 from __future__ import annotations
 
@@ -7,19 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from reducer.errors import Diagnostic, Edit
-from reducer.rules.compile import compile_rules
 
 Check: TypeAlias = Callable[[Mapping[str, bytes]], Sequence[Diagnostic]]
 """Returns the problems of rule files by name."""
 _BREAK = re.compile("(\r\n|\r|\n)")
 
 
-def check_texts(texts: Mapping[str, bytes]) -> Sequence[Diagnostic]:
-    """Return the problems of rule files that their texts alone show."""
-    return compile_rules(texts.items())[1]
-
-
-def fixed(files: Mapping[str, bytes], check: Check = check_texts) -> dict[str, bytes]:
+def fixed(files: Mapping[str, bytes], check: Check) -> dict[str, bytes]:
     """Apply the fixes of the problems that `check` finds in rule files, which are given and returned by name.
 
     Edits that neither reduce the number of problems nor make more of a file valid YAML are not applied. Fixing the

@@ -107,7 +107,7 @@ def _filled(line: str, value: Any) -> str:
 
 
 def tool_names(text: str) -> str:
-    """Return the line to write instead of tool names with commas, or of a regular expression."""
+    """Return the line to write instead of tool names with commas or a regular expression."""
     glob = re.sub(r"\.[*+]|(?<=\w)\([^)]*\)", "*", text.strip("^$ ()")).replace("\\", "")
     names = [name for name in re.split(r"[,|\s]+", glob) if name]
     return f"write tool: {written(names[0] if len(names) == 1 else names)}"

@@ -1,4 +1,4 @@
-"""Describes rules in words: once for the model, instead of notes inside the data, and for analysts."""
+"""Describes rules in words: for the model, once instead of inside the data, and for analysts."""
 
 from __future__ import annotations
 
@@ -54,12 +54,13 @@ def _in_short(rule: Rule) -> str:
 def _marking(rule: Rule) -> list[str]:
     """State what is left out with a marker, and what without one."""
     lists = [step for step in rule.steps if [*step.op.shortens()]]
-    counted = [step.path.text for step in lists if getattr(step.op, "mark", None) is not None]
+    counting = [step.path.text for step in lists if getattr(step.op, "mark", None) is not None]
     cuts = rule.max_chars is not None or any(step.op.verb() in ("truncate", "extract") for step in rule.steps)
-    marked = ["cut texts"] * cuts + ["items of the answer" if path == "@" else f"items of `{path}`" for path in counted]
+    lists_with_count = ["items of the answer" if path == "@" else f"items of `{path}`" for path in counting]
+    marked = ["cut texts"] * cuts + lists_with_count
     keys = any([*step.op.names()] or step.op.verb() == "compact" for step in rule.steps)
-    items = rule.max_chars is not None or len(counted) < len(lists)
-    unmarked = ["keys"] * keys + [f"{'other ' if counted else ''}items that are not long texts"] * items
+    items = rule.max_chars is not None or len(counting) < len(lists)
+    unmarked = ["keys"] * keys + [f"{'other ' if counting else ''}items that are not long texts"] * items
     said = (("Marked", marked), ("Not marked", unmarked))
     return [f"{title}: {enumerated(dict.fromkeys(parts))}" for title, parts in said if parts]
 
@@ -116,5 +117,9 @@ def _selects_items(before: Step, step: Step) -> bool:
 
 
 def _gate(when: When) -> str:
-    size = [] if when.min_chars is None else [f"the answer has at least {counted(when.min_chars, 'character')}"]
-    return " and ".join([*size, *([] if when.where is None else [f"`{when.where.text}` holds"])])
+    conditions = []
+    if when.min_chars is not None:
+        conditions.append(f"the answer has at least {counted(when.min_chars, 'character')}")
+    if when.where is not None:
+        conditions.append(f"`{when.where.text}` holds")
+    return " and ".join(conditions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -15,9 +16,6 @@ from reducer.errors import Diagnostic, Location
 from reducer.operations.fields import ONE_OR_LIST, Condition, EntityTypes, Mark, Names, Place, Preserved
 from reducer.operations.op import Op
 from reducer.paths import Path
-
-SNAPSHOTS = (".json", ".txt")
-"""The file extensions of snapshots: `.json` for any result, `.txt` for a text."""
 
 
 class Model(BaseModel):
@@ -88,19 +86,21 @@ class Given(Model):
         return self
 
 
+_SHARE = r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%$"
+
+
 def _share(value: Any) -> Any:
-    if type(value) is str and value.endswith("%") and value[:-1].strip().replace(".", "", 1).isdigit():
+    if type(value) is str and re.fullmatch(_SHARE, value):
         return float(value[:-1]) / 100
     raise PydanticCustomError("E025", "expected a percentage such as 80%")
 
 
-_SHARE = Annotated[str, Field(pattern=r"^\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%$")]
-Share = Annotated[float, BeforeValidator(_share, json_schema_input_type=_SHARE)]
+Share = Annotated[float, BeforeValidator(_share, json_schema_input_type=Annotated[str, Field(pattern=_SHARE)])]
 """A share, written as 80%."""
 
 
 def _snapshot(name: str) -> str:
-    if not name.endswith(SNAPSHOTS):
+    if not name.endswith((".json", ".txt")):
         raise PydanticCustomError("E020", "expected a name that ends in .json or .txt")
     return name
 

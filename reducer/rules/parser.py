@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import yaml
 from yaml import events as e
@@ -33,7 +33,6 @@ class ScalarNode(Span):
     """A single value; `raw` is its source with quotes, and the span covers its first line."""
 
     value: str | int | float | bool | None
-    style: Literal["plain", "single", "double", "literal", "folded"]
     raw: str
 
 
@@ -88,19 +87,18 @@ def locate(tree: Tree, place: Sequence[str | int], *, key: bool = False) -> Tree
     return node
 
 
-_ESCAPE = re.compile(r"\\(?:x.{2}|u.{4}|U.{8}|.)|.", re.DOTALL)
-_DOUBLED = re.compile("''|.", re.DOTALL)
+_CHARACTERS = {'"': re.compile(r"\\(?:x.{2}|u.{4}|U.{8}|.)|."), "'": re.compile("''|.")}
+"""The source of one character of a text, by its quote."""
 
 
 def part(node: Tree, offset: int, width: int) -> Span:
-    """Return the span of `width` characters at `offset` in a text; if it has several lines, start at its first."""
+    """Return the span of `width` characters at `offset` in a text, or at the start of a text with several lines."""
     column = node.column
-    if isinstance(node, ScalarNode) and "\n" not in node.raw and node.style not in ("literal", "folded"):
-        if node.style == "plain":
-            column += min(offset, len(str(node.value)))
+    if isinstance(node, ScalarNode) and "\n" not in node.raw:
+        if characters := _CHARACTERS.get(node.raw[:1]):
+            column += 1 + sum(map(len, characters.findall(node.raw[1:-1])[:offset]))
         else:
-            characters = (_ESCAPE if node.style == "double" else _DOUBLED).findall(node.raw[1:-1])
-            column += 1 + sum(map(len, characters[:offset]))
+            column += min(offset, len(str(node.value)))
     return Span(node.line, column, width)
 
 
@@ -114,7 +112,6 @@ def replaced(node: Tree, value: str) -> tuple[Edit, ...]:
 _FAST_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Ten times as fast as the pure parser, which reports errors more precisely."""
 _YAML_ERRORS = (MarkedYAMLError, ValueError, OverflowError)
-_STYLES: dict[str | None, Any] = {"'": "single", '"': "double", "|": "literal", ">": "folded"}
 _ANCHOR = re.compile(r"&([\w-]+)")
 _COMMENT = re.compile(r"[ \t]+#.*")
 _WORDS: dict[str, str | int | float | bool | None] = {
@@ -129,7 +126,7 @@ _AMBIGUOUS = {
     "int": ("E041", "a number", ", or only digits for the number"),
     "float": ("E041", "a number", ", or only digits for the number"),
 }
-"""The code, kind and additional help for the types that YAML 1.1 finds in what may be a text."""
+"""The code, the other meaning, and additional help, by the type that YAML 1.1 finds in a value without quotes."""
 _CURLY = re.compile("[“”„‘’‚«].*[“”‘’»]", re.DOTALL)
 _RESOLVERS: Any = Resolver.yaml_implicit_resolvers
 """The patterns of YAML 1.1 with their tags, by the first character of a value."""
@@ -197,8 +194,6 @@ def _read(text: str, report: Report, loader_type: Any) -> Tree:
             raise _Unreadable(Span(*_at(extra), 3), "E008", "a rule file can have only one YAML document")
     finally:
         loader.dispose()
-    if isinstance(root, ScalarNode) and not root.raw:
-        raise _Unreadable(_START, "E004", "the file is empty")
     return root
 
 
@@ -223,7 +218,7 @@ class _Reader:
         if isinstance(event, e.AliasEvent):
             self._refuse(event, is_text=event.anchor not in self.anchors)
             raw = self._raw(event, event)
-            return ScalarNode(*_at(event), len(raw), value=raw, style="plain", raw=raw)
+            return ScalarNode(*_at(event), len(raw), value=raw, raw=raw)
         if not depth:
             raise _Unreadable(Span(*_at(event), 1), "E003", f"nested deeper than {MAX_DEPTH} levels")
         if event.anchor or event.tag:
@@ -237,8 +232,10 @@ class _Reader:
         while not self.loader.check_event(e.MappingEndEvent):
             key = self._key(self.node(depth - 1), keys)
             value = self.node(depth - 1)
-            entries += [(key, value)] if key is not None else []
-            incomplete = incomplete or key is None
+            if key is None:
+                incomplete = True
+            else:
+                entries.append((key, value))
         return MappingNode(*self._span(event, self.loader.get_event()), entries=tuple(entries), incomplete=incomplete)
 
     def _raw(self, start: Any, end: Any) -> str:
@@ -257,16 +254,16 @@ class _Reader:
         self.report.add(*(fault if is_text else fault._replace(fix=())))
 
     def _scalar(self, event: Any) -> ScalarNode:
-        raw, style = self._raw(event, event), _STYLES.get(event.style, "plain")
-        if style not in ("single", "double"):
+        raw = self._raw(event, event)
+        if event.style not in ("'", '"'):
             raw = raw.rstrip(" \t\n")
-        if style == "plain":
+        if not event.style:
             raw = raw.replace("\t", " ")  # the two parsers differ on tabs
-        node = ScalarNode(*_at(event), max(1, len(raw.split("\n")[0])), value=event.value, style=style, raw=raw)
+        node = ScalarNode(*_at(event), max(1, len(raw.split("\n")[0])), value=event.value, raw=raw)
         if event.anchor or event.tag:
             self._refuse(event)
             return replace(node, value=raw)
-        if style != "plain":
+        if event.style:
             # JSON escapes some characters as pairs such as `\ud83d\ude00`.
             value = event.value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             if "\ufffd" in value and "\ufffd" not in event.value:
@@ -281,20 +278,20 @@ class _Reader:
         """Return the value of a scalar without quotes, and report it if YAML 1.1 and 1.2 disagree about it."""
         if text in _WORDS:
             return _WORDS[text]
-        shown = shortened(text)
         if _NUMBER.fullmatch(text):
             number = math.inf if len(text) > MAX_DIGITS else float(text) if set(text) & set(".eE") else int(text)
             if not math.isinf(number):
                 return number
-            self.report.add(node, "E041", f"the number `{shown}` is too large", "put it in quotes")
+            self.report.add(node, "E041", f"the number `{shortened(text)}` is too large", "put it in quotes")
         elif _CURLY.fullmatch(text):
             help = f"write straight quotes: {shortened(quoted(text[1:-1]))}"
             self.report.add(node, "E045", "YAML does not read curly quotes as quotes", help)
         else:
             tags = (tag for tag, pattern in _RESOLVERS.get(text[:1], ()) if pattern.match(text))
             tag = next(tags, "").rpartition(":")[2]
-            code, kind, more = _AMBIGUOUS.get(tag, ("", "", ""))
-            if code:
+            if tag in _AMBIGUOUS:
+                code, kind, more = _AMBIGUOUS[tag]
+                shown = shortened(text)
                 message = f"`{shown}` is ambiguous without quotes: a text or {kind}"
                 # A date is always meant as a text.
                 fix = node.edit(quoted(node.raw)) if tag == "timestamp" and "\n" not in node.raw else ()
@@ -304,11 +301,13 @@ class _Reader:
     def _with_comment(self, node: ScalarNode) -> ScalarNode | None:
         """Return and report a whole expression that ` #` cuts: only the comment closes its bracket."""
         raw = node.raw
-        missing = sum(map(raw.count, "([{")) - sum(map(raw.count, ")]}"))
-        if missing <= 0 or "\n" in raw:
+        if not raw or "\n" in raw:  # libyaml can place an empty value below the last line
             return None
         match = _COMMENT.match(self.report.lines[node.line - 1], node.column - 1 + len(raw))
-        if match is None or sum(map(match[0].count, ")]}")) < missing:
+        if match is None:
+            return None
+        missing = sum(map(raw.count, "([{")) - sum(map(raw.count, ")]}"))
+        if not 0 < missing <= sum(map(match[0].count, ")]}")):
             return None
         whole = raw + match[0].rstrip()
         span = Span(node.line, match.start() + match[0].index("#") + 1, 1)
@@ -322,7 +321,7 @@ class _Reader:
         span, raw = self._span(start, end), self._raw(start, end)
         if not (start.flow_style and raw.startswith("[?")):
             return SequenceNode(*span, items)
-        text = ScalarNode(*span, value=raw, style="plain", raw=raw)
+        text = ScalarNode(*span, value=raw, raw=raw)
         fault = unquoted(self.report.lines[text.line - 1], text)
         self.report.problems[:] = [problem for problem in self.report.problems if problem.location.line != text.line]
         self.report.add(text, fault.code, fault.message, fault.help, fix=() if "\n" in raw else fault.fix)

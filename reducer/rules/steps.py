@@ -66,7 +66,7 @@ def _reads(step: Step) -> Iterator[tuple[Chain, Chain, bool]]:
 def _removes(step: Step, base: Chain, chain: Chain, whole: bool) -> bool:
     """Return whether a step can remove or change what another step reads."""
     place, full = names_of(step.path.shape), (*base, *chain)
-    # If the items are read one by one, a removed item takes everything that depends on it with it.
+    # If items are read one by one, removing an item also removes what depends on it.
     if any((whole or len(items) > len(base)) and overlap(items, full) for items in _shortened(step)):
         return True
     # Reading a value includes reading everything in it.
@@ -126,7 +126,7 @@ def _after(earlier: Step, step: Step) -> Problem | None:
 
 
 _Way: TypeAlias = tuple[str | int, ...]
-"""Keys from a value down, with `*` for any key and the integers below."""
+"""Keys from a value downwards: `*` is any key, and the integers have the meanings below."""
 _ITEM, _HERE, _LINES, _ALL = 0, 1, 2, 3
 """`_ITEM` is an item of a list. At the end of a way, `_HERE` opens a text with structure, `_LINES` any text, and `_ALL`
 also every text with structure below.

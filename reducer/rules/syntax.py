@@ -47,7 +47,7 @@ def explain(lines: Sequence[str], error: Exception) -> Fault:
     mark = error.problem_mark or error.context_mark if isinstance(error, MarkedYAMLError) else None
     if not isinstance(error, MarkedYAMLError) or mark is None:
         return Fault(Span(1, 1, 1), "E042", "an escape sequence in this file is not a valid character")
-    at, start = _position(lines, mark), _position(lines, error.context_mark or mark)
+    at, start = _position(mark), _position(error.context_mark or mark)
     line, first_line = lines[at.line - 1], lines[start.line - 1]
     problem, context = error.problem or "", error.context or ""
     words = problem.replace("<block end>", "the end of the block").replace("<stream end>", "the end of the file")
@@ -101,10 +101,8 @@ def _character(line: str, at: Span) -> str:
     return line[at.column - 1 : at.column]
 
 
-def _position(lines: Sequence[str], mark: Mark) -> Span:
-    if mark.line < len(lines):
-        return Span(mark.line + 1, mark.column + 1, 1)
-    return Span(len(lines), len(lines[-1]) + 1, 1)
+def _position(mark: Mark) -> Span:
+    return Span(mark.line + 1, mark.column + 1, 1)
 
 
 def _parts(line: str) -> _Line:
@@ -215,11 +213,8 @@ def _layout(lines: Sequence[str], at: Span, start: Span, error: MarkedYAMLError)
     span = Span(at.line, len(line) - len(line.lstrip(" ")) + 1, max(1, len(text)))
     if text.startswith(":"):
         return Fault(span, "E016", "a key is missing before this colon", "write `key: value`")
-    if (
-        error.context == "while parsing a block collection"
-        and at.column == start.column
-        and _character(line, at) != "-"
-    ):
+    in_list = error.context == "while parsing a block collection"
+    if in_list and at.column == start.column and _character(line, at) != "-":
         return Fault(span, "E046", "a dash is missing before this list item", f"write {shortened(f'- {text}')}")
     if "not allowed here" in problem or "<block end>" in problem or "<block mapping start>" in problem:
         above = next((_parts(other) for other in reversed(lines[: at.line - 1]) if _parts(other).key), None)

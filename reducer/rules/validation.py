@@ -142,12 +142,8 @@ def _report(report: Report, details: ErrorDetails, tree: Tree, *, place: Place, 
         return  # the missing key is probably misspelt, which is already reported
     name = _NAMES.get(type(value), "nothing")
     if kind == "missing":
-        report.add(
-            locate(tree, place[:-1], key=True),
-            "E011",
-            f"`{place[-1]}` is missing",
-            habits()["missing"].get(place[-1], ""),
-        )
+        at, help = locate(tree, place[:-1], key=True), habits()["missing"].get(place[-1], "")
+        report.add(at, "E011", f"`{place[-1]}` is missing", help)
     elif kind in _EXPECTED:
         dash = f"write `- ` before the first key: - {report.lines[node.line - 1].strip(' -')}"
         help = dash if kind == "list_type" and type(value) is dict else meant

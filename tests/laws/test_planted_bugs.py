@@ -86,6 +86,7 @@ BUGS: dict[str, tuple[Callable[[Case, Any], None], *tuple[Patch, ...]]] = {
 AIMED = {
     "never opens live objects": live_cases(),
     "forgets media": cases_of_records.map(case_of_drawn),
+    "checks no second pass": cases_of_records.map(case_of_drawn),
 }
 
 

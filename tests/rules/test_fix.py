@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from reducer.cli import main
 from reducer.rules import compile_rules
 from reducer.rules.diagnostics import Entry, catalogue
-from reducer.rules.fix import fixed
+from reducer.rules.fix import fixed as fixed_by
 from reducer.rules.parser import parse, plain
 from tests.laws.strategies import KINDS, laws, rule_files
 from tests.rules.examples import CASES, example_files
@@ -23,6 +24,10 @@ RULES = Path(__file__).parents[2] / "rules"
 _KEY = re.compile(r"([ -]*)(\w+)(:.*)")
 _QUOTED = re.compile(r": '([^']*)'")
 HEAD = "version: 1\ntool: t\n"
+
+
+def fixed(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return fixed_by(files, lambda texts: compile_rules(texts.items())[1])
 
 
 def fix(text: str) -> str:

@@ -44,6 +44,7 @@ INVALID: list[tuple[str | bytes, str, str]] = [
     ("a: 1\nb: \u2028x", "2:4 E002 invisible character (U+2028)", 'remove it, or write \\u2028 inside "…"'),
     ("a: \ud800", "1:4 E002 invisible character (U+D800)", "remove it"),
     ('a: "\\ud800"', "1:4 E042 escapes from \\ud800 to \\udfff are valid only in pairs", "remove it"),
+    ("a: {b", "1:4 E035 this `{` is not closed", "write a: {b}"),
     ("[" * 100_000, "1:65 E003 nested deeper than 64 levels", "move samples to separate files"),
     ("- " * 100_000, "1:129 E003 nested deeper than 64 levels", "move samples to separate files"),
     ("#" * 250_001, "1:1 E003 the rule file has more than 250,000 characters", "move samples to separate files"),
@@ -89,11 +90,11 @@ def valid(text: str | bytes) -> Any:
 
 def test_nodes_have_positions() -> None:
     tree = valid(RULE)
-    assert locate(tree, ("steps", 0, "keep", 2)) == ScalarNode(7, 33, 12, "@timestamp", "double", '"@timestamp"')
+    assert locate(tree, ("steps", 0, "keep", 2)) == ScalarNode(7, 33, 12, "@timestamp", '"@timestamp"')
     assert locate(tree, ("steps", 1, "truncate")) == ScalarNode(
-        10, 15, 1, "first\n  second\n", "literal", "|\n      first\n        second"
+        10, 15, 1, "first\n  second\n", "|\n      first\n        second"
     )
-    entry = ScalarNode(3, 8, 9, "min_chars", "plain", "min_chars"), ScalarNode(3, 19, 4, 2000, "plain", "2000")
+    entry = ScalarNode(3, 8, 9, "min_chars", "min_chars"), ScalarNode(3, 19, 4, 2000, "2000")
     assert locate(tree, ("when",)) == MappingNode(3, 7, 17, (entry,))
 
 
