@@ -112,24 +112,18 @@ def look_at_lines(ruleset: Ruleset, piece: bytes, options: LookOptions = ALL_RET
     Line ends, blank lines, lines without a history and lines that need too much memory stay unchanged. Line numbers
     count from 1 in the piece.
     """
-    pieces: list[bytes] = []
-    done = 0
+    outputs: list[bytes] = []
 
     def looks() -> Iterator[Look]:
-        nonlocal done
         for start, end in lines_of(piece):
             line = piece[start:end]
-            if not line.strip():
-                yield Look(Tally(), LineSum("", lines=1, blank=1))
-                continue
-            found = look_at_line(ruleset, line, options, file)
-            if options.writes and found.output is not line:
-                pieces.extend((piece[done:start], found.output))
-                done = end
+            blank = Look(Tally(), LineSum("", lines=1, blank=1), line)
+            found = look_at_line(ruleset, line, options, file) if line.strip() else blank
+            outputs.append(found.output + piece[end : end + 1])  # the line feed, which the last line may lack
             yield found
 
     found = joined(looks())
-    return found._replace(output=b"".join((*pieces, piece[done:])) if options.writes else b"")
+    return found._replace(output=b"".join(outputs) if options.writes else b"")
 
 
 def look_at_line(ruleset: Ruleset, line: bytes, options: LookOptions, file: str) -> Look:

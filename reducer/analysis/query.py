@@ -103,21 +103,18 @@ def missing(step: Step, before: Any, arrived: Any, places: int) -> tuple[tuple[M
     if places:
         return _missing_keys(step, before)
     text, found = step.path.text, step.path.find(before)
+    try:
+        is_removed = not found and before is not arrived and bool(step.path.find(arrived))
+    except Unreducible:  # a filter was evaluated on an item that is too deep, so the list exists
+        is_removed = True
     if found:
         accepted = " and ".join(sorted(f"{_TYPES[kind].split()[1]}s" for kind in step.op.accepts))
         nothing = Nothing(f"`{text}` is {_type(found[0])}, and `{step.op.verb()}` works on {accepted}", "")
-    elif before is not arrived and _finds(step.path, arrived):
+    elif is_removed:
         nothing = Nothing(f"an earlier step removed `{text}`", "")
     else:
         nothing = explain(step.path, before)
     return (Missing("place", text, *nothing),), frozenset()
-
-
-def _finds(path: Path, value: Any) -> bool:
-    try:
-        return bool(path.find(value))
-    except Unreducible:  # a filter was evaluated on an item that is too deep, so the list exists
-        return True
 
 
 def _missing_keys(step: Step, before: Any) -> tuple[tuple[Missing, ...], frozenset[str]]:

@@ -113,7 +113,7 @@ class Tally:
     """The totals of tool returns, with tools in the order of their first returns.
 
     - `tools` maps each tool to its counts `calls`, `reduced`, `untouched`, `before` and `after` (characters).
-    - `rules` maps each tool to its rule file, and `used` contains all rule files that applied.
+    - `rules` maps each tool to its rule file.
     - `needs` maps kind, place and name to what needs attention.
     - `found` contains the places and names that a step found in some return, so that they need no attention.
     - `always_kept` maps rule file and step to the number of items that only `always_keep` kept.
@@ -122,7 +122,6 @@ class Tally:
 
     tools: dict[str, Counter[str]] = field(default_factory=dict)
     rules: dict[str, str] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
     needs: dict[tuple[str, str, str], Attention] = field(default_factory=dict)
     found: set[tuple[str, str]] = field(default_factory=set)
     always_kept: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -139,7 +138,6 @@ class Tally:
                 self.rules.setdefault(tool, other.rules[name])
         for key, need in other.needs.items():
             self.add_need(key, need)
-        self.used |= other.used
         self.found |= other.found
         self.always_kept.update(other.always_kept)
         self.referenced += other.referenced
@@ -171,7 +169,6 @@ def tally_of(entry: Explanation) -> Tally:
         tally.add_need((need.kind, need.where, name), need)
     if rule is not None:
         tally.rules[tool] = rule.file
-        tally.used.add(rule.file)
         for step in entry.steps:
             if step.step is not None and step.places:
                 where = _where(step, rule)
@@ -271,7 +268,8 @@ def attention(report: Report) -> tuple[Attention, ...]:
     tally, kinds = report.tally, list(TITLES)
     # Nobody uses every tool of the built-in packs.
     rules = [rule for rule in report.ruleset.rules if report.whole and not is_builtin(rule.file)]
-    unused = [rule for rule in rules if rule.file not in tally.used]
+    used = set(tally.rules.values())
+    unused = [rule for rule in rules if rule.file not in used]
     entries = [
         *(Attention("unused rule", rule.file, ", ".join(rule.tools), calls=0) for rule in unused),
         *(need for key, need in tally.needs.items() if key[1:] not in tally.found),

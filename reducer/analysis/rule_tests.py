@@ -89,44 +89,44 @@ def chosen_cases(ruleset: Ruleset, text: str) -> tuple[list[tuple[Rule, int]], l
     def is_chosen(rule: Rule, name: str) -> bool:
         return text.casefold() in " ".join((Path(rule.file).name, *rule.tools, name)).casefold()
 
-    tests = [(rule, number) for rule in ruleset.rules for number, _ in enumerate(rule.tests)]
-    samples = [(rule, file) for rule in ruleset.rules for file in sample_files(rule, ruleset)]
-    return (
-        [(rule, number) for rule, number in tests if is_chosen(rule, rule.tests[number].name)],
-        [(rule, file) for rule, file in samples if is_chosen(rule, file.name)],
-    )
+    rules = ruleset.rules
+    tests = [(rule, number) for rule in rules for number, test in enumerate(rule.tests) if is_chosen(rule, test.name)]
+    samples = [(rule, file) for rule in rules for file in sample_files(rule, ruleset) if is_chosen(rule, file.name)]
+    return tests, samples
 
 
 def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None = None) -> TestResult:
     """Run an inline test of a rule, and check the laws on its content. `update` collects snapshots. Never raises."""
     test, place = rule.tests[number], ("tests", number)
-
-    def check(content: Any, outcome: Outcome, is_sound: bool) -> Iterator[Failure]:
-        for one in unmet(test.expect, content, outcome, update if is_sound else None):
-            yield replace(one, place=(*place, "expect", *one.place))
-
+    run = TestResult(rule, test.name, (*place, "name"), ())
     try:
         content = sample(rule, test)
     except SampleError as error:
-        failure = Failure(str(error), place=(*place, "given"), what="given")
-        return TestResult(rule, test.name, (*place, "name"), (failure,))
-    return _run(ruleset, TestResult(rule, test.name, (*place, "name"), ()), content, check)
+        return replace(run, failures=(Failure(str(error), place=(*place, "given"), what="given"),))
+
+    def check(outcome: Outcome, is_sound: bool) -> Iterator[Failure]:
+        for one in unmet(test.expect, content, outcome, update if is_sound else None):
+            yield replace(one, place=(*place, "expect", *one.place))
+
+    return _run(ruleset, run, content, check)
 
 
 def run_sample(ruleset: Ruleset, rule: Rule, file: Path) -> TestResult | None:
     """Check the laws on a sample beside a rule file, or return None if it cannot be read. Never raises."""
     with suppress(SampleError, RecursionError):
-        return _run(ruleset, TestResult(rule, f"samples/{file.name}", ("tool",), ()), read_sample(file), lambda *_: ())
+        return _run(ruleset, TestResult(rule, f"samples/{file.name}", ("tool",), ()), read_sample(file))
     return None
 
 
-def _run(ruleset: Ruleset, run: TestResult, content: Any, check: Callable[..., Iterable[Failure]]) -> TestResult:
+def _run(
+    ruleset: Ruleset, run: TestResult, content: Any, check: Callable[[Outcome, bool], Iterable[Failure]] | None = None
+) -> TestResult:
     """Return the result of a run on a content: the laws that it breaks, and the failures that `check` finds."""
     ruleset, tool, before = alone(run.rule, ruleset), run.rule.name, dump(content)
     try:
         outcome = attempt(ruleset, tool, content)
         broken = [_of_law(one, run.place) for one in broken_laws(ruleset, content, before, outcome)]
-        failures = (*broken, *check(content, outcome, not broken))
+        failures = (*broken, *(check(outcome, not broken) if check else ()))
     except Exception as error:  # law 9: rules never raise
         return replace(run, failures=(_of_law(Broken(9, f"{type(error).__name__}: {error}"), run.place),))
     return replace(run, failures=failures, did=explain_outcome(tool, content, outcome, detailed=False))

@@ -1,17 +1,14 @@
 // The report of a run: totals, tools, what needs attention, and each tool return before and after.
 
-import { addTooltip, appendText, createTree, make, namesOf, placeOf, stepClass } from "./tree.js";
+import {
+  addTooltip, appendText, byId, count, counted, createTree, make, namesOf, placeOf, safe, saved, stepClass,
+} from "./tree.js";
 
 const ROWS = 200; // rows of the list that are added at once
 const LINES = 200; // lines of a section
 
-const at = (id) => document.getElementById(id);
-const read = (id) => JSON.parse(at(id).textContent);
-const count = (number) => Math.round(number).toLocaleString("en");
-const counted = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
+const read = (id) => JSON.parse(byId(id).textContent);
 const sum = (entries, key) => entries.reduce((total, entry) => total + entry[key], 0);
-const safe = (text, tag = "bdi") => appendText(make(tag), text);
-const saved = ({ before, after }) => (before ? `${(((before - after) / before) * 100).toFixed(1)}%` : "–");
 
 /** Return a share as a percentage; it is 100% only if nothing is missing. */
 function share(part, whole) {
@@ -23,8 +20,8 @@ function share(part, whole) {
 function showAbout({ histories, rules, as_in_agent: asInAgent, references }) {
   const names = histories.length === 1 ? histories[0] : counted(histories.length, "history", "histories");
   const kept = `${counted(references.characters, "character")} kept because later messages reference them`;
-  const result = asInAgent ? "as in an agent, which also removes what it uses later" : kept;
-  at("about").append(safe(names), " · ", safe(rules.from), ` (${counted(rules.files.length, "rule")}) · ${result}`);
+  const result = asInAgent ? "as in an agent, where content that later messages reference is also removed" : kept;
+  byId("about").append(safe(names), " · ", safe(rules.from), ` (${counted(rules.files.length, "rule")}) · ${result}`);
 }
 
 function showTotals({ totals: { characters, tokens, calls, reduced }, measures }) {
@@ -44,31 +41,35 @@ function showTotals({ totals: { characters, tokens, calls, reduced }, measures }
 
 function addCard(title, value, detail) {
   const card = make("div", { class: "card" }, make("h3", {}, title), make("strong", {}, value), make("p", {}, detail));
-  at("totals").append(card);
+  byId("totals").append(card);
 }
 
 function showTools({ tools }) {
-  at("tools").closest("section").hidden = !tools.length;
+  byId("tools").closest("section").hidden = !tools.length;
   const most = Math.max(1, ...tools.map(({ characters }) => characters.before));
   for (const { tool, rule, calls, untouched, characters } of tools) {
     const file = rule ? safe(placeOf(rule.file)) : untouched === calls ? "not reducible" : "no rule";
-    const sizes = [count(characters.before), count(characters.after), saved(characters)];
-    const cells = [safe(tool), file, count(calls), barOf(characters, most), ...sizes];
-    const classes = ["", "", "number", "", "number", "number", "number"];
-    at("tools").append(make("tr", {}, ...cells.map((cell, column) => make("td", { class: classes[column] }, cell))));
+    const numbers = [count(characters.before), count(characters.after), saved(characters)].map(numberCell);
+    const cells = [safe(tool), file].map((content) => make("td", {}, content));
+    const bar = make("td", {}, barOf(characters, most));
+    byId("tools").append(make("tr", {}, ...cells, numberCell(count(calls)), bar, ...numbers));
   }
 }
 
+const numberCell = (text) => make("td", { class: "number" }, text);
+
 function barOf({ before, after }, most) {
-  const [kept, removed] = [make("span", { class: "kept" }), make("span", { class: "gone" })];
-  kept.style.width = `${(after / most) * 100}%`;
-  removed.style.width = `${(Math.max(0, before - after) / most) * 100}%`;
   const label = `${count(after)} of ${count(before)} characters kept`;
-  return make("div", { class: "size-bar", role: "img", "aria-label": label }, kept, removed);
+  const bar = make("div", { class: "size-bar", role: "img", "aria-label": label });
+  for (const [part, size] of [["kept", after], ["gone", Math.max(0, before - after)]]) {
+    bar.append(make("span", { class: part }));
+    bar.lastChild.style.width = `${(size / most) * 100}%`;
+  }
+  return bar;
 }
 
 function showAttention({ attention, titles }) {
-  const section = at("attention");
+  const section = byId("attention");
   if (!attention.length) section.append(make("p", { class: "quiet" }, "Nothing needs attention."));
   for (const [kind, title] of Object.entries(titles)) {
     const needs = attention.filter((need) => need.kind === kind);
@@ -80,17 +81,15 @@ function showCosts({ measures }) {
   if (!measures) return;
   const { references, entities } = measures;
   const by = (step) => `removed by ${step || "several steps"}`;
-  const lost = references.lost.map(
-    ({ value, tool, found, path, used, step }) =>
-      `${value}: from ${tool} ${found} at ${path}, used in message ${used}, ${by(step)}`,
-  );
+  const lost = references.lost.map(({ value, tool, found, path, used, step }) =>
+    `${value}: from ${tool} ${found} at ${path}, used in message ${used}, ${by(step)}`);
   const gone = entities.lost.map(({ type, value, tool, step }) => `${type} ${value}: from ${tool}, ${by(step)}`);
   const types = Object.entries(entities.types).map(([type, { kept, total }]) => `${type}: ${kept} of ${total} kept`);
   const missing = sum(Object.values(entities.types), "total") - sum(Object.values(entities.types), "kept");
-  addDetails(at("costs"), "Lost references", references.novel - references.kept, lost);
-  addDetails(at("costs"), "Types of entities", types.length, types);
-  addDetails(at("costs"), "Lost entities", missing, gone);
-  at("costs").hidden = at("costs").children.length === 1;
+  addDetails(byId("costs"), "Lost references", references.novel - references.kept, lost);
+  addDetails(byId("costs"), "Types of entities", types.length, types);
+  addDetails(byId("costs"), "Lost entities", missing, gone);
+  byId("costs").hidden = byId("costs").children.length === 1;
 }
 
 function addDetails(section, title, number, lines) {
@@ -147,19 +146,20 @@ function showReturns(report) {
   const list = { entries: entriesOf(report), trees: read("trees"), open: new Map(), key: "number", sign: 1 };
   if (!list.entries.length) {
     const lines = sum(report.lines, "lines");
-    at("returns").parentElement.hidden = true;
-    at("none").textContent = lines ? `Only the totals of ${counted(lines, "line")} are known.` : "No tool returns.";
-    at("none").hidden = false;
+    byId("returns").parentElement.hidden = true;
+    const totals = `The report of ${counted(lines, "line")} contains only totals.`;
+    byId("none").textContent = lines ? totals : "No tool returns.";
+    byId("none").hidden = false;
     return;
   }
   for (const head of document.querySelectorAll("th[data-key]")) {
     head.firstChild.addEventListener("click", () => sortBy(list, head.dataset.key, head.className === "number"));
   }
-  for (const id of ["search", "filter"]) at(id).addEventListener("input", () => update(list));
+  for (const id of ["search", "filter"]) byId(id).addEventListener("input", () => update(list));
   const watcher = new IntersectionObserver(([seen]) => seen.isIntersecting && addRows(list), { rootMargin: "600px" });
   update(list);
-  watcher.observe(at("more"));
-  if (list.entries.length === 1) toggleReturn(list, list.entries[0], at("returns").firstChild);
+  watcher.observe(byId("more"));
+  if (list.entries.length === 1) toggleReturn(list, list.entries[0], byId("returns").firstChild);
 }
 
 function sortBy(list, key, isNumber) {
@@ -170,17 +170,17 @@ function sortBy(list, key, isNumber) {
 
 /** Search, filter and sort the list, and show its beginning. */
 function update(list) {
-  const words = at("search").value.toLowerCase().split(/\s+/);
+  const words = byId("search").value.toLowerCase().split(/\s+/);
   const { key, sign, entries } = list;
   const isFound = ({ text }) => words.every((word) => text.includes(word));
-  list.shown = entries.filter((entry) => FILTERS[at("filter").value](entry) && isFound(entry));
+  list.shown = entries.filter((entry) => FILTERS[byId("filter").value](entry) && isFound(entry));
   list.shown.sort((one, other) => sign * compare(one[key], other[key]) || one.index - other.index);
   for (const head of document.querySelectorAll("th[data-key]")) {
     head.setAttribute("aria-sort", head.dataset.key !== key ? "none" : sign > 0 ? "ascending" : "descending");
   }
-  at("count").textContent = `${count(list.shown.length)} of ${counted(entries.length, "return")}`;
-  at("none").hidden = list.shown.length > 0;
-  at("returns").replaceChildren();
+  byId("count").textContent = `${count(list.shown.length)} of ${counted(entries.length, "return")}`;
+  byId("none").hidden = list.shown.length > 0;
+  byId("returns").replaceChildren();
   list.done = 0;
   addRows(list);
 }
@@ -192,10 +192,10 @@ function compare(one, other) {
 /** Add the next rows; the rows of open returns are followed by their details. */
 function addRows(list) {
   for (const entry of list.shown.slice(list.done, list.done + ROWS)) {
-    at("returns").append(returnRow(list, entry), ...[list.open.get(entry.index)].filter(Boolean));
+    byId("returns").append(returnRow(list, entry), ...[list.open.get(entry.index)].filter(Boolean));
   }
   list.done += ROWS;
-  at("more").hidden = list.done >= list.shown.length;
+  byId("more").hidden = list.done >= list.shown.length;
 }
 
 function returnRow(list, entry) {
@@ -246,32 +246,30 @@ async function unpack(text) {
 /** Return the elements that show an open return. */
 function opened({ data, tool, name, before, after }, tree) {
   const { why, history, message, part, rule, rewritten, restored, referenced, steps } = data;
-  const fragment = at("opened").content.cloneNode(true);
+  const fragment = byId("opened").content.cloneNode(true);
   const place = history === name ? history : `${history}, message ${message + 1}, part ${part + 1}`;
   const more = [
-    [rewritten, "less, as JSON text without blanks"],
-    [restored, "restored by preserve, and markers"],
+    [rewritten, "saved by writing compact JSON"],
+    [restored, "restored by `preserve`, including markers"],
     [referenced, "kept because later messages reference them"],
   ].filter(([size]) => size > 0);
   const sizes = more.map(([size, what]) => ` · ${counted(size, "character")} ${what}`);
   sizes.unshift(` · ${count(before)} → ${counted(after, "character")}`);
   fragment.querySelector(".about").append(safe(place), " · ", safe(rule ?? "no rule"), ...sizes);
   appendText(fragment.querySelector(".why"), why);
-  fragment.querySelector(".steps").append(...tree.steps.map((step) => legendOf(step, steps, tree)));
+  fragment.querySelector(".steps").append(...steps.map((step, index) => legendOf(step, index + 1, tree)));
   fragment.append(createTree(tree, { label: `${tool} ${name}, before and after` }).element);
   return fragment.childNodes;
 }
 
 /** Describe a step with its colour, its line and what it removed. */
-function legendOf({ number, name, line }, steps, tree) {
-  const { ran, characters, restored } = steps.find((step) => step.name === name && step.line === line) ?? {};
-  const size = characters ? characters.before - characters.after : 0;
-  const effect = ran === false ? "its `when` does not hold" : size ? `${count(size)} removed` : "nothing to remove";
-  const where = placeOf(tree.file, line);
+function legendOf({ name, line, ran, characters: { before, after }, restored }, number, tree) {
+  const removed = before > after ? `${count(before - after)} removed` : "nothing to remove";
   const again = restored ? `, ${count(restored)} restored` : "";
   const chip = make("span", { class: `chip ${stepClass(number)}` }, namesOf(tree, number)[0]);
-  const about = make("span", { class: "quiet" }, ` ${where} · ${effect}${again}`);
-  return make("li", { class: size ? "" : "quiet" }, chip, " ", safe(name), about);
+  const effect = ran ? `${removed}${again}` : "its `when` does not hold";
+  const about = make("span", { class: "quiet" }, ` ${placeOf(tree.file, line)} · ${effect}`);
+  return make("li", { class: before > after ? "" : "quiet" }, chip, " ", safe(name), about);
 }
 
 const report = read("report");

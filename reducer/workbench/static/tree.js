@@ -24,6 +24,16 @@ export function make(tag, attributes = {}, ...children) {
 
 const span = (name, ...children) => make("span", { class: name }, ...children);
 
+export const byId = (id) => document.getElementById(id);
+export const count = (number) => Math.round(number).toLocaleString("en");
+export const counted = (number, noun, plural = `${noun}s`) => `${count(number)} ${number === 1 ? noun : plural}`;
+
+/** Return the saved share of a size as a percentage. */
+export const saved = ({ before, after }) => (before ? `${(((before - after) / before) * 100).toFixed(1)}%` : "–");
+
+/** Create an element with untrusted text. */
+export const safe = (text, tag = "bdi", attributes = {}) => appendText(make(tag, attributes), text);
+
 /** Append untrusted text. Control characters and direction marks are visible, and line breaks stay if it is `open`. */
 export function appendText(parent, text, open = false) {
   let end = 0;
@@ -88,7 +98,7 @@ function stepsIn(view, node) {
  */
 export function createTree(data, { sides = ["before", "after"], label = "Tool return", opened } = {}) {
   const element = make("div", { class: `tree sides-${sides.length}`, role: "tree", "aria-label": label });
-  const view = { data, sides, element, entries: new WeakMap(), steps: new WeakMap(), marked: new Set() };
+  const view = { data, sides, element, steps: new WeakMap(), marked: new Set() };
   const root = rowOf(view, { kind: "value", node: data.node, path: [], step: 0, kept: 1, level: 1 });
   root.tabIndex = 0;
   element.append(root);
@@ -101,17 +111,17 @@ export function createTree(data, { sides = ["before", "after"], label = "Tool re
     element,
     mark: (paths) => mark(view, paths),
     reveal: (path) => reveal(view, path),
-    opened: () => new Set([...element.querySelectorAll("[aria-expanded=true]")].map((row) => nameOf(view, row))),
+    opened: () => new Set([...element.querySelectorAll("[aria-expanded=true]")].map(nameOf)),
   };
 }
 
-const nameOf = (view, row) => nameAt(view.entries.get(row));
+const nameOf = (row) => nameAt(row.entry);
 const nameAt = ({ kind, path, start = 0 }) => JSON.stringify([kind, path, start]);
 
 /** Highlight the rows at these paths, also those that are opened later. */
 function mark(view, paths) {
   view.marked = new Set(paths.map((path) => nameAt({ kind: "value", path })));
-  for (const row of view.element.children) row.classList.toggle("marked", view.marked.has(nameOf(view, row)));
+  for (const row of view.element.children) row.classList.toggle("marked", view.marked.has(nameOf(row)));
 }
 
 // --- entries: a value, a group of removed items, the marker of a list, or a row that shows more
@@ -123,7 +133,7 @@ function* entriesBelow({ data, sides }, entry) {
     if (!kept && entry.kind === "value" && stop - start >= GROUP) {
       yield { kind: "group", node: entry.node, path: entry.path, start, stop, step, kept, level: entry.level + 1 };
     } else {
-      for (let at = start; at < stop; at++) yield childOf(entry, at, step, kept);
+      yield* childrenIn(entry, [start, stop, step, kept]);
     }
   }
   const { marker } = entry.node;
@@ -143,18 +153,20 @@ function* rangesOf({ kind, node, step, kept, start = 0, stop = node.items.length
   if (at < stop) yield [at, stop, step, kept];
 }
 
-function childOf({ node, path, level }, at, step, kept) {
-  const key = node.keys?.[at];
-  const below = [...path, node.keys ? textOf(key) : at];
-  return { kind: "value", node: node.items[at], key, index: at, path: below, step, kept, level: level + 1 };
+/** Return the entries of the items in a range. */
+function childrenIn({ node, path, level }, [start, stop, step, kept]) {
+  return Array.from({ length: stop - start }, (_, offset) => {
+    const index = start + offset;
+    const key = node.keys?.[index];
+    const below = [...path, node.keys ? textOf(key) : index];
+    return { kind: "value", node: node.items[index], key, index, path: below, step, kept, level: level + 1 };
+  });
 }
 
 /** Return the children of a value that a side shows. */
 function childrenOn(entry, side) {
   const shown = [...rangesOf(entry)].filter(([, , , kept]) => kept || side === "before");
-  return shown.flatMap(([start, stop, step, kept]) =>
-    Array.from({ length: stop - start }, (_, at) => childOf(entry, start + at, step, kept)),
-  );
+  return shown.flatMap((range) => childrenIn(entry, range));
 }
 
 export const isText = (node) => typeof node === "string" || node?.text !== undefined;
@@ -173,7 +185,7 @@ function isExpandable({ kind, node }) {
 function rowOf(view, entry) {
   const kind = isContainer(entry.node) ? `container ${entry.kind}` : entry.kind;
   const row = make("div", { class: `row ${kind}`, role: "treeitem", "aria-level": entry.level, tabindex: -1 });
-  view.entries.set(row, entry);
+  row.entry = entry;
   row.style.setProperty("--level", entry.level - 1);
   if (isExpandable(entry)) row.setAttribute("aria-expanded", "false");
   row.classList.toggle("marked", view.marked.has(nameAt(entry)));
@@ -183,8 +195,7 @@ function rowOf(view, entry) {
 
 /** Write the cells of a row, one for each side. */
 function fill(view, row) {
-  const open = row.getAttribute("aria-expanded") === "true";
-  row.replaceChildren(...view.sides.map((side) => cellOf(view, view.entries.get(row), { side, open })));
+  row.replaceChildren(...view.sides.map((side) => cellOf(view, row.entry, { side, open: isOpen(row) })));
 }
 
 function cellOf(view, entry, look) {
@@ -215,7 +226,7 @@ function chipsOf(view, { node, step }) {
 
 function contentOf(view, entry, look) {
   const { kind, node, start, stop } = entry;
-  if (kind === "more") return [span("link", `${entry.rest.length.toLocaleString("en")} more`)];
+  if (kind === "more") return [span("link", `${count(entry.rest.length)} more`)];
   if (kind === "marker") return [markerOf(node)];
   if (kind === "group") return [`${sizeOf(stop - start, node)}${node.keys ? "" : ` ${start}–${stop - 1}`} removed`];
   if (isContainer(node)) return summaryOf(entry, look);
@@ -231,13 +242,11 @@ function summaryOf(entry, { side, open }) {
   const size = sizeOf(children.length + isMarked, entry.node);
   const parts = [span("size", keys ? `{${size}}` : `[${size}]`)];
   if (opened && !(side === "after" && unwrapped)) parts.push(span("tag", "structured text"));
-  if (!open) parts.push(appendText(make("bdi", { class: "preview" }), previewOf(children)));
+  if (!open) parts.push(safe(previewOf(children), "bdi", { class: "preview" }));
   return parts;
 }
 
-function sizeOf(number, { keys }) {
-  return `${number.toLocaleString("en")} ${keys ? "key" : "item"}${number === 1 ? "" : "s"}`;
-}
+const sizeOf = (number, { keys }) => counted(number, keys ? "key" : "item");
 
 function previewOf(children) {
   if (children.every(({ node }) => node?.keys)) return "";
@@ -278,7 +287,7 @@ function appendRuns(view, parent, { node, step, kept }, { side, open }) {
 
 function markerOf(text) {
   const tip = "Marker: the model reads this in place of what was removed";
-  return appendText(make("bdi", { class: "marker", "data-tip": tip }), text);
+  return safe(text, "bdi", { class: "marker", "data-tip": tip });
 }
 
 /** Return markers, and the consecutive runs that have the same effect. */
@@ -319,12 +328,15 @@ function edgeOf(text, at) {
 }
 
 function appendRun(parent, { text, type, gap }, open) {
-  if (gap) parent.append(span("ellipsis", ` …${gap.toLocaleString("en")} more characters… `));
+  if (gap) parent.append(span("ellipsis", ` …${count(gap)} more characters… `));
   else if (type) parent.append(appendText(make("span", { class: `entity ${type}`, "data-tip": type }), text, open));
   else appendText(parent, text, open);
 }
 
 // --- opening and closing
+
+const isOpen = (row) => row.getAttribute("aria-expanded") === "true";
+const isFolded = (row) => row.getAttribute("aria-expanded") === "false";
 
 /** Open rows level by level while they fit. In a return with removals, open the values that contain some. */
 function openFirst(view, root) {
@@ -332,7 +344,7 @@ function openFirst(view, root) {
   const waiting = [root];
   while (waiting.length && view.element.children.length < FIRST_ROWS) {
     const row = waiting.shift();
-    const { kind, node } = view.entries.get(row);
+    const { kind, node } = row.entry;
     const isWanted = row === root || !isChanged || stepsIn(view, node).size > 0;
     if (kind === "value" && isContainer(node) && isWanted) {
       waiting.push(...expand(view, row, node.keys ? CHUNK : FIRST_ITEMS));
@@ -342,7 +354,7 @@ function openFirst(view, root) {
 
 /** Open the rows with these names. */
 function reopen(view, row, names) {
-  if (!row.hasAttribute("aria-expanded") || !names.has(nameOf(view, row))) return;
+  if (!isFolded(row) || !names.has(nameOf(row))) return;
   for (const child of expand(view, row)) reopen(view, child, names);
 }
 
@@ -350,10 +362,10 @@ function reopen(view, row, names) {
 function reveal(view, path) {
   let row = view.element.firstElementChild;
   for (let depth = 1; row && depth <= path.length; depth++) {
-    if (row.getAttribute("aria-expanded") === "false") expand(view, row);
+    if (isFolded(row)) expand(view, row);
     const name = nameAt({ kind: "value", path: path.slice(0, depth) });
     do row = row.nextElementSibling;
-    while (row && nameOf(view, row) !== name);
+    while (row && nameOf(row) !== name);
   }
   return row;
 }
@@ -362,8 +374,7 @@ function reveal(view, path) {
 function expand(view, row, most = CHUNK) {
   row.setAttribute("aria-expanded", "true");
   fill(view, row);
-  const entry = view.entries.get(row);
-  return isText(entry.node) ? [] : insert(view, row, [...entriesBelow(view, entry)], most);
+  return isText(row.entry.node) ? [] : insert(view, row, [...entriesBelow(view, row.entry)], most);
 }
 
 /** Insert the rows of the first entries, and a row that shows more. */
@@ -375,43 +386,35 @@ function insert(view, after, entries, most = CHUNK) {
   return rows;
 }
 
-function collapse(view, row) {
+function toggle(view, row) {
+  if (isFolded(row)) return void expand(view, row);
   row.setAttribute("aria-expanded", "false");
-  const { level } = view.entries.get(row);
-  while (row.nextSibling && view.entries.get(row.nextSibling).level > level) row.nextSibling.remove();
+  while (row.nextSibling?.entry.level > row.entry.level) row.nextSibling.remove();
   fill(view, row);
 }
 
 function activate(view, row) {
   if (!row || getSelection().type === "Range") return;
-  const { kind, path, node, rest } = view.entries.get(row);
+  const { kind, path, node, rest } = row.entry;
   if (kind === "more") {
     insert(view, row, rest)[0].focus();
     row.remove();
-  } else if (row.getAttribute("aria-expanded") === "true") collapse(view, row);
-  else if (row.hasAttribute("aria-expanded")) expand(view, row);
+  } else if (row.hasAttribute("aria-expanded")) toggle(view, row);
   if (kind === "value") row.dispatchEvent(new CustomEvent("choose", { bubbles: true, detail: { path, node } }));
 }
 
 // --- keyboard
 
+/** What a key does to the row that has the focus. A key that moves the focus returns the row to move to. */
 const KEYS = {
   ArrowDown: (view, row) => row.nextElementSibling,
   ArrowUp: (view, row) => row.previousElementSibling,
+  ArrowRight: (view, row) => (isFolded(row) ? toggle(view, row) : row.nextElementSibling),
+  ArrowLeft: (view, row) => (isOpen(row) ? toggle(view, row) : parentOf(row)),
   Home: (view) => view.element.firstElementChild,
   End: (view) => view.element.lastElementChild,
   Enter: activate,
   " ": activate,
-  ArrowRight(view, row) {
-    if (row.getAttribute("aria-expanded") !== "false") return row.nextElementSibling;
-    expand(view, row);
-    return row;
-  },
-  ArrowLeft(view, row) {
-    if (row.getAttribute("aria-expanded") !== "true") return parentOf(view, row);
-    collapse(view, row);
-    return row;
-  },
 };
 
 function onKey(view, event) {
@@ -420,10 +423,9 @@ function onKey(view, event) {
   KEYS[event.key](view, event.target.closest(".row"))?.focus();
 }
 
-function parentOf(view, row) {
-  const { level } = view.entries.get(row);
+function parentOf(row) {
   let other = row.previousElementSibling;
-  while (other && view.entries.get(other).level >= level) other = other.previousElementSibling;
+  while (other?.entry.level >= row.entry.level) other = other.previousElementSibling;
   return other;
 }
 
@@ -438,30 +440,30 @@ function focusRow(view, row) {
 export function addTooltip() {
   const tip = make("div", { id: "tip", role: "tooltip", hidden: true });
   document.body.append(tip);
-  const owner = () => document.querySelector("[aria-describedby=tip]");
-  const show = (element, tips) => {
-    owner()?.removeAttribute("aria-describedby");
-    tip.replaceChildren(...[...new Set(tips)].map((text) => make("div", {}, text)));
-    tip.hidden = tips.length === 0;
-    if (tip.hidden) return;
-    element.setAttribute("aria-describedby", "tip");
-    place(tip, element);
+  let owner = null;
+  const show = (element, described) => {
+    owner?.removeAttribute("aria-describedby");
+    owner = described.length ? element : null;
+    tip.hidden = owner === null;
+    if (!owner) return;
+    const tips = new Set(described.map((each) => each.dataset.tip));
+    tip.replaceChildren(...[...tips].map((text) => make("div", {}, text)));
+    owner.setAttribute("aria-describedby", "tip");
+    place(tip, owner);
   };
   const hide = () => show(null, []);
-  document.addEventListener("pointerover", ({ target }) => {
-    const tips = [];
-    for (let each = target.closest("[data-tip]"); each; each = each.parentElement.closest("[data-tip]")) {
-      tips.push(each.dataset.tip);
-    }
-    show(target.closest("[data-tip]"), tips);
-  });
+  document.addEventListener("pointerover", ({ target }) => show(target.closest("[data-tip]"), describedAround(target)));
   document.addEventListener("focusin", ({ target }) => {
-    const removals = target.matches(".row") ? target.querySelectorAll("[data-step]") : [];
-    show(target, [...removals].map((each) => each.dataset.tip));
+    show(target, target.matches(".row") ? [...target.querySelectorAll("[data-step]")] : []);
   });
   document.addEventListener("focusout", hide);
   document.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
-  addEventListener("scroll", () => owner() && place(tip, owner()), { capture: true, passive: true });
+  addEventListener("scroll", () => owner && place(tip, owner), { capture: true, passive: true });
+}
+
+function describedAround(element) {
+  const nearest = element?.closest("[data-tip]");
+  return nearest ? [nearest, ...describedAround(nearest.parentElement)] : [];
 }
 
 function place(tip, element) {

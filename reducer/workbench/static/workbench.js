@@ -2,7 +2,7 @@
 
 import { latest, request } from "./api.js";
 import { createEditor } from "./rule_editor.js";
-import { addTooltip, appendText, createTree, make, stepClass } from "./tree.js";
+import { addTooltip, byId, count, counted, createTree, make, safe, saved, stepClass } from "./tree.js";
 import { keysOf, offers, pathsOf, pathText } from "./yaml_steps.js";
 
 const RUN_DELAY = 20; // milliseconds
@@ -22,20 +22,18 @@ const state = {
   shown: null, root: null, before: null, after: null, path: null, places: [],
 };
 
-const element = (id) => document.getElementById(id);
-const number = (value) => value.toLocaleString("en");
-const counted = (value, noun, plural = `${noun}s`) => `${number(value)} ${value === 1 ? noun : plural}`;
-const text = (tag, attributes, content) => appendText(make(tag, attributes), content);
+const item = (text) => safe(text, "li");
+const option = (label, value, selected) => safe(label, "option", { value, selected });
 
 function button(label, run, attributes = {}) {
-  const made = text("button", { type: "button", ...attributes }, label);
+  const made = safe(label, "button", { type: "button", ...attributes });
   made.addEventListener("click", run);
   return made;
 }
 
 function notice(message) {
-  element("notice").replaceChildren(text("span", {}, message), button("Dismiss", () => notice("")));
-  element("notice").hidden = !message;
+  byId("notice").replaceChildren(safe(message, "span"), button("Dismiss", () => notice("")));
+  byId("notice").hidden = !message;
 }
 
 const fail = (error) => notice(error.message);
@@ -64,7 +62,7 @@ function keepDraft() {
   try {
     localStorage.setItem(draftKey(name), JSON.stringify({ text: editor.text(), version, sample }));
   } catch {
-    notice("The browser has no room to keep this draft: save it before you reload the page.");
+    notice("The browser's storage is full, so this draft is not kept: save it before you reload the page.");
   }
 }
 
@@ -75,8 +73,8 @@ async function loadRules() {
   Object.assign(state, { folder, whyNot, rules });
   const { tools, skipped } = await request("GET", "tools");
   state.tools = tools;
-  element("folder").replaceChildren(text("bdi", {}, folder));
-  element("skipped").replaceChildren(...skipped.map((why) => text("div", {}, `Not loaded: ${why}`)));
+  byId("folder").replaceChildren(safe(folder));
+  byId("skipped").replaceChildren(...skipped.map((why) => safe(`Not loaded: ${why}`, "div")));
   showRules();
 }
 
@@ -84,10 +82,10 @@ function showRules() {
   const names = state.rules.map((rule) => rule.name);
   const drafts = draftNames();
   const chosen = state.name === null ? `show ${state.tool}` : `open ${state.name}`;
-  const option = (label, value) => text("option", { value, selected: value === chosen }, label);
-  const rule = (name) => option(`${name}${drafts.includes(name) ? " (not saved)" : ""}`, `open ${name}`);
+  const choice = (label, value) => option(label, value, value === chosen);
+  const rule = (name) => choice(`${name}${drafts.includes(name) ? " (not saved)" : ""}`, `open ${name}`);
   const tool = ({ tool, returns, characters }) =>
-    option(`${tool}: ${counted(returns, "return")}, ${number(characters)} characters`, `show ${tool}`);
+    choice(`${tool}: ${counted(returns, "return")}, ${count(characters)} characters`, `show ${tool}`);
   const groups = {
     Rules: [...names, ...drafts.filter((name) => !names.includes(name))].map(rule),
     "Tools without a rule": state.tools.filter((one) => one.rule === null).map(tool),
@@ -95,7 +93,7 @@ function showRules() {
   const shown = Object.entries(groups).filter(([, options]) => options.length);
   const first = state.name === null && !state.tool ? [option("Choose a rule or a tool", "")] : [];
   const lists = shown.map(([label, options]) => make("optgroup", { label }, ...options));
-  element("rules").replaceChildren(...first, ...lists);
+  byId("rules").replaceChildren(...first, ...lists);
 }
 
 async function chooseRule(value) {
@@ -120,7 +118,7 @@ async function openRule(name) {
   Object.assign(state, { tool: "", name, saved: disk.text, version, sample });
   editor.open(draft?.text ?? disk.text);
   const isOld = draft !== null && draft.version !== disk.version;
-  notice(isOld ? `${name} changed on disk since you edited it. Saving compares the two.` : "");
+  notice(isOld ? `${name} changed on disk since you edited it. Saving shows both versions.` : "");
   shown();
 }
 
@@ -130,9 +128,9 @@ function shown() {
   if (state.name === null) localStorage.removeItem(last);
   else localStorage.setItem(last, state.name);
   editor.show([]);
-  element("problems").replaceChildren();
-  element("tests").replaceChildren();
-  element("new").disabled = state.content === null;
+  byId("problems").replaceChildren();
+  byId("tests").replaceChildren();
+  byId("new").disabled = state.content === null;
   showRules();
   showStatus();
   run();
@@ -151,8 +149,8 @@ async function newRule() {
   shown();
   notice(saves
     ? `The draft saves ${(saves * 100).toFixed(0)}%. Read each step, and change what it should not remove. `
-      + `Saving also writes ${sample_name}, a real answer: check it for confidential content.`
-    : "Nothing is easy to remove, so this rule has no steps yet. Click a value in the middle to add one.");
+      + `Saving also writes ${sample_name}, which is a real answer: check it for confidential content.`
+    : "Nothing is obvious to remove, so the rule has no steps yet. Click a value in the middle to add one.");
 }
 
 async function save() {
@@ -178,10 +176,10 @@ async function save() {
 
 /** Ask which text to keep of a file that another program changed. */
 function compare(mine, { text: theirs, version }) {
-  const dialog = element("conflict");
-  element("mine").value = mine;
-  element("theirs").value = theirs;
-  element("mine").setSelectionRange(0, 0);
+  const dialog = byId("conflict");
+  byId("mine").value = mine;
+  byId("theirs").value = theirs;
+  byId("mine").setSelectionRange(0, 0);
   dialog.returnValue = "";
   dialog.onclose = tried(async () => {
     if (!dialog.returnValue) return;
@@ -202,10 +200,10 @@ async function discard() {
 
 function showStatus(message = "") {
   const isUnsaved = isChanged();
-  element("save").disabled = !isUnsaved || state.whyNot !== "";
-  element("discard").hidden = !isUnsaved;
+  byId("save").disabled = !isUnsaved || state.whyNot !== "";
+  byId("discard").hidden = !isUnsaved;
   const why = state.whyNot && `read-only: ${state.whyNot}`;
-  element("status").textContent = message || [isUnsaved ? "not saved" : "", why].filter(Boolean).join("; ");
+  byId("status").textContent = message || [isUnsaved ? "not saved" : "", why].filter(Boolean).join("; ");
 }
 
 // --- returns and samples
@@ -226,16 +224,15 @@ async function showReturns(wanted) {
 function showReturnList() {
   const { content, sampleName, wanted } = state;
   const isSample = typeof content === "string";
-  const option = (label, value, selected) => text("option", { value, selected }, label);
   const options = [
     ...(isSample && !sampleName ? [option("Your sample", "", true)] : []),
     ...state.returns.map(({ number: value, tool, call, file, characters }) =>
-      option(`${number(characters)} characters: ${tool} ${call} in ${file}`, value, value === content)),
+      option(`${count(characters)} characters: ${tool} ${call} in ${file}`, value, value === content)),
     ...wanted.samples.map((name) => option(name, name, isSample && name === sampleName)),
   ];
   if (!options.length) options.push(option("No returns of this tool; paste or drop one", ""));
-  element("returns").replaceChildren(...options);
-  element("new").disabled = content === null;
+  byId("returns").replaceChildren(...options);
+  byId("new").disabled = content === null;
 }
 
 /** Show the return with this number, or the sample with this name. */
@@ -254,7 +251,7 @@ async function readSample(name) {
 
 function useSample(sample) {
   if (!sample.trim()) return;
-  element("sample").hidden = true;
+  byId("sample").hidden = true;
   Object.assign(state, { content: sample, sampleName: "" });
   showReturnList();
   run();
@@ -273,12 +270,12 @@ function showRun({ problems, tools, samples, did, tree }) {
   const wanted = { tools, samples };
   if (tools.length && JSON.stringify(wanted) !== JSON.stringify(state.wanted)) tried(showReturns)(wanted);
   // While the rule has errors, the result of its last valid text stays.
-  element("result").classList.toggle("old", isBroken);
+  byId("result").classList.toggle("old", isBroken);
   if (isBroken && state.before && state.shown === state.content) return;
   showTrees(tree, did !== null);
-  element("sizes").textContent = did ? sizes(did.characters) : "";
-  element("facts").replaceChildren(...(did ? facts(did).map((fact) => text("li", {}, fact)) : []));
-  element("steps").replaceChildren(...(did?.steps.length ? [stepTable(did.steps)] : []));
+  byId("sizes").textContent = did ? sizes(did.characters) : "";
+  byId("facts").replaceChildren(...(did ? facts(did).map(item) : []));
+  byId("steps").replaceChildren(...(did?.steps.length ? [stepTable(did.steps)] : []));
 }
 
 function showTrees(tree, isRun) {
@@ -289,17 +286,17 @@ function showTrees(tree, isRun) {
     const opened = isSame ? state[side]?.opened() : undefined;
     const isThere = tree && (side === "before" || isRun);
     state[side] = isThere ? createTree(tree, { sides: [side], label, opened }) : null;
-    element(side).replaceChildren(state[side]?.element ?? text("p", { class: "empty" }, EMPTY[side]));
+    byId(side).replaceChildren(state[side]?.element ?? safe(EMPTY[side], "p", { class: "empty" }));
   }
   if (isSame) return state.before?.mark(state.places);
-  element("offers").replaceChildren(text("span", { class: "quiet" }, "Click a value to add a step for it."));
+  byId("offers").replaceChildren(safe("Click a value to add a step for it.", "span", { class: "quiet" }));
   state.path = null;
   highlight();
 }
 
 const EMPTY = {
-  before: "Choose a rule or a tool at the top left, or paste or drop one answer of a tool here.",
-  after: "What the rule leaves of the return appears here.",
+  before: "Choose a rule or a tool at the top left, or paste or drop an answer of a tool here.",
+  after: "The result of the rule appears here.",
 };
 
 /** Highlight the places of the path under the cursor. */
@@ -323,7 +320,8 @@ function offer({ path }) {
     const label = Array.isArray(value) ? action : `${action} ${value}`;
     return button(label, () => editor.add(step), { title: `${action} ${value} at ${place}` });
   });
-  element("offers").replaceChildren(text("code", { title: pathText(path) }, pathText(path)), ...buttons);
+  const title = pathText(path);
+  byId("offers").replaceChildren(safe(title, "code", { class: "one-line", title }), ...buttons);
 }
 
 // --- results
@@ -331,22 +329,22 @@ function offer({ path }) {
 function showProblems(problems) {
   editor.show(problems);
   const lines = problems.map(({ line, severity, message, help }) =>
-    make("li", {}, button(`Line ${line}`, () => editor.goTo(line), { class: severity }), " ", text("span", {}, message),
-      ...(help ? [text("div", { class: "quiet" }, help)] : [])));
-  element("problems").replaceChildren(...lines);
+    make("li", {}, button(`Line ${line}`, () => editor.goTo(line), { class: severity }), " ", safe(message, "span"),
+      ...(help ? [safe(help, "div", { class: "quiet" })] : [])));
+  byId("problems").replaceChildren(...lines);
 }
 
-const sizes = ({ before, after, saved }) =>
-  `${number(before)} → ${number(after)} characters, ${((saved ?? 0) * 100).toFixed(1)}% saved`;
+const sizes = (characters) =>
+  `${count(characters.before)} → ${count(characters.after)} characters, ${saved(characters)} saved`;
 
 function stepTable(steps) {
   const cells = (tag, values) => values.map((value) => make(tag, { class: "number" }, value));
-  const rows = steps.map(({ number: step, name, line, places, characters: { before, after }, ran, missing }, index) => {
+  const rows = steps.map(({ name, line, places, characters: { before, after }, ran, missing }, index) => {
     const why = ran ? missing.map((one) => one.help).join("; ") : "its `when` does not hold";
-    const look = { class: `link ${stepClass(step ?? index + 1)}`, disabled: line === null };
+    const look = { class: `link ${stepClass(index + 1)}`, disabled: line === null };
     const go = button(name, () => editor.goTo(line), look);
-    const head = make("th", { scope: "row" }, go, ...(why ? [text("div", { class: "why" }, why)] : []));
-    return make("tr", {}, head, ...cells("td", [places, before - after, after].map(number)));
+    const head = make("th", { scope: "row" }, go, ...(why ? [safe(why, "div", { class: "why" })] : []));
+    return make("tr", {}, head, ...cells("td", [places, before - after, after].map(count)));
   });
   const heads = [make("th", { scope: "col" }, "Step"), ...cells("th", ["Places", "Removed", "Left"])];
   return make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows));
@@ -369,24 +367,23 @@ const check = latest(CHECK_DELAY, () => {
 }, (answer) => {
   if (answer) showProblems(answer.problems);
   if (answer?.problems.some((problem) => problem.severity === "error")) return;
-  const none = state.sample ? "Its test runs when the rule and its sample are saved." : "This rule has no tests.";
-  const items = answer?.tests.length ? answer.tests.map(testItem) : [text("li", { class: "quiet" }, none)];
-  element("tests").replaceChildren(...(state.name === null ? [] : items));
+  const none = state.sample ? "The test runs once the rule and its sample are saved." : "This rule has no tests.";
+  const items = answer?.tests.length ? answer.tests.map(testItem) : [safe(none, "li", { class: "quiet" })];
+  byId("tests").replaceChildren(...(state.name === null ? [] : items));
 }, fail);
 
 function testItem({ name, line, failures }) {
   const reasons = failures.map(({ message, expected, seen, help }) =>
-    text("li", {}, [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean)
-      .join("; ")));
+    [message, expected && `expected ${expected}`, seen && `found ${seen}`, help].filter(Boolean).join("; "));
   const status = make("strong", {}, failures.length ? "✗ failed: " : "✓ passed: ");
   const go = button(name, () => editor.goTo(line), { class: "link" });
-  return make("li", { class: failures.length ? "failed" : "passed" }, status, go, make("ul", {}, ...reasons));
+  return make("li", { class: failures.length ? "failed" : "passed" }, status, go, make("ul", {}, ...reasons.map(item)));
 }
 
 // --- start
 
 const nonce = document.querySelector("meta[name=nonce]").content;
-const editor = createEditor(element("editor"), nonce, {
+const editor = createEditor(byId("editor"), nonce, {
   changed() {
     if (state.name === null) return;
     keepDraft();
@@ -402,20 +399,20 @@ const editor = createEditor(element("editor"), nonce, {
 });
 
 function listen() {
-  const on = (id, event, run) => element(id).addEventListener(event, run);
+  const on = (id, event, run) => byId(id).addEventListener(event, run);
   on("rules", "change", tried((event) => chooseRule(event.target.value)));
   on("new", "click", tried(newRule));
   on("save", "click", tried(save));
   on("discard", "click", tried(discard));
   on("returns", "change", tried(({ target }) => chooseReturn(target.value)));
   on("paste", "click", () => {
-    element("sample").hidden = false;
-    element("sample-text").focus();
+    byId("sample").hidden = false;
+    byId("sample-text").focus();
   });
-  on("close-sample", "click", () => (element("sample").hidden = true));
+  on("close-sample", "click", () => (byId("sample").hidden = true));
   on("sample", "submit", tried((event) => {
     event.preventDefault();
-    useSample(element("sample-text").value);
+    useSample(byId("sample-text").value);
   }));
   on("before", "choose", ({ detail }) => offer(detail));
   document.addEventListener("dragover", (event) => event.preventDefault());

@@ -1,4 +1,4 @@
-// Reads and changes the text of a rule by its syntax tree, so that comments and layout stay.
+// Reads and edits the text of a rule through its syntax tree, which preserves comments and layout.
 
 import { isText, textOf } from "./tree.js";
 
@@ -81,10 +81,8 @@ export function stepChange(tree, text, { path, action, value }) {
   if (items.length) return selecting({ from: items.at(-1).to, insert: `\n${lines}` }, written);
   const pair = pairOf(root, "steps", text);
   if (pair) return selecting({ from: pair.firstChild.nextSibling?.to ?? pair.to, insert: `\n${lines}` }, written);
-  const after = ["tests", "preserve", "max_chars"].map((key) => pairOf(root, key, text)).filter(Boolean);
-  const from = after.length ? startWithComments(text, Math.min(...after.map((one) => one.from))) : text.length;
-  const before = from && text[from - 1] !== "\n" ? "\n" : "";
-  return selecting({ from, insert: `${before}steps:\n${lines}\n` }, written);
+  const before = text && !text.endsWith("\n") ? "\n" : "";
+  return selecting({ from: text.length, insert: `${before}steps:\n${lines}\n` }, written);
 }
 
 function selecting(change, written) {
@@ -107,15 +105,6 @@ function extended(node, text, keys) {
   }
   const insert = `[${[text.slice(node.from, node.to), ...missing].join(", ")}]`;
   return { ...selecting({ from: node.from, insert }, missing.join(", ")), to: node.to };
-}
-
-/** Return the start of the comments directly above the line at a position. */
-function startWithComments(text, position) {
-  const lines = text.slice(0, position).split("\n");
-  lines.pop();
-  let start = lines.length;
-  while (start && /^\s*#/.test(lines[start - 1])) start -= 1;
-  return lines.slice(0, start).join("\n").length + (start ? 1 : 0);
 }
 
 // --- paths of values
