@@ -17,7 +17,7 @@ from reducer.analysis.counterexamples import counterexample, diagnostic, express
 from reducer.analysis.explanation import Explanation, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import follow, near, the_keys
+from reducer.analysis.query import follow, misspelt, near, the_keys
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.steps import StepReport
 from reducer.analysis.texts import HASHES_AND_LINKS, excerpt, listed
@@ -35,9 +35,11 @@ from reducer.values import Unreducible
 
 _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_VALUES = 500  # values among which a similar text is searched
+_MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
 _KINDS = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
+_EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
 _DECIDING = _LOGICAL | {"comparator", "function_expression"}
 _KEYS = frozenset({"field", "subexpression"})
@@ -134,7 +136,7 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     reports = [(run, run.did.steps[step.number - 1]) for run in runs]
     ran = [run for run, report in reports if report.ran]
     changed = [(run, report) for run, report in reports if report.before != report.after]
-    missing = [*_of_conditions(rule, step, ran), *_misspelt([report for _, report in reports])]
+    missing = list(_missing(rule, step, ran))
     yield from missing
     if changed:
         yield from _too_much(rule, step, changed)
@@ -160,6 +162,10 @@ def _too_much(rule: Rule, step: Step, changed: Sequence[tuple[_Run, StepReport]]
         restored = f"preserve restores {report.restored:,} of the {removed}"
         yield _Finding("W051", f"{restored} that `{step.name}` removes in {run.name}")
     runs = [run for run, _ in changed]
+    found = (_values(runs, step.path.shape, number) for number in (step.number - 1, step.number))
+    before, after = map(_items, found)
+    if after and all(item in _EMPTY for item in after) and not all(item in _EMPTY for item in before):
+        yield _Finding("W064", f"`{step.name}` leaves only empty items in the samples")
     lost = [one for run in runs for one in run.did.lost_entities if one.step == step_label(rule, step)]
     total = sum(recall.total for run in runs for recall in run.did.entities.values())
     names_keys = step.op.verb() in ("keep", "drop") and not [*step.op.shortens()]
@@ -176,6 +182,11 @@ def _values(runs: Iterable[_Run], shape: Shape, number: int) -> list[Any]:
     return _values(runs, (*shape[:-1], ("values",)), number) if is_map else values
 
 
+def _items(values: Iterable[Any]) -> list[Any]:
+    """Return the values, and the items of those that are lists."""
+    return [item for value in values for item in (value if type(value) is list else [value])]
+
+
 # --- keys and conditions
 
 
@@ -188,22 +199,24 @@ def _of_gate(when: When, runs: Sequence[_Run]) -> Iterator[_Finding]:
         yield _Finding("W063", message, "add a test with a return for which it holds")
 
 
-def _misspelt(reports: Sequence[StepReport]) -> Iterator[_Finding]:
-    """Yield the keys that a step keeps or drops and no sample has, if some sample has a very similar key."""
-    seen = {key for report in reports for key in report.seen}
-    keys = {one.text: one.nearest for report in reports for one in report.missing if one.what == "key" and one.nearest}
-    for text, nearest in keys.items():
-        if text not in seen:
-            yield _Finding("W061", f"no sample has the key `{text}`", f"did you mean `{nearest}`?", text)
-
-
-def _of_conditions(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
-    """Yield the findings about the expressions of a step."""
+def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]:
+    """Yield the keys that no sample has, and the conditions that decide nothing."""
     earlier = rule.steps[: step.number - 1]
     for expression, shape in expressions_of(step):
         yield from _of_condition(expression, shape, earlier, runs)
     if step.when is not None and step.when.where is not None:
         yield from _of_condition(step.when.where, (), (), runs)
+    at, names = partial(_values, runs, step.path.shape), [*dict.fromkeys(step.op.names())]
+    is_optional = any(follow(at(len(earlier)), chain, None)[1] == len(chain) for chain in names)
+    others = frozenset(name for chain in names for name in chain) if is_optional else frozenset[str]()
+    found: dict[str, list[_Finding]] = {}
+    for one in (one for chain in names for one in _absent(chain, at, earlier, others=others)):
+        found.setdefault(one.help, []).append(one)
+    if len(_items(at(len(earlier)))) < _MIN_ITEMS:
+        found.pop("", None)  # few returns have the optional keys
+    for first, *more in found.values():
+        keys = the_keys([one.text for one in (first, *more)], _MAX_KEYS)
+        yield first._replace(message=f"no sample has {keys}") if more else first
 
 
 def _of_condition(
@@ -213,22 +226,29 @@ def _of_condition(
     at = partial(_values, runs, shape)
     tree, values = parse_expression(expression.text)[0], at(len(earlier))
     words = {other["value"] for _, _, other in _pairs(tree) if other["type"] == "field"}
-    found = [one for chain in expression.reads for one in _absent(chain, at, earlier, words)]
+    found = [one for chain in expression.reads for one in _absent(chain, at, earlier, words=words)]
     found = found or [*_mismatches(tree, values)]
     yield from found or (_constant(expression, tree, values) if shape else ())
 
 
 def _absent(
-    chain: Chain, at: Callable[[int], list[Any]], earlier: Sequence[Step], words: Set[str]
+    chain: Chain,
+    at: Callable[[int], list[Any]],
+    earlier: Sequence[Step],
+    *,
+    words: Set[str] = frozenset(),
+    others: Set[str] = frozenset(),
 ) -> Iterator[_Finding]:
     """Yield a finding if no sample has a key after the `earlier` steps. `at(n)` returns the values after n steps.
 
-    Keys in `words` may be texts without quotes.
+    Keys in `words` may be texts without quotes. With `others`, which the step names too, a key that is not misspelt may
+    be optional: its finding has no help.
     """
     keys, depth = follow(at(len(earlier)), chain, None)
-    if depth == len(chain) or not keys:
+    if depth == len(chain) or not keys or any("*" in name for name in chain):
         return
     text = ".".join(chain)
+    nearest = (misspelt if others else near)(chain[depth], [key for key in keys if key not in others])
     there = [number for number, _ in enumerate(earlier) if follow(at(number), chain, None)[1] == len(chain)]
     if there:
         remover = earlier[there[-1]]
@@ -239,8 +259,7 @@ def _absent(
         message = f"`{text}` without quotes is a key, and no sample has it"
         yield _Finding("W066", message, f"write '{text}' for the text", text)
     else:
-        nearest = near(chain[depth], keys)
-        help = f"did you mean `{nearest}`?" if nearest else f"there are {the_keys(keys)}"
+        help = f"did you mean `{nearest}`?" if nearest else "" if others else f"there are {the_keys(keys)}"
         yield _Finding("W061", f"no sample has the key `{text}`", help, text)
 
 
