@@ -311,7 +311,8 @@ class _Overlay:
         plans = self._plans(value, inside, rows)
         if plans and type(value) is dict:
             read = value.keys() - removed if "*" in self.work.reads else self.work.reads & (value.keys() - removed)
-            plans.update((key, inside.get(key)) for key in read if key not in inside or key not in plans)
+            whole = {key for key in read if build(value[key], inside.get(key)) is value[key]}
+            plans.update((key, inside.get(key)) for key in read if key in whole or key not in plans)
         return self._thin(value, plans)
 
     def _has_nothing(self, value: Any) -> bool:
