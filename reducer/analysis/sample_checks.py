@@ -260,6 +260,9 @@ def _absent(
         yield _Finding("W066", message, f"write '{text}' for the text", text)
     else:
         help = f"did you mean `{nearest}`?" if nearest else "" if others else f"there are {the_keys(keys)}"
+        if (dotted := ".".join(chain[depth:])) in keys:
+            quoted = ".".join([*chain[:depth], f'"{dotted}"'])
+            help = f"the name of this key contains dots: write '{quoted}'"
         yield _Finding("W061", f"no sample has the key `{text}`", help, text)
 
 
