@@ -75,7 +75,7 @@ class Attention:
     - `calls` counts tool returns, or lines.
     - `characters` is the size of the returns, the restored size (`undone`), or the size above `max_chars` (`too long`).
     - `first` is the name of the first return.
-    - `nearest` is the path or key that was probably meant.
+    - `nearest` is the path that was probably meant.
     """
 
     kind: str
@@ -115,7 +115,7 @@ class Tally:
     - `tools` maps each tool to its counts `calls`, `reduced`, `untouched`, `before` and `after` (characters).
     - `rules` maps each tool to its rule file.
     - `needs` maps kind, place and name to what needs attention.
-    - `found` contains the places and names that a step found in some return, so that they need no attention.
+    - `found` contains the steps that found a place in some return, with their paths, so that they need no attention.
     - `always_kept` maps rule file and step to the number of items that only `always_keep` kept.
     - `referenced` counts the characters kept because later messages reference them, in `referencing` returns.
     """
@@ -171,9 +171,7 @@ def tally_of(entry: Explanation) -> Tally:
         tally.rules[tool] = rule.file
         for step in entry.steps:
             if step.step is not None and step.places:
-                where = _where(step, rule)
-                tally.found.add((where, f"place {step.step.path.text}"))
-                tally.found.update((where, f"key {key}") for key in step.seen)
+                tally.found.add((_where(step, rule), step.step.path.text))
                 tally.always_kept[rule.file, step.step.number] += step.always_kept
     return tally
 
@@ -193,9 +191,9 @@ def _needs(entry: Explanation) -> Iterator[tuple[str, Attention]]:
         yield "", Attention("too long", rule.file, f"{rule.max_chars:,}", characters=entry.over, first=name)
     for step in entry.steps:
         where = _where(step, rule)
-        for item in step.missing:
-            about = f"`{step.name}`: {_short(item.help)}"
-            yield f"{item.what} {item.text}", Attention("no place", where, about, nearest=_short(item.nearest))
+        if step.step is not None and step.nothing is not None:
+            about = f"`{step.name}`: {_short(step.nothing.message)}"
+            yield step.step.path.text, Attention("no place", where, about, nearest=_short(step.nothing.path))
         if step.is_undone:
             yield "", Attention("undone", where, step.name, characters=step.restored)
 

@@ -17,7 +17,7 @@ from reducer.analysis.counterexamples import counterexample, diagnostic, express
 from reducer.analysis.explanation import Explanation, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import follow, misspelt, near, the_keys
+from reducer.analysis.query import near, the_keys
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.steps import StepReport
 from reducer.analysis.texts import HASHES_AND_LINKS, excerpt, listed
@@ -33,6 +33,7 @@ from reducer.rules.parser import MappingNode, ScalarNode, SequenceNode, Tree, lo
 from reducer.rules.parser import parse as parse_rule
 from reducer.values import Unreducible
 
+_BETWEEN_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _MIN_ITEMS = 3  # fewer items often agree by chance
 _MAX_VALUES = 500  # values among which a similar text is searched
 _MAX_KEYS = 20  # keys that one message lists
@@ -145,12 +146,14 @@ def _of_step(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     elif missing or ("*" in rule.tools and step.path.text == "@"):
         return  # the samples of a rule for all tools do not have to exercise each of its steps
     elif not any(report.places for _, report in reports):
-        reasons = [reason for _, report in reports for reason in report.missing]
-        reason = next((reason for reason in reasons if reason.nearest), reasons[0])
-        code, text = "W062" if reason.help.startswith("an earlier step removed") else "W060", step.path.text
-        is_safe = reason.nearest.replace("[*]", "") == text.replace("[*]", "")
-        message, instead = f"`{text}` finds nothing in any sample", reason.nearest if is_safe else ""
-        yield _Finding(code, message, reason.help, text, instead=instead)
+        text = step.path.text
+        was_there, is_there = (any(step.path.find(run.left[number]) for run in ran) for number in (0, step.number - 1))
+        reasons = [report.nothing for _, report in reports if report.nothing is not None]
+        why = next((reason for reason in reasons if reason.path), reasons[0])
+        is_safe = why.path.replace("[*]", "") == text.replace("[*]", "")
+        message, instead = f"`{text}` finds nothing in any sample", why.path if is_safe else ""
+        code = "W062" if was_there and not is_there else "W060"
+        yield _Finding(code, message, why.message, text, instead=instead)
     else:
         yield _Finding("W063", f"`{step.name}` changes nothing in any sample")
 
@@ -207,7 +210,7 @@ def _missing(rule: Rule, step: Step, runs: Sequence[_Run]) -> Iterator[_Finding]
     if step.when is not None and step.when.where is not None:
         yield from _of_condition(step.when.where, (), (), runs)
     at, names = partial(_values, runs, step.path.shape), [*dict.fromkeys(step.op.names())]
-    is_optional = any(follow(at(len(earlier)), chain, None)[1] == len(chain) for chain in names)
+    is_optional = any(_follow(at(len(earlier)), chain)[1] == len(chain) for chain in names)
     others = frozenset(name for chain in names for name in chain) if is_optional else frozenset[str]()
     found: dict[str, list[_Finding]] = {}
     for one in (one for chain in names for one in _absent(chain, at, earlier, others=others)):
@@ -244,12 +247,12 @@ def _absent(
     Keys in `words` may be texts without quotes. With `others`, which the step names too, a key that is not misspelt may
     be optional: its finding has no help.
     """
-    keys, depth = follow(at(len(earlier)), chain, None)
+    keys, depth = _follow(at(len(earlier)), chain)
     if depth == len(chain) or not keys or any("*" in name for name in chain):
         return
     text = ".".join(chain)
-    nearest = (misspelt if others else near)(chain[depth], [key for key in keys if key not in others])
-    there = [number for number, _ in enumerate(earlier) if follow(at(number), chain, None)[1] == len(chain)]
+    nearest = (_misspelt if others else near)(chain[depth], [key for key in keys if key not in others])
+    there = [number for number, _ in enumerate(earlier) if _follow(at(number), chain)[1] == len(chain)]
     if there:
         remover = earlier[there[-1]]
         if not [*remover.op.shortens()]:  # fewer items may happen to lack a key
@@ -264,6 +267,24 @@ def _absent(
             quoted = ".".join([*chain[:depth], f'"{dotted}"'])
             help = f"the name of this key contains dots: write '{quoted}'"
         yield _Finding("W061", f"no sample has the key `{text}`", help, text)
+
+
+def _follow(values: Sequence[Any], chain: Chain) -> tuple[list[str], int]:
+    """Follow keys through objects and lists. Return the keys at the level where one is absent, and the level."""
+    for depth, name in enumerate(chain):
+        objects = [item for value in values for item in (value, *_items([value])) if type(item) is dict]
+        values = [item[name] for item in objects if name in item]
+        if not values:
+            return [*dict.fromkeys(key for item in objects for key in item)], depth
+    return [], len(chain)
+
+
+def _misspelt(name: str, keys: Iterable[str]) -> str:
+    """Return the key that `name` misspells, or an empty text; `last_date` is not a misspelt `last_stats`."""
+    found = near(name, keys)
+    words, meant = (_BETWEEN_WORDS.split(text) for text in (name, found))
+    is_alike = len(words) == len(meant) and all(near(word, [other]) for word, other in zip(words, meant, strict=True))
+    return found if is_alike or "".join(words).casefold() == "".join(meant).casefold() else ""
 
 
 def _pairs(tree: Node) -> Iterator[tuple[str, Node, Node]]:

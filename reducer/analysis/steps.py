@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
-from reducer.analysis.query import Missing, missing
+from reducer.analysis.query import Nothing, why_nothing
 from reducer.analysis.texts import excerpt
-from reducer.engine import Edit, Outcome
+from reducer.engine import Edit, Outcome, StepRun
 from reducer.operations.limit import Limit
 from reducer.paths.written import Token, path_text
 from reducer.rules import Step
@@ -122,8 +122,7 @@ class StepReport:
     - `step` is None for `max_chars`.
     - `ran` is False if the `when` of the step does not hold.
     - `restored` is the part of the removed characters that was restored.
-    - `missing` lists the place or the keys that the step names but the return does not contain.
-    - `seen` contains the keys that the step names and the return contains.
+    - `nothing` explains why the step ran at no place, or is None.
     - `always_kept` counts the items that only `always_keep` kept.
     """
 
@@ -134,8 +133,7 @@ class StepReport:
     after: int
     changes: tuple[Change, ...]
     restored: int
-    missing: tuple[Missing, ...]
-    seen: frozenset[str]
+    nothing: Nothing | None
     always_kept: int
 
     @property
@@ -158,17 +156,12 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
     for edit in () if outcome.fault else outcome.restorations():
         restored[edit.step] += edit.after - edit.before
     reports = []
-    arrived = content = outcome.left_after(0)
     size = characters(outcome.left_after(0, seen=False), before)
     for run in outcome.steps:
-        step, always_kept = run.step, 0
-        new_size = characters(outcome.left_after(run.number, seen=False), before)
-        absent, seen = missing(step, content, arrived, run.places) if run.ran and step else ((), frozenset())
-        if step and run.changed and isinstance(step.op, Limit):
-            always_kept = sum(map(step.op.always_kept, step.path.find(content)))
+        new_size = characters(outcome.left_after(run.number, seen=False), before) if run.changed else size
         reports.append(
             StepReport(
-                step=step,
+                step=run.step,
                 ran=run.ran,
                 places=run.places,
                 before=size,
@@ -176,13 +169,25 @@ def step_reports(outcome: Outcome, before: int, detailed: bool) -> tuple[StepRep
                 changes=changes(removed.get(run.number, ())),
                 # What is restored inside an item may include what an earlier step removed.
                 restored=max(0, min(restored[run.number], size - new_size)),
-                missing=absent,
-                seen=seen,
-                always_kept=always_kept,
+                nothing=_nothing(outcome, run),
+                always_kept=_always_kept(outcome, run),
             )
         )
-        size, content = new_size, outcome.left_after(run.number)
+        size = new_size
     return tuple(reports)
+
+
+def _nothing(outcome: Outcome, run: StepRun) -> Nothing | None:
+    if run.step is None or run.places or not run.ran:
+        return None
+    return why_nothing(run.step, outcome.left_after(run.number - 1), outcome.left_after(0))
+
+
+def _always_kept(outcome: Outcome, run: StepRun) -> int:
+    op = run.step.op if run.step else None
+    if run.step is None or not run.changed or not isinstance(op, Limit) or op.always_keep is None:
+        return 0
+    return sum(map(op.always_kept, run.step.path.find(outcome.left_after(run.number - 1))))
 
 
 def characters(value: Any, otherwise: int = 0) -> int:

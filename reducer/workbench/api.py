@@ -44,7 +44,7 @@ from reducer.analysis.drafting import draft_rule, file_names
 from reducer.analysis.explanation import explained
 from reducer.analysis.laws import alone
 from reducer.analysis.query import compile_query, query
-from reducer.analysis.rule_tests import TestResult, run_sample, run_test
+from reducer.analysis.rule_tests import Case, run_sample, run_test
 from reducer.analysis.sample_checks import problems_when_run
 from reducer.analysis.samples import sample_files
 from reducer.analysis.tree import tree as tree_of
@@ -314,12 +314,12 @@ def _compiled(bench: Bench, name: str, text: str) -> tuple[Rule | None, Ruleset 
     return rule, ruleset, [one for one in problems if one.location.file == file or one.severity == "error"]
 
 
-def _results(rule: Rule, ruleset: Ruleset) -> Iterator[TestResult]:
+def _results(rule: Rule, ruleset: Ruleset) -> Iterator[Case]:
     yield from (run_test(ruleset, rule, number) for number, _ in enumerate(rule.tests))
     yield from filter(None, (run_sample(ruleset, rule, file) for file in sample_files(rule, ruleset)))
 
 
-def _test_as_json(result: TestResult, tree: Tree | None) -> dict[str, Any]:
+def _test_as_json(result: Case, tree: Tree | None) -> dict[str, Any]:
     sizes = {} if result.did is None else {"before": result.did.before, "after": result.did.after}
     failures = [fields_of(one, "place", "what") for one in result.failures]
     line = 1 if tree is None else locate(tree, result.place).line

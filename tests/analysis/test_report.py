@@ -263,7 +263,7 @@ def test_the_size_of_totals_is_bounded() -> None:
     assert max(map(len, tally.tools)) <= 1001
     keys = ({"records": [], **{f"{'k' * 400}{number}{key}": 1 for key in range(3)}} for number in range(300))
     needs = look(RULES, "h", history(*(("t", each) for each in keys))).tally.needs
-    need = needs["no place", "r0.yaml:5", "place recrds"]
+    need = needs["no place", "r0.yaml:5", "recrds"]
     assert (len(needs), need.calls, len(need.about) <= 1100) == (2, 300, True)
 
 

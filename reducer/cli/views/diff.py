@@ -66,8 +66,8 @@ def step_line(step: StepReport) -> str:
     name = f"step {step.step.number}, {step.step.name}" if step.step else "max_chars"
     if not step.ran:
         return f"{name}: its `when` does not hold"
-    if step.missing and not step.places:
-        return f"{name}: {step.missing[0].help}"
+    if step.nothing is not None:
+        return f"{name}: {step.nothing.message}"
     if step.before == step.after and not step.changes:
         return f"{name}: nothing to remove"
     restored = f", {step.restored:,} of them restored" if step.restored else ""

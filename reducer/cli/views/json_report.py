@@ -12,7 +12,7 @@ from reducer.analysis.report import Attention, Report, ToolReport, tokens
 from reducer.analysis.steps import StepReport
 from reducer.cli.screen import fields_of, plain
 
-VERSION = 3
+VERSION = 4
 """Increases when a key is removed or changes its meaning; keys may be added at any time."""
 _OMITTED = ["before", "after", "rule", "steps", "place", "unstable", "tree", "content", "entities", "lost_entities"]
 """Fields of `Explanation` that have another form, or that only a single content has."""
@@ -86,7 +86,7 @@ def _step(step: StepReport) -> dict[str, Any]:
         "number": step.step.number if step.step else None,
         "name": step.step.name if step.step else "max_chars",
         "line": step.step.location.line if step.step else None,
-        **fields_of(step, "step", "before", "after", "seen"),
+        **fields_of(step, "step", "before", "after"),
         "characters": {"before": step.before, "after": step.after},
     }
 
