@@ -14,9 +14,8 @@ from typing import Any, Literal, NamedTuple
 from reducer.analysis.explanation import Explanation, explain_outcome
 from reducer.analysis.laws import LAWS, Broken, alone, broken_laws
 from reducer.analysis.query import explain
-from reducer.analysis.samples import SampleError, Snapshots, file_of, read_sample, sample, sample_files
-from reducer.analysis.steps import characters
-from reducer.analysis.texts import all_text, contains, entities, excerpt, listed, opened, texts
+from reducer.analysis.samples import Sample, SampleError, Snapshots, file_of, read_sample, samples_of
+from reducer.analysis.texts import all_text, characters, contains, entities, excerpt, listed, opened, texts
 from reducer.engine import Outcome, attempt
 from reducer.errors import counted
 from reducer.paths import Expression, PathError, compile_expression
@@ -77,53 +76,36 @@ class Coverage:
     gaps: tuple[Case, ...]
 
 
-def chosen_cases(ruleset: Ruleset, text: str) -> tuple[list[tuple[Rule, int]], list[tuple[Rule, Path]]]:
-    """Return the tests by number, and the samples, with a text in their name or in the tools or file of the rule."""
-
-    def is_chosen(rule: Rule, name: str) -> bool:
-        return text.casefold() in " ".join((Path(rule.file).name, *rule.tools, name)).casefold()
-
-    rules = ruleset.rules
-    tests = [(rule, number) for rule in rules for number, test in enumerate(rule.tests) if is_chosen(rule, test.name)]
-    samples = [(rule, file) for rule in rules for file in sample_files(rule, ruleset) if is_chosen(rule, file.name)]
-    return tests, samples
+def chosen_samples(ruleset: Ruleset, text: str) -> list[Sample]:
+    """Return the samples with a text in their name or in the tools or file of their rule."""
+    samples = (each for rule in ruleset.rules for each in samples_of(rule, ruleset))
+    names = ((each, " ".join((Path(each.rule.file).name, *each.rule.tools, each.name))) for each in samples)
+    return [each for each, name in names if text.casefold() in name.casefold()]
 
 
-def run_test(ruleset: Ruleset, rule: Rule, number: int, update: Snapshots | None = None) -> Case:
-    """Run an inline test of a rule, and check the laws on its content. `update` collects snapshots. Never raises."""
-    test, place = rule.tests[number], ("tests", number)
-    case = Case("test", rule, test.name, (*place, "name"))
+def run_sample(ruleset: Ruleset, sample: Sample, update: Snapshots | None = None) -> Case | None:
+    """Apply a rule to a sample, and check the laws and the expectations of its test. Never raises.
+
+    `update` collects snapshots. Return None for a file that cannot be read.
+    """
+    rule, test, place = sample.rule, sample.test, sample.place
+    case = Case("test" if test else "sample", rule, sample.name, (*place[:-1], "name") if test else place)
+    ruleset = alone(rule, ruleset)
     try:
-        content = sample(rule, test)
-    except SampleError as error:
-        return replace(case, failures=(Failure(str(error), place=(*place, "given"), what="given"),))
-
-    def check(outcome: Outcome, is_sound: bool) -> Iterator[Failure]:
-        for one in unmet(test.expect, content, outcome, update if is_sound else None):
-            yield replace(one, place=(*place, "expect", *one.place))
-
-    return _run(ruleset, case, content, check)
-
-
-def run_sample(ruleset: Ruleset, rule: Rule, file: Path) -> Case | None:
-    """Check the laws on a sample beside a rule file, or return None if it cannot be read. Never raises."""
-    with suppress(SampleError, RecursionError):
-        return _run(ruleset, Case("sample", rule, f"samples/{file.name}", ("tool",)), read_sample(file))
-    return None
-
-
-def _run(
-    ruleset: Ruleset, case: Case, content: Any, check: Callable[[Outcome, bool], Iterable[Failure]] | None = None
-) -> Case:
-    """Return a case that ran on a content, with the laws that it breaks and the failures that `check` finds."""
-    ruleset, tool, before = alone(case.rule, ruleset), case.rule.name, dump(content)
+        content = sample.read()
+        before = dump(content)
+    except (SampleError, RecursionError) as error:
+        return replace(case, failures=(Failure(str(error), place=place, what="given"),)) if test else None
     try:
-        outcome = attempt(ruleset, tool, content)
-        broken = [_of_law(one, case.place) for one in broken_laws(ruleset, content, before, outcome)]
-        failures = (*broken, *(check(outcome, not broken) if check else ()))
+        outcome = attempt(ruleset, rule.name, content)
+        failures = [_of_law(one, case.place) for one in broken_laws(ruleset, content, before, outcome)]
+        if test is not None:
+            found = unmet(test.expect, content, outcome, None if failures else update)
+            failures += (replace(one, place=(*place[:-1], "expect", *one.place)) for one in found)
     except Exception as error:  # law 9: rules never raise
         return replace(case, failures=(_of_law(Broken(9, f"{type(error).__name__}: {error}"), case.place),))
-    return replace(case, failures=failures, did=explain_outcome(tool, content, outcome, detailed=False))
+    did = explain_outcome(rule.name, content, outcome, detailed=False)
+    return replace(case, failures=tuple(failures), did=did)
 
 
 def _of_law(broken: Broken, otherwise: Place) -> Failure:
@@ -138,12 +120,13 @@ def untested(rules: Iterable[Rule]) -> list[Case]:
     ]
 
 
-def coverage(rules: Sequence[Rule], tests: Sequence[Case]) -> Coverage:
-    """Return what the tests of rules cover. `tests` must contain all tests."""
+def coverage(rules: Sequence[Rule], cases: Sequence[Case]) -> Coverage:
+    """Return what the tests of rules cover. `cases` must contain all tests."""
     gaps: list[Case] = []
     steps = exercised = 0
     for rule in rules:
-        did = [case.did.steps for case in tests if case.rule is rule and case.did is not None]
+        tests = (case for case in cases if case.rule is rule and case.what == "test")
+        did = [test.did.steps for test in tests if test.did is not None]
         acted = {number for each in did for number, step in enumerate(each) if step.before - step.after > step.restored}
         count = len(rule.steps) + (rule.max_chars is not None)
         steps += count

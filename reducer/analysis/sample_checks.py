@@ -14,12 +14,11 @@ from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from reducer.analysis.counterexamples import counterexample, diagnostic, expressions_of
-from reducer.analysis.explanation import Explanation, explained
+from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
 from reducer.analysis.query import near, the_keys
 from reducer.analysis.samples import SampleError, samples_of
-from reducer.analysis.steps import StepReport
 from reducer.analysis.texts import HASHES_AND_LINKS, excerpt, listed
 from reducer.engine import attempt
 from reducer.errors import Diagnostic, counted
@@ -76,11 +75,11 @@ def problems_when_run(
         return []
     report.problems.clear()
     contents = []
-    for name, place, read in samples_of(rule, ruleset):
+    for sample in samples_of(rule, ruleset):
         try:
-            contents.append((name, read()))
+            contents.append((sample.title, sample.read()))
         except SampleError as error:
-            report.add(locate(tree, place), "W050", f"cannot read {name}: {error}")
+            report.add(locate(tree, sample.place), "W050", f"cannot read {sample.title}: {error}")
     found = counterexample(rule, (content for _, content in contents)) if searches else None
     if found is not None:
         report.problems.append(diagnostic(found, rule, report.lines[found.step.location.line - 1]))

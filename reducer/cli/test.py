@@ -70,16 +70,15 @@ def _run(options: Namespace) -> list[Case]:
     ruleset = replace(loaded, rules=tuple(rule for rule in loaded.rules if has_samples(rule.file)))
     if loaded.rules and not ruleset.rules:
         raise CommandError("the bundled rules are installed without their samples; specify your own rules")
-    tests, samples = rule_tests.chosen_cases(ruleset, options.text)
-    if options.text and not tests and not samples:
+    samples = rule_tests.chosen_samples(ruleset, options.text)
+    if options.text and not samples:
         raise CommandError(f"-k {options.text}: no test has this text in its name, tools or file")
     snapshots = snapshots_for(ruleset.rules) if options.update else None
-    cases = [rule_tests.run_test(ruleset, rule, number, snapshots) for rule, number in tests]
+    cases = [case for sample in samples if (case := rule_tests.run_sample(ruleset, sample, snapshots))]
     covered = rule_tests.coverage(ruleset.rules, cases) if options.coverage else None
-    cases += (case for rule, file in samples if (case := rule_tests.run_sample(ruleset, rule, file)))
     gaps = covered.gaps if covered else rule_tests.untested(ruleset.rules) if options.require_tests else ()
     cases += (_required(gap) if gap.what == "rule" and options.require_tests else gap for gap in gaps)
-    chosen = {rule.file: rule for rule, _ in (*tests, *samples)}
+    chosen = {sample.rule.file: sample.rule for sample in samples}
     warnings = [one for rule in chosen.values() for one in problems_when_run(rule, ruleset, searches=False)]
     if options.format == "json":
         print_json({**_as_json(cases, covered), "warnings": list(map(problem_fields, warnings))})

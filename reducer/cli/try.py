@@ -162,7 +162,7 @@ def _answers(rule: Rule, options: Namespace) -> Iterable[Answer]:
 def _samples(rule: Rule, ruleset: Ruleset) -> Iterator[Answer]:
     """Yield the samples of the rule. Raises `CommandError`."""
     try:
-        for name, _, read in samples_of(rule, ruleset):
-            yield Answer(name.removeprefix("the "), rule.name, "", read())
+        for sample in samples_of(rule, ruleset):
+            yield Answer(sample.title.removeprefix("the "), rule.name, "", sample.read())
     except SampleError as error:
         raise CommandError(str(error)) from None

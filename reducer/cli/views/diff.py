@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from reducer.analysis.explanation import Explanation
-from reducer.analysis.steps import Change, StepReport
+from reducer.analysis.explanation import Change, Explanation, StepReport
 from reducer.analysis.texts import listed
 from reducer.cli.screen import counted, print_lines, visible
 from reducer.cli.views.report import lost_entities, sizes

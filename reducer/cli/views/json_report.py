@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reducer.analysis.explanation import Explanation
+from reducer.analysis.explanation import Explanation, StepReport
 from reducer.analysis.measures import Measures
 from reducer.analysis.prices import Prices
 from reducer.analysis.report import Attention, Report, ToolReport, tokens
-from reducer.analysis.steps import StepReport
 from reducer.cli.screen import fields_of, plain
 
 VERSION = 4
@@ -60,7 +59,7 @@ def as_json(report: Report, needs: Sequence[Attention], prices: Prices) -> dict[
             for total in report.lines
         ],
         "measures": None if measures is None else _measures(measures, prices),
-        "attention": [{**fields_of(need, "about", "entities"), "message": need.message} for need in needs],
+        "attention": [{**fields_of(need, "about"), "message": need.message} for need in needs],
     }
 
 
