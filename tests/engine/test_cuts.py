@@ -9,7 +9,7 @@ from reducer.entities import Entity
 from reducer.entities.vocabulary import BUILT_IN
 
 
-@pytest.mark.parametrize("head, tail", [(50, 0), (30, 20), (0, 50)])
+@pytest.mark.parametrize(("head", "tail"), [(50, 0), (30, 20), (0, 50)])
 @pytest.mark.parametrize("text", ["9f" * 32 * 200, "/var/log/" * 30, "a long text " * 30, "größer" * 2000])
 def test_parts_that_can_be_scanned_in_advance(text: str, head: int, tail: int) -> None:
     scanned = []
