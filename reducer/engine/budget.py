@@ -26,8 +26,8 @@ def fit(work: Work, ran: Sequence[Step]) -> Restored:
         edits = work.edits
         if level is not None:
             _limit_all(work, level, ran)
-        # Restoring can only make a return longer. Entities that one level restores, all further levels restore too: more
-        # of them than `max_chars` never fit (three times as fast for 90,000 indicators).
+        # Restoring can only make a return longer. What one level restores, further levels restore too: more entities
+        # than `max_chars` never fit (three times as fast for 90,000 indicators).
         if (level is None or work.edits > edits) and preserved <= (work.rule.max_chars or 0) and _fits(work):
             restored = restore(work)
             if _fits(work):
