@@ -22,7 +22,8 @@ from reducer.values import Unreducible
 _MAX_VALUES = 200  # values per level in which keys are searched
 _MAX_KEYS = 50
 _MAX_CORRECTIONS = 6
-_TYPES: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number"}
+KINDS: dict[type, str] = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
+"""The names of the types of JSON values."""
 _WRITTEN = {"values": ".*", "each": "[*]", "flatten": "[]"}
 
 
@@ -82,7 +83,7 @@ def why_nothing(step: Step, content: Any, arrived: Any) -> Nothing:
     path, verb = step.path, step.op.verb()
     with suppress(Unreducible):  # a filter reads items that are too deep, so an earlier step removed them
         if found := path.find(content):
-            accepted = " and ".join(sorted(f"{_TYPES[kind].split()[1]}s" for kind in step.op.accepts))
+            accepted = " and ".join(sorted(f"{KINDS[kind]}s" for kind in step.op.accepts))
             return Nothing(f"`{path.text}` is {_type(found[0])}, and `{verb}` works on {accepted}")
         if not path.find(arrived):
             return explain(path, content)
@@ -179,7 +180,8 @@ def the_keys(keys: Sequence[str], limit: int = 6) -> str:
 
 
 def _type(value: Any) -> str:
-    return _TYPES.get(type(value), "a boolean")
+    kind = KINDS.get(type(value), "value")
+    return f"an {kind}" if kind == "object" else f"a {kind}"
 
 
 def _text(shape: Shape) -> str:

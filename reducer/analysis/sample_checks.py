@@ -17,7 +17,7 @@ from reducer.analysis.counterexamples import counterexample, diagnostic, express
 from reducer.analysis.explanation import Explanation, StepReport, explained
 from reducer.analysis.laws import alone
 from reducer.analysis.measures import step_label
-from reducer.analysis.query import near, the_keys
+from reducer.analysis.query import KINDS, near, the_keys
 from reducer.analysis.samples import SampleError, samples_of
 from reducer.analysis.texts import HASHES_AND_LINKS, excerpt, listed
 from reducer.engine import attempt
@@ -38,7 +38,6 @@ _MAX_VALUES = 500  # values among which a similar text is searched
 _MAX_KEYS = 20  # keys that one message lists
 _MIN_ENTITIES = 10
 _MOST_ENTITIES = 0.95
-_KINDS = {bool: "boolean", int: "number", float: "number", str: "text", list: "list", dict: "object"}
 _EMPTY: tuple[Any, ...] = ({}, [], "", None)
 _LOGICAL = frozenset({"and_expression", "or_expression", "not_expression"})
 _DECIDING = _LOGICAL | {"comparator", "function_expression"}
@@ -312,9 +311,9 @@ def _compared(tree: Node, items: Sequence[Any]) -> Iterator[tuple[str, list[Any]
 def _mismatches(tree: Node, items: Sequence[Any]) -> Iterator[_Finding]:
     """Yield the comparisons of a key with a literal whose type no value of the key has."""
     for name, values, literal in _compared(tree, items):
-        kind, *others = dict.fromkeys(_KINDS[type(value)] for value in values) or [""]
-        if kind and not others and kind != _KINDS[type(literal)]:
-            message = f"`{name}` is a {kind} in all samples, and {_literal(literal)} is a {_KINDS[type(literal)]}"
+        kind, *others = dict.fromkeys(KINDS[type(value)] for value in values) or [""]
+        if kind and not others and kind != KINDS[type(literal)]:
+            message = f"`{name}` is a {kind} in all samples, and {_literal(literal)} is a {KINDS[type(literal)]}"
             yield _Finding("W067", message, _converted(name, literal, kind), name)
 
 
@@ -332,7 +331,7 @@ def _converted(name: str, literal: Any, kind: str) -> str:
     if kind == "text":
         return f"write {_literal(str(literal))} for the text"
     with suppress(ValueError):
-        if type(literal) is str and _KINDS[type(value := json.loads(literal))] == kind:
+        if type(literal) is str and KINDS[type(value := json.loads(literal))] == kind:
             return f"write {_literal(value)} for the {kind}"
     return ""
 
