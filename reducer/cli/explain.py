@@ -7,7 +7,7 @@ examples:
   python -m reducer explain E010                           a problem in a rule file: its cause and an example
   python -m reducer explain V030                           a finding of `validate`
 
-Without --rules, the rules in ./rules are used, otherwise the bundled rules.
+Without --rules, the rules in ./rules are used, otherwise the built-in rules.
 Exit codes: 0 done, 2 cannot run.
 """
 

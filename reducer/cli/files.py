@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from itertools import accumulate, chain
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from reducer.histories.stored import Return
 
 _T = TypeVar("_T")
-
-_LARGE = 3_000_000
-"""Bytes of histories that take about a second to reduce."""
 
 STANDARD_INPUT = "standard input"
 """The name of the source for `-`."""
@@ -50,10 +47,8 @@ class Source:
         return b"".join(chunk.content for chunk in read_chunks(self))
 
 
-SAMPLE = Source("the sample bundled with reducer", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
+SAMPLE = Source("the built-in sample", Path(__file__).parents[1] / "samples" / "threat_intelligence.json")
 """The bundled history: an invented investigation with the answers in `rules/threat_intelligence/samples`."""
-Advance = Callable[[Source, int], object]
-"""Takes a source and the number of bytes read from it so far."""
 
 
 def read_chunks(source: Source) -> Iterator[Chunk]:
@@ -82,7 +77,7 @@ def find_sources(names: Sequence[str], endings: tuple[str, ...] = ENDINGS) -> li
     In folders, these are the files with `endings`. Raises `CommandError` for a folder without sources, and OSError.
     """
     if not names:
-        say("showing the bundled sample; pass a HISTORY to see your own (see --help)")
+        say("showing the built-in sample; pass a HISTORY to see your own (see --help)")
         return [SAMPLE]
     sources: dict[str, Source] = {}
     for source in chain.from_iterable(_of_name(name, endings) for name in names):
@@ -155,44 +150,24 @@ class Selection:
         return CommandError("no tool returns")
 
 
-@contextmanager
-def progress(sources: Sequence[Source]) -> Iterator[Advance]:
-    """Show a progress bar while large histories are read, if standard error is a terminal."""
-    sizes = [source.path.stat().st_size if source.path else 0 for source in sources]
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or sum(sizes) < _LARGE:
-        yield lambda source, read: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
-
-    before = dict(zip(sources, accumulate(sizes, initial=0), strict=False))
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=sum(sizes))
-        yield lambda source, read: bar.update(task, completed=before[source] + read)
-
-
 def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) -> tuple[list[_T], int]:
     """Return `read(source, content)` for each history in the sources that `names` refer to, and the number of skipped
     inputs, which contain no history. Raises `CommandError`, for example if there is no history.
     """
     results: list[_T] = []
     skipped: list[str] = []
-    sources = find_sources(names)
-    with progress(sources) as advance:
-        for source in sources:
-            try:
-                for line in read_lines(source):
-                    if line.is_blank:
-                        continue
-                    try:
-                        results.append(read(source, line.content))
-                    except ValueError as error:
-                        name = f"{source.name}:{line.number}" if line.number else source.name
-                        skipped.append(f"{name}: {'longer than 16 MB' if line.kind == 'long line' else error}")
-                    advance(source, line.position)
-            except CommandError as error:
-                skipped.append(str(error))
+    for source in find_sources(names):
+        try:
+            for line in read_lines(source):
+                if line.is_blank:
+                    continue
+                try:
+                    results.append(read(source, line.content))
+                except ValueError as error:
+                    name = f"{source.name}:{line.number}" if line.number else source.name
+                    skipped.append(f"{name}: {'longer than 16 MB' if line.kind == 'long line' else error}")
+        except CommandError as error:
+            skipped.append(str(error))
     say_skipped(skipped)
     if not results:
         raise CommandError(f"no history in {', '.join(names)}")
@@ -216,10 +191,9 @@ def targets(output: str, sources: Sequence[Source], others: Iterable[Path]) -> d
     files: dict[Path, Source] = {}
     for source in sources:
         file = _in_folder(Path(output), source) if is_folder else Path(output)
-        if file in files:
-            raise CommandError(f"{output}: {files[file].name} and {source.name} would both be written to {file.name}")
-        files[file] = source
-        compressed(b"", file)
+        if (other := files.setdefault(file, source)) is not source:
+            raise CommandError(f"{output}: {other.name} and {source.name} would both be written to {file.name}")
+        compressed(b"", file)  # reports a missing package
     check_targets(files, [*(source.path for source in sources), *others])
     return {source: file for file, source in files.items()}
 

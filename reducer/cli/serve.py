@@ -5,7 +5,7 @@ examples:
                                                    edit the rules in rules/ and see them applied to a history
   python -m reducer serve answer.json --rules my/ --write
                                                    draft a first rule from an answer, JSON or text
-  python -m reducer serve                          the bundled sample and ./rules, otherwise the built-in rules
+  python -m reducer serve                          the built-in sample and ./rules, otherwise the built-in rules
 
 The page works without a network. Only browsers on this machine that know the printed address can use it, and nothing is
 written without --write. Ctrl-C ends.

@@ -50,7 +50,7 @@ def choose_rules(given: Sequence[str], *, use_local: bool = True) -> Chosen:
     own = Path("rules")
     if use_local and own.is_dir() and rule_files(own):
         return Chosen((own,), "./rules")
-    return Chosen((short(builtin_rules()),), "the rules bundled with reducer")
+    return Chosen((short(builtin_rules()),), "the built-in rules")
 
 
 def load(chosen: Chosen, done: str = "run") -> Ruleset:

@@ -9,7 +9,7 @@ from pathlib import Path
 from reducer import Reducer
 from tests.cli.conftest import RECORDS, RULE, SESSIONS, Cli, history
 
-SAMPLE_NOTE = "reducer: showing the bundled sample; pass a HISTORY to see your own (see --help)\n"
+SAMPLE_NOTE = "reducer: showing the built-in sample; pass a HISTORY to see your own (see --help)\n"
 
 
 def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
@@ -19,10 +19,10 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     assert (result.code, result.err) == (0, SAMPLE_NOTE)
     compared = cli("compare")
     assert (compared.code, compared.err) == (0, SAMPLE_NOTE)
-    assert "the rules bundled with reducer" in compared.out
-    assert "History  the sample bundled with reducer\n" in result.out
+    assert "the built-in rules" in compared.out
+    assert "History  the built-in sample\n" in result.out
     # The demonstration does not use the rules of this folder.
-    assert "Rules    the rules bundled with reducer (" in result.out
+    assert "Rules    the built-in rules (" in result.out
     for tool in ("deep_research", "explore", "get_indicator_details"):
         assert f" {tool} " in result.out
         assert f" {tool}.yaml " in result.out
@@ -74,9 +74,9 @@ def test_a_tool_and_a_call_are_selected(folder: Path, cli: Cli) -> None:
     assert len(contents[2]["records"]) == 5
 
 
-def test_rules_in_the_current_folder_replace_the_bundled_rules(folder: Path, cli: Cli) -> None:
+def test_rules_in_the_current_folder_replace_the_built_in_rules(folder: Path, cli: Cli) -> None:
     (folder / "rules").mkdir()
-    assert cli("h.json", "--format", "json").json["rules"]["from"] == "the rules bundled with reducer"
+    assert cli("h.json", "--format", "json").json["rules"]["from"] == "the built-in rules"
     (folder / "rules" / "lookup.yaml").write_text(RULE)
     rules = cli("h.json", "--format", "json").json["rules"]
     assert rules == {"from": "./rules", "files": ["rules/lookup.yaml"], "replaced": []}
