@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from reducer.cli.files import Selection, Source, find_sources
@@ -34,13 +35,13 @@ class Answer:
 def each_answer(names: Sequence[str], tool: str | None, call: str | None = None) -> Iterator[Answer]:
     """Yield the answers that `--tool` and `--call` select, at least one. Raises `CommandError` and OSError."""
     selection = Selection(tool, call)
+    sources = find_sources(names)
     is_found = False
-    for source in find_sources(names):
-        for answer in answers_in(source, selection):
-            is_found = True
-            yield answer
+    for answer in chain.from_iterable(answers_in(source, selection) for source in sources):
+        is_found = True
+        yield answer
     if not is_found:
-        raise selection.nothing_found()
+        raise selection.nothing_found(sources)
 
 
 def answers_in(source: Source, selection: Selection) -> Iterator[Answer]:

@@ -40,9 +40,7 @@ from reducer.rules import Ruleset
 
 _CHUNKS_AHEAD = 2
 """Chunks to read ahead per worker: about 2 MB of JSON lines, or a row group."""
-_Result = tuple[Look, Selection]
-"""The result of a chunk, with the compressed output, and the names that occur in the chunk."""
-_Call = tuple[Source, Callable[[], _Result]]
+_Call = tuple[Source, Callable[[], Look]]
 """The source of a chunk, and the function that reduces it."""
 
 
@@ -183,13 +181,9 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
         if parquet.is_parquet(source.name):
             with parquet.writer(source.name, run.options.column, file) as write:
                 yield write
-            run.written += file.tell() if target else 0
-            return
-
-        def count(output: bytes) -> None:
-            run.written += file.write(output)
-
-        yield count
+        else:
+            yield file.write
+    run.written += target.stat().st_size if target else 0
 
 
 def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
@@ -197,7 +191,7 @@ def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
     lines = LineSum(source.name, noun="row" if parquet.is_parquet(source.name) else "line")
     with _open_output(run, source) as write:
         for _, call in calls:
-            result, selection = call()
+            result = call()
             for line, returns in result.details:
                 if run.show is None:
                     run.report.returns.extend(returns)
@@ -206,10 +200,9 @@ def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
                     run.show(f"{source.name}:{lines.lines + line}" if line else whole, returns)
             add_lines(lines, result.lines)
             run.report.tally.merge(result.tally)
-            run.selection.add(selection)
             write(result.output)
         if source is run.sources[-1] and not run.report.tally.tools and not run.selection.is_everything:
-            raise run.selection.nothing_found()  # leaves no output
+            raise run.selection.nothing_found(run.sources)  # leaves no output
     for line, why in lines.first_bad:
         say(f"{source.name}:{line}: {why}")
     if lines.bad > MAX_BAD:
@@ -294,8 +287,11 @@ def _is_detailed(options: Namespace, chunk: Chunk) -> bool:
     return bool(options.format == "diff" or (options.format in ("json", "html") and chunk.kind == "history"))
 
 
-def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None, options: Namespace) -> _Result:
-    """Reduce a chunk of the source `name` for `target`. Raises `HistoryError`, `CommandError` and OSError."""
+def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None, options: Namespace) -> Look:
+    """Reduce a chunk of the source `name`, and compress the output for `target`.
+
+    Raises `HistoryError`, `CommandError` and OSError.
+    """
     ruleset = _ruleset(rules)
     selection = Selection(options.tool, options.call)
     look_options = LookOptions(
@@ -310,7 +306,7 @@ def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None,
     if chunk.kind == "lines":
         result = look_at_lines(ruleset, chunk.content, look_options, name)
     elif chunk.kind == "row group":
-        return parquet.look_at_row_group(ruleset, name, chunk.number, options.column, look_options), selection
+        return parquet.look_at_row_group(ruleset, name, chunk.number, options.column, look_options)
     elif chunk.kind == "history":
         try:
             result = look(ruleset, name, chunk.content, look_options)
@@ -321,7 +317,7 @@ def reduce_chunk(chunk: Chunk, rules: Chosen, *, name: str, target: Path | None,
         result = Look(Tally(), LineSum("", lines=is_new, long=is_new), chunk.content if look_options.writes else b"")
     if options.archive is not None and chunk.kind in ("history", "lines"):
         _archive(options, chunk, result.output, ruleset)
-    return result._replace(output=files.compressed(result.output, target)), selection
+    return result._replace(output=files.compressed(result.output, target))
 
 
 def _archive(options: Namespace, chunk: Chunk, output: bytes, ruleset: Ruleset) -> None:

@@ -101,7 +101,7 @@ def _explain_returns(history: str, selection: Selection, ruleset: Ruleset) -> No
     except HistoryError as error:
         raise CommandError(f"{source.name}: {error}") from None
     if not reports:
-        raise selection.nothing_found()
+        raise selection.nothing_found([source])
     screen = console()
     for entry in reports:
         head = f"{entry.name}, a return of `{entry.tool}`, {counted(entry.before, 'character')}"

@@ -10,14 +10,15 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from reducer.cli.screen import CommandError, reason, say, say_skipped, suggestion
+from reducer.errors import HistoryError
 from reducer.histories import files as compression
 from reducer.histories.files import ENDINGS, Chunk, CompressedError, Stream, chunks, lines_of
 
@@ -28,7 +29,8 @@ _T = TypeVar("_T")
 
 STANDARD_INPUT = "standard input"
 """The name of the source for `-`."""
-_MAX_NAMES = 2000
+_MAX_RETURNS = 10_000
+"""Tool returns to read for a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +113,10 @@ def _of_name(name: str, endings: tuple[str, ...]) -> list[Source]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The tool returns selected by `--tool` (a glob) and `--call`; None selects all.
-
-    For messages, `tools` collects the names of other tools, and `calls` the call ids of selected tools.
-    """
+    """The tool returns selected by `--tool` (a glob) and `--call`; None selects all."""
 
     tool: str | None = None
     call: str | None = None
-    tools: dict[str, None] = field(default_factory=dict)
-    calls: dict[str, None] = field(default_factory=dict)
 
     @property
     def is_everything(self) -> bool:
@@ -127,27 +124,31 @@ class Selection:
         return self.tool is None and self.call is None
 
     def matches(self, entry: Return) -> bool:
-        """Return whether a tool return is selected, and collect its tool or call id."""
+        """Return whether a tool return is selected."""
         of_tool = self.tool is None or fnmatchcase(entry.tool, self.tool)
-        names, name = (self.calls, entry.call_id) if of_tool else (self.tools, entry.tool)
-        if len(names) < _MAX_NAMES:
-            names[name] = None
         return of_tool and (self.call is None or self.call in (entry.call_id, f"{entry.call_id}#{entry.nth}"))
 
-    def add(self, other: Selection) -> None:
-        """Add the names that another selection collected."""
-        for mine, theirs in ((self.tools, other.tools), (self.calls, other.calls)):
-            if len(mine) < _MAX_NAMES:
-                mine.update(theirs)
-
-    def nothing_found(self) -> CommandError:
-        """Return the error to report if no tool return matches."""
-        if self.calls and self.call is not None:
-            help = suggestion(self.call, self.calls)
+    def nothing_found(self, sources: Sequence[Source]) -> CommandError:
+        """Return the error if no tool return matches. Reads the sources again, except standard input."""
+        found = list(islice(chain.from_iterable(map(_returns, sources)), _MAX_RETURNS))
+        calls = {entry.call_id: None for entry in found if Selection(self.tool).matches(entry)}
+        if self.call is not None and calls:
+            help = suggestion(self.call, calls)
             return CommandError(f"--call {self.call}: no tool return has this call id; {help}")
-        if self.tools and self.tool is not None:
-            return CommandError(f"--tool {self.tool}: no such tool; {suggestion(self.tool, self.tools)}")
+        if self.tool is not None and found:
+            tools = {entry.tool: None for entry in found}
+            return CommandError(f"--tool {self.tool}: no such tool; {suggestion(self.tool, tools)}")
         return CommandError("no tool returns")
+
+
+def _returns(source: Source) -> Iterator[Return]:
+    """Yield the tool returns of a file as far as it can be read."""
+    from reducer.histories.stored import returns  # takes time to import
+
+    with suppress(CommandError):
+        for line in read_lines(source) if source.path else ():
+            with suppress(HistoryError):
+                yield from returns(line.content)
 
 
 def read_histories(names: Sequence[str], read: Callable[[Source, bytes], _T]) -> tuple[list[_T], int]:

@@ -39,7 +39,6 @@ def main(arguments: Sequence[str]) -> int:
     verbs = "\n".join(f"  {name:<12}{what}" for name, what in VERBS.items())
     reader.description = f"{reader.description}verbs (details: `python -m reducer VERB --help`):\n{verbs}\n"
     add = reader.add_argument
-    add("--measures", action="store_true", help="measure what the rules cost, even with --output")
     references = "also remove content that later messages reference, as an agent does (default: keep it)"
     add("--as-in-agent", "--no-references", dest="references", action="store_false", help=references)
     minimums = "exit with 1 if a measure is below its share, for example saved=60%%"
@@ -63,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     check_page(options.output, options.format)
     options.page = options.output if options.format == "html" else None
     options.output = None if options.page else options.output
-    options.measures |= options.output is None or bool(options.fail_under)
+    options.measures = options.output is None or bool(options.fail_under)
     return dry_run(options)
 
 

@@ -176,7 +176,7 @@ def test_cache_prices_change_the_cost(used: Path, cli: Cli) -> None:
 def test_writing_a_history_skips_measures_unless_requested(used: Path, cli: Cli) -> None:
     run = ("h.json", "--rules", "lookup.yaml", "-o", "new.json")
     assert "What the rules cost in an agent" not in cli(*run).out
-    assert "What the rules cost in an agent" in cli(*run, "--measures").out
+    assert "What the rules cost in an agent" in cli(*run, "--fail-under=references=0").out
 
 
 def test_faults_and_fallbacks_need_attention(folder: Path, cli: Cli) -> None:
@@ -210,7 +210,7 @@ def test_references_are_kept_and_measured_without(used: Path, cli: Cli) -> None:
     whole, rules = (used / "h.json").read_bytes(), Reducer.load("lookup.yaml")
     reports, shown = [], []
     for more, references in (((), True), (("--as-in-agent",), False)):
-        arguments = ("h.json", "--rules", "lookup.yaml", "--format", "json", "--measures", "-o", "out.json")
+        arguments = ("h.json", "--rules", "lookup.yaml", "--format=json", "--fail-under=references=0", "-o", "out.json")
         reports.append(cli(*arguments, *more).json)
         assert Path("out.json").read_bytes() == rules.reduce_json(whole, references=references)
         shown.append(cli("h.json", "--rules", "lookup.yaml", *more).out.splitlines()[2])
