@@ -181,9 +181,13 @@ def _open_output(run: _Run, source: Source) -> Iterator[Callable[[bytes], object
         if parquet.is_parquet(source.name):
             with parquet.writer(source.name, run.options.column, file) as write:
                 yield write
-        else:
-            yield file.write
-    run.written += target.stat().st_size if target else 0
+            run.written += file.tell() if target else 0
+            return
+
+        def count(output: bytes) -> None:
+            run.written += file.write(output)
+
+        yield count
 
 
 def _reduce_source(run: _Run, source: Source, calls: Iterable[_Call]) -> None:
