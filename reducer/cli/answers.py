@@ -10,8 +10,9 @@ from itertools import chain
 from typing import Any
 
 from reducer.cli.files import Selection, Source, find_sources
-from reducer.cli.screen import CommandError
+from reducer.cli.screen import CommandError, say
 from reducer.errors import HistoryError
+from reducer.formats import decode
 from reducer.formats.json_text import read_json, read_string
 from reducer.histories.stored import returns
 
@@ -100,4 +101,6 @@ def read_answer(name: str, data: bytes) -> Any:
     value = read_json(text)
     if value is None and text.lstrip()[:1] == '"':
         value = read_string(text)
+    if value is None and name.lower().endswith(".json") and decode(text) == text:
+        say(f"{name}: not JSON that rules can read, so it is a text")
     return text if value is None else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -59,7 +58,6 @@ def look_at_row_group(ruleset: Ruleset, name: str, number: int, column: str, opt
             if stream is not None:
                 stream.write(batch)
             yield joined(one or Look(Tally(), LineSum("", lines=1, blank=1)) for one in found)
-            gc.collect()  # see `reduce_chunk`
 
     sink = BytesIO()
     with _opened(name) as file:
