@@ -20,7 +20,7 @@ def test_without_arguments_it_shows_the_sample(folder: Path, cli: Cli) -> None:
     compared = cli("compare")
     assert (compared.code, compared.err) == (0, SAMPLE_NOTE)
     assert "the built-in rules" in compared.out
-    assert "History  the built-in sample\n" in result.out
+    assert "Read     the built-in sample\n" in result.out
     # The demonstration does not use the rules of this folder.
     assert "Rules    the built-in rules (" in result.out
     for tool in ("deep_research", "explore", "get_indicator_details"):

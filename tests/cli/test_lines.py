@@ -68,7 +68,7 @@ def test_input_and_output_are_compressed(
 def test_standard_input_to_standard_output(folder: Path, cli: Cli, lines: bytes, kind: Compression) -> None:
     result = cli("-", *RULES, "-o", "-", input=compressed(LINES, kind))
     assert (result.code, result.out.encode()) == (0, lines)
-    assert "History  standard input, 6 lines\n" in result.err
+    assert "Read     standard input, 6 lines\n" in result.err
 
 
 @pytest.mark.parametrize("more", [(), ("--no-references",)])
@@ -130,7 +130,7 @@ def test_a_truncated_compressed_file_leaves_no_output(folder: Path, cli: Cli) ->
     result = cli("h.json.gz", "h.json", *RULES)
     assert result.code == 2
     assert result.err.startswith("reducer: error: h.json.gz: cut short: ")
-    assert "History  h.json\n" in result.out
+    assert "Read     h.json\n" in result.out
 
 
 def test_an_empty_file_becomes_an_empty_file(folder: Path, cli: Cli) -> None:

@@ -48,15 +48,14 @@ def print_table(report: Report, needs: Sequence[Attention], stream: TextIO, pric
 def print_head(report: Report, screen: Console) -> None:
     """Print which histories and rules the report covers, and whether referenced content stays."""
     count = len(report.histories)
+    names = report.histories[0] if count == 1 else counted(count, "file")
     lines = f", {counted(sum(total.lines for total in report.lines), report.lines[0].noun)}" if report.lines else ""
-    names = report.histories[0] if count == 1 else counted(count, *(("file",) if lines else ("history", "histories")))
     rules = f"{report.rules} ({counted(len(report.ruleset.rules), 'rule')})"
-    agent = "agent: also removes values that are used later"
-    reduce = "reduce: keeps values that are used later (--as-in-agent removes them)"
-    result = reduce if report.references else agent
-    heading = "History" if count == 1 else "Read   "
+    mode = "agent: also removes values that are used later"
+    if report.references:
+        mode = "reduce: keeps values that are used later (--as-in-agent removes them)"
     replaced = (f"         {each}" for each in report.ruleset.replaced)
-    print_lines([f"{heading}  {names}{lines}", f"Rules    {rules}", *replaced, f"Mode     {result}"], screen)
+    print_lines([f"Read     {names}{lines}", f"Rules    {rules}", *replaced, f"Mode     {mode}"], screen)
     screen.print()
 
 
